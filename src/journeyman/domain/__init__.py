@@ -1,0 +1,59 @@
+"""The words of the trade: tasks, states, outcomes, ids. Standard library only."""
+
+from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.credits import CREDITS_PER_USD, STARTER_CREDITS, cents_for
+from journeyman.domain.ids import (
+    AccessToken,
+    AgentId,
+    IdempotencyKey,
+    Identity,
+    SpendId,
+    TaskId,
+)
+from journeyman.domain.outcome import (
+    Confirmed,
+    Failure,
+    NotSent,
+    Outcome,
+    Refusal,
+    Refused,
+    Unknown,
+)
+from journeyman.domain.states import (
+    IN_FLIGHT,
+    TERMINAL,
+    TRANSITIONS,
+    TaskState,
+    is_allowed,
+)
+from journeyman.domain.task import JSON, NewTask, Result, Task
+
+__all__ = [
+    "CREDITS_PER_USD",
+    "IN_FLIGHT",
+    "JSON",
+    "STARTER_CREDITS",
+    "TERMINAL",
+    "TRANSITIONS",
+    "AccessToken",
+    "AgentId",
+    "Clock",
+    "Confirmed",
+    "Failure",
+    "IdempotencyKey",
+    "Identity",
+    "NewTask",
+    "NotSent",
+    "Outcome",
+    "Randomness",
+    "Refusal",
+    "Refused",
+    "Result",
+    "SpendId",
+    "Task",
+    "TaskId",
+    "TaskState",
+    "Unknown",
+    "cents_for",
+    "is_allowed",
+]

@@ -1,0 +1,66 @@
+"""The four ways in which a request that changes the network can end (design 2)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+
+class Refusal(StrEnum):
+    """What a definite "no" means for us."""
+
+    #: 401 or 403: the token, or this agent's right to act.
+    UNAUTHORIZED = "unauthorized"
+    #: 404, 405, 410, 501: no such endpoint, or no such task.
+    ABSENT = "absent"
+    #: 409, 423, or "already": somebody was first, perhaps we ourselves.
+    CONFLICT = "conflict"
+    #: 400, 413, 415, 422: the network did not understand or like the body.
+    INVALID = "invalid"
+    #: 429: not now; nothing was done (RFC 6585, section 4).
+    THROTTLED = "throttled"
+    #: 402, or a text that says so: not enough credits.
+    UNAFFORDABLE = "unaffordable"
+    #: A 2xx whose body says no: the work was looked at and not accepted.
+    REJECTED = "rejected"
+    #: Any other 4xx.
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed(Generic[T]):
+    """The network said yes; `value` is what we could read of its answer."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The network said no, and nothing was done."""
+
+    refusal: Refusal
+    message: str
+    status: int
+    retry_after: float | None = None
+    """In seconds, when the network named one; already capped."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotSent:
+    """No connection was ever made: nothing was done, repeating is safe."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It may have happened: a time-out, a reset, a 5xx, an unreadable answer."""
+
+    message: str
+    status: int | None = None
+    retry_after: float | None = None
+
+
+Outcome: TypeAlias = Confirmed[T] | Refused | NotSent | Unknown
+Failure: TypeAlias = Refused | NotSent | Unknown
