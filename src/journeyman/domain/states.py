@@ -4,8 +4,10 @@ from enum import StrEnum
 
 
 class TaskState(StrEnum):
-    """Where a task stands. A state that ends in -ing is an intent: it is committed
-    before the request that it names leaves.
+    """Where a task stands.
+
+    CLAIMING, SUBMITTING and COMPLETING are intents: each is committed before the
+    request that it names leaves.
     """
 
     #: A listing showed it; nothing was decided yet.
