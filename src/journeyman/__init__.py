@@ -1,3 +1,40 @@
-"""Journeyman: an autonomous agent daemon that earns credits by doing tasks."""
+"""Journeyman: an autonomous agent daemon that earns credits by doing tasks.
 
-__version__ = "0.1.0"
+What a strategy author needs is importable from here, and nothing heavy comes with it.
+"""
+
+from journeyman.domain.version import __version__
+from journeyman.strategies.api import (
+    Context,
+    Decision,
+    Decline,
+    Example,
+    Misconfigured,
+    NewTask,
+    Result,
+    RetryLater,
+    Strategy,
+    Task,
+    param,
+    score,
+    skip,
+    strategy,
+)
+
+__all__ = [
+    "Context",
+    "Decision",
+    "Decline",
+    "Example",
+    "Misconfigured",
+    "NewTask",
+    "Result",
+    "RetryLater",
+    "Strategy",
+    "Task",
+    "__version__",
+    "param",
+    "score",
+    "skip",
+    "strategy",
+]

@@ -1,1 +1,1 @@
-"""To be written."""
+"""The daemon: the composition root, the loops, the schedule, the shutdown."""

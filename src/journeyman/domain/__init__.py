@@ -21,6 +21,7 @@ from journeyman.domain.outcome import (
 )
 from journeyman.domain.states import (
     IN_FLIGHT,
+    INTENTS,
     TERMINAL,
     TRANSITIONS,
     TaskState,
@@ -30,6 +31,7 @@ from journeyman.domain.task import JSON, NewTask, Result, Task
 
 __all__ = [
     "CREDITS_PER_USD",
+    "INTENTS",
     "IN_FLIGHT",
     "JSON",
     "STARTER_CREDITS",

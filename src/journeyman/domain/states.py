@@ -74,6 +74,11 @@ TRANSITIONS: dict[TaskState, frozenset[TaskState]] = {
 #: Nothing more will happen to a task in one of these.
 TERMINAL = frozenset(state for state, after in TRANSITIONS.items() if not after)
 
+#: A request is on its way for a task in one of these, or its outcome is unknown.
+INTENTS = frozenset(
+    {TaskState.CLAIMING, TaskState.SUBMITTING, TaskState.COMPLETING},
+)
+
 #: We owe the network something for a task in one of these: recovery continues it.
 IN_FLIGHT = (
     frozenset(TaskState)

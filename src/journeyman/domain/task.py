@@ -1,7 +1,7 @@
 """A task as Journeyman understands it, whatever shape the network gave it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -54,10 +54,11 @@ class NewTask:
     input: JSON = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Result:
-    """What a strategy hands in for a task."""
+    """What a strategy hands in for a task: `Result("4", evidence={"by": "hand"})`."""
 
     output: JSON
+    _: KW_ONLY
     evidence: Mapping[str, JSON] = field(default_factory=dict)
     """How it was done, for whoever checks the work; never a secret."""

@@ -1,1 +1,36 @@
-"""To be written."""
+"""The verbs of the contract, a file each, and the worker that carries tasks."""
+
+from journeyman.loop.backoff import Backoff
+from journeyman.loop.bell import Bell
+from journeyman.loop.claim import Claim
+from journeyman.loop.complete import Complete
+from journeyman.loop.discover import Discover, Poll, Tally
+from journeyman.loop.execute import Execute, Surroundings
+from journeyman.loop.gate import Gate
+from journeyman.loop.intent import Intents
+from journeyman.loop.join import Join
+from journeyman.loop.recover import recover
+from journeyman.loop.select import Select
+from journeyman.loop.submit import Submit
+from journeyman.loop.worker import Progress, Step, Worker
+
+__all__ = [
+    "Backoff",
+    "Bell",
+    "Claim",
+    "Complete",
+    "Discover",
+    "Execute",
+    "Gate",
+    "Intents",
+    "Join",
+    "Poll",
+    "Progress",
+    "Select",
+    "Step",
+    "Submit",
+    "Surroundings",
+    "Tally",
+    "Worker",
+    "recover",
+]

@@ -1,9 +1,10 @@
 """Every log event, declared once: the log is a contract with operators (design 9).
 
 An event is emitted by `Log.emit(EVENT, field=...)`. A field that is not declared
-here raises in tests and is dropped, with a note, in production.
+here raises in tests; in production it is written under `undeclared`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +23,9 @@ class Event:
     """What an operator should do; empty when there is nothing to do."""
 
 
+RESERVED_FIELDS = frozenset({"time", "level", "event", "repeated", "undeclared"})
+"""What the log itself adds to a line; no event may declare a field of that name."""
+
 CATALOGUE: dict[str, Event] = {}
 
 
@@ -36,5 +40,37 @@ def declare(
     if name in CATALOGUE:
         raise ValueError(f"event {name!r} is declared twice")
     event = Event(name, level, frozenset(fields.split()), meaning, action)
+    if taken := event.fields & RESERVED_FIELDS:
+        names = ", ".join(sorted(taken))
+        raise ValueError(f"event {name!r}: the log itself writes {names}; rename it")
     CATALOGUE[name] = event
     return event
+
+
+def render_reference() -> str:
+    """Give the catalogue as Markdown: `docs/reference/events.md`.
+
+    It holds the events of the packages that were imported so far.
+    """
+    return "\n".join(_reference_lines()) + "\n"
+
+
+def _reference_lines() -> Iterator[str]:
+    yield "# Log events"
+    yield ""
+    yield "Every event that Journeyman logs, made from the catalogue in the code."
+    yield "A line has `time`, `level`, `event`, its context, and the event's fields."
+    area = ""
+    for name in sorted(CATALOGUE):
+        if name.partition(".")[0] != area:
+            area = name.partition(".")[0]
+            yield from ("", f"## {area}", "")
+            yield "| event | level | fields | meaning | what to do |"
+            yield "|---|---|---|---|---|"
+        yield _reference_row(CATALOGUE[name])
+
+
+def _reference_row(event: Event) -> str:
+    fields = " ".join(f"`{field}`" for field in sorted(event.fields))
+    cells = (f"`{event.name}`", event.level, fields, event.meaning, event.action)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

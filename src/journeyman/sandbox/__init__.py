@@ -1,1 +1,22 @@
-"""To be written."""
+"""A local network: the contract implemented for itself, to try an agent on.
+
+It imports nothing of the agent, so that one misreading of the contract cannot hide
+in both.
+"""
+
+from journeyman.sandbox.ambient import Ambient, Machine
+from journeyman.sandbox.app import create_app
+from journeyman.sandbox.errors import SandboxError
+from journeyman.sandbox.options import SandboxOptions, load_options
+from journeyman.sandbox.server import serve, serving
+
+__all__ = [
+    "Ambient",
+    "Machine",
+    "SandboxError",
+    "SandboxOptions",
+    "create_app",
+    "load_options",
+    "serve",
+    "serving",
+]

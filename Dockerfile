@@ -1,0 +1,52 @@
+# Journeyman in a container. State lives in /data: mount a volume there, since an
+# agent's identity that is lost cannot be asked for again.
+#
+#   docker build --tag journeyman .
+#   docker run --read-only --tmpfs /tmp --volume journeyman:/data \
+#     --env JOURNEYMAN_NETWORK__BASE_URL=https://network.example journeyman
+
+FROM python:3.13-slim AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+WORKDIR /build
+
+# Locked dependencies first: an edit of the code does not install them again.
+COPY requirements.lock requirements-build.lock ./
+RUN python -m venv --without-pip /app/venv \
+ && pip --python /app/venv/bin/python install --require-hashes -r requirements.lock \
+ && pip install --require-hashes -r requirements-build.lock
+
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+COPY strategies strategies
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir dist . \
+ && pip --python /app/venv/bin/python install --no-deps dist/*.whl
+
+
+FROM python:3.13-slim
+LABEL org.opencontainers.image.title="Journeyman" \
+      org.opencontainers.image.description="An autonomous agent daemon for an agent network" \
+      org.opencontainers.image.licenses="MIT"
+
+ENV PATH=/app/venv/bin:$PATH \
+    HOME=/tmp \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    JOURNEYMAN_DATA__DIRECTORY=/data \
+    JOURNEYMAN_STRATEGIES__DIRECTORY=/app/strategies
+
+WORKDIR /app
+COPY --from=build /app/venv venv
+COPY config/journeyman.toml config/
+COPY strategies strategies
+
+# A uid that an operator chooses (--user 12345) has no account and belongs to the
+# root group; so that group may write here.
+RUN install --directory --owner=10001 --group=0 --mode=0770 /data
+VOLUME /data
+USER 10001:0
+
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=10s --start-period=30s --retries=3 \
+  CMD ["journeyman", "health"]
+ENTRYPOINT ["journeyman"]
+CMD ["run"]

@@ -1,0 +1,130 @@
+# Every task of this project. It needs Python 3.11 or newer (with venv), git and
+# make; everything else is installed into .venv, from the lock files, by hash.
+# `make` lists the targets.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VENV := .venv
+BIN := $(VENV)/bin
+IMAGE := journeyman
+CODE := src tests strategies benchmarks
+
+# More arguments for pytest, such as `make test PYTEST_ARGS='-k ledger'`.
+PYTEST_ARGS :=
+# Many workers only compete for the disk with the tests that start real processes.
+PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
+
+# The interpreter that makes .venv: the first that is new enough and can make one.
+PYTHON_NAMES := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON_CHECK := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON = $(shell for name in $(PYTHON_NAMES); do \
+	"$$name" -c '$(PYTHON_CHECK)' 2>/dev/null && echo "$$name" && break; done)
+PYTHON_MISSING := No Python 3.11 or newer with the venv module was found. \
+	Install one (on Debian: apt install python3 python3-venv), \
+	or name one: make PYTHON=/path/to/python3
+REQUIRE_PYTHON = "$(PYTHON)" -c '$(PYTHON_CHECK)' 2>/dev/null || \
+	{ echo '$(PYTHON_MISSING)' >&2; exit 1; }
+
+PIP_FLAGS := -qq --disable-pip-version-check --no-input --root-user-action=ignore
+
+# uv only resolves the locks; it lives apart, since no other target needs it.
+UV_VERSION := 0.13.9
+UV := build/uv-$(UV_VERSION)/bin/uv
+# A mirror named by UV_DEFAULT_INDEX is respected and never written down. Further
+# places to look are not, since files found there have other hashes.
+UV_COMPILE = env -u UV_INDEX -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS $(UV) pip compile \
+	--quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate $(UV_FLAGS)
+BUILD_REQUIRES := import tomllib; \
+	print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(VENV)/.installed ## make .venv and install everything into it
+
+.PHONY: demo
+demo: $(VENV)/.installed ## see the daemon earn in a local sandbox, about a minute
+	@$(BIN)/journeyman demo
+
+.PHONY: check
+check: format lint types layers test ## format, lint, types, layers and tests: what CI runs
+
+.PHONY: format
+format: $(VENV)/.installed ## are all files formatted?
+	$(BIN)/ruff format --check .
+
+.PHONY: lint
+lint: $(VENV)/.installed ## are the style rules kept?
+	$(BIN)/ruff check .
+
+.PHONY: types
+types: $(VENV)/.installed ## do the types agree? (mypy, strict)
+	$(BIN)/mypy
+
+.PHONY: layers
+layers: $(VENV)/.installed ## do imports go down only?
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: test
+test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
+	$(BIN)/pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+.PHONY: fix
+fix: $(VENV)/.installed ## format, and repair what lint can repair
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: generate
+generate: $(VENV)/.installed ## write the files that are made from the code
+	$(BIN)/python -m journeyman.settings.generate
+	$(BIN)/journeyman events --write
+
+.PHONY: bench
+bench: $(VENV)/.installed ## measure the daemon against a bare client
+	@$(BIN)/python benchmarks/throughput.py
+
+.PHONY: lock
+lock: $(UV) ## resolve the lock files again, keeping the versions they have
+	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements-build.lock -
+	$(UV_COMPILE) --output-file requirements.lock pyproject.toml
+	$(UV_COMPILE) --group dev --constraints requirements.lock \
+		--constraints requirements-build.lock --output-file requirements-dev.lock pyproject.toml
+
+.PHONY: upgrade
+upgrade: ## resolve the lock files to the newest allowed versions
+	$(MAKE) lock UV_FLAGS=--upgrade
+
+.PHONY: image
+image: ## build the container image
+	@engine=$$(command -v docker || command -v podman) || \
+		{ echo 'Neither docker nor podman was found. Install one of them.' >&2; exit 1; }; \
+	case $$engine in *podman) set -- --format docker ;; esac; \
+	"$$engine" build "$$@" --tag $(IMAGE) .
+
+.PHONY: clean
+clean: ## remove all that make has made, .venv too
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(wildcard $(CODE)) -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# Each stamp is touched last, so an interrupted set-up is done again from its start.
+$(VENV)/.dependencies: requirements-dev.lock
+	@$(REQUIRE_PYTHON)
+	@echo 'Setting up $(VENV) with $(PYTHON) (about a minute, once) ...'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(VENV)/.dependencies
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(UV):
+	@$(REQUIRE_PYTHON)
+	@echo 'Setting up uv $(UV_VERSION) in build (once) ...'
+	@$(PYTHON) -m venv --clear $(@D)/..
+	@$(@D)/python -m pip install $(PIP_FLAGS) 'uv==$(UV_VERSION)'

@@ -1,0 +1,171 @@
+"""The running daemon seen over HTTP: status, health, and the owner's commands.
+
+Served on a unix socket in the data directory, readable by its owner alone, so that
+`docker exec agent journeyman pause` needs no port and no password.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from json import JSONDecodeError
+from typing import Protocol
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from journeyman.domain import JSON, NewTask, SpendId
+from journeyman.domain.errors import JourneymanError, UsageError
+
+UNAVAILABLE = 503
+REFUSED = 409
+
+
+class Desk(Protocol):
+    """What can be asked of a running daemon."""
+
+    def status(self) -> dict[str, JSON]:
+        """Everything at a glance."""
+        ...
+
+    def health(self) -> dict[str, JSON]:
+        """`healthy`, and why not."""
+        ...
+
+    def pause(self) -> None:
+        """Claim nothing until `resume`."""
+        ...
+
+    def resume(self) -> None:
+        """Claim again."""
+        ...
+
+    def stop(self) -> None:
+        """Drain and exit, as after SIGTERM."""
+        ...
+
+    async def post(self, new: NewTask) -> dict[str, JSON]:
+        """Publish a task within the owner's limits."""
+        ...
+
+    async def top_up(self, credits_: int) -> dict[str, JSON]:
+        """Ask for a payment page."""
+        ...
+
+    def settle_top_up(self, spend_id: SpendId, *, paid: bool) -> dict[str, JSON]:
+        """Book a top-up on the owner's word, or forget it."""
+        ...
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The endpoints; bodies are JSON objects."""
+
+    desk: Desk
+
+    async def status(self, _request: Request) -> Response:
+        """GET /status."""
+        return JSONResponse(self.desk.status())
+
+    async def health(self, _request: Request) -> Response:
+        """GET /healthz: 200 when healthy, else 503."""
+        health = self.desk.health()
+        return JSONResponse(health, 200 if health["healthy"] else UNAVAILABLE)
+
+    async def pause(self, _request: Request) -> Response:
+        """POST /pause."""
+        self.desk.pause()
+        return JSONResponse({"ok": True})
+
+    async def resume(self, _request: Request) -> Response:
+        """POST /resume."""
+        self.desk.resume()
+        return JSONResponse({"ok": True})
+
+    async def stop(self, _request: Request) -> Response:
+        """POST /stop."""
+        self.desk.stop()
+        return JSONResponse({"ok": True})
+
+    async def post(self, request: Request) -> Response:
+        """POST /posts with title, description, reward and optional fields."""
+        return JSONResponse(await self.desk.post(_new_task(await _object(request))))
+
+    async def top_up(self, request: Request) -> Response:
+        """POST /top-ups with `credits`."""
+        body = await _object(request)
+        credits_ = body.get("credits")
+        if not isinstance(credits_, int) or isinstance(credits_, bool):
+            raise UsageError("`credits` must be a whole number")
+        return JSONResponse(await self.desk.top_up(credits_))
+
+    async def settle_top_up(self, request: Request) -> Response:
+        """POST /top-ups/{spend_id}/confirm or /cancel."""
+        spend_id = SpendId(request.path_params["spend_id"])
+        paid = request.path_params["verdict"] == "confirm"
+        return JSONResponse(self.desk.settle_top_up(spend_id, paid=paid))
+
+
+def build_app(desk: Desk) -> Starlette:
+    """Make the ASGI application."""
+    console = Console(desk)
+
+    def route(method: str, path: str, endpoint: Endpoint) -> Route:
+        return Route(path, endpoint, methods=[method])
+
+    return Starlette(
+        routes=[
+            route("GET", "/status", console.status),
+            route("GET", "/healthz", console.health),
+            route("POST", "/pause", console.pause),
+            route("POST", "/resume", console.resume),
+            route("POST", "/stop", console.stop),
+            route("POST", "/posts", console.post),
+            route("POST", "/top-ups", console.top_up),
+            route("POST", "/top-ups/{spend_id}/{verdict:str}", console.settle_top_up),
+        ],
+        exception_handlers={JourneymanError: _refuse},
+    )
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    problem = error if isinstance(error, JourneymanError) else JourneymanError("")
+    return JSONResponse(
+        {
+            "problem": problem.problem,
+            "fix": problem.fix,
+            "exit_code": problem.exit_code,
+        },
+        REFUSED,
+    )
+
+
+async def _object(request: Request) -> dict[str, JSON]:
+    try:
+        body = await request.json()
+    except JSONDecodeError as error:
+        raise UsageError(f"the body is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise UsageError("the body must be a JSON object")
+    return body
+
+
+def _new_task(body: dict[str, JSON]) -> NewTask:
+    title, reward, tags = body.get("title"), body.get("reward"), body.get("tags", [])
+    if not isinstance(title, str) or not title.strip():
+        raise UsageError("a post needs a title")
+    if not isinstance(reward, int) or isinstance(reward, bool) or reward < 1:
+        raise UsageError("a post needs a reward of at least 1 credit")
+    if not isinstance(tags, list):
+        raise UsageError("`tags` must be a list of texts")
+    return NewTask(
+        title=title,
+        description=str(body.get("description") or title),
+        reward=reward,
+        kind=str(body.get("kind") or ""),
+        tags=tuple(str(tag) for tag in tags),
+        input=body.get("input"),
+    )

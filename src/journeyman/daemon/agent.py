@@ -1,0 +1,211 @@
+"""An agent put together: who it is, what it remembers, what it may spend.
+
+The daemon runs one; a command that acts while no daemon runs opens one for a moment.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from journeyman.domain import Clock, Identity, Randomness
+from journeyman.domain.errors import JourneymanError
+from journeyman.economy import BalanceWatch, Limits, Offer, Posting, TopUp
+from journeyman.journal import (
+    DataDirectory,
+    DirectoryLock,
+    Journal,
+    load_identity,
+    save_identity,
+)
+from journeyman.loop import Backoff, Join
+from journeyman.network import HttpLimits, NetworkClient, Transport
+from journeyman.observability import Log
+from journeyman.observability.redaction import Redactor
+from journeyman.settings import Settings
+
+
+class JoinInterruptedError(JourneymanError):
+    """We were told to stop before we had joined; nothing is lost."""
+
+    exit_code = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
+    """Everything that simulation replaces, and where the log goes."""
+
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    redactor: Redactor
+    transport: Transport | None = None
+    """None: real sockets."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Agent:
+    """One joined agent."""
+
+    identity: Identity
+    base_url: str
+    directory: DataDirectory
+    journal: Journal
+    network: NetworkClient
+    limits: Limits
+    watch: BalanceWatch
+    posting: Posting
+    top_up: TopUp
+
+
+@asynccontextmanager
+async def open_agent(
+    settings: Settings,
+    base_url: str,
+    world: World,
+    *,
+    stop: anyio.Event | None = None,
+) -> AsyncIterator[Agent]:
+    """Lock the data directory, open the journal, join if we never did.
+
+    Setting `stop` breaks off the joining, between two tries.
+
+    Raises:
+        StateError: the data directory, the journal or the identity cannot be used.
+        AlreadyRunningError: another process holds the data directory.
+        NetworkError: we have no identity and the network gives us none.
+        SafetyError: the identity on disk belongs to another network.
+        JoinInterruptedError: `stop` was set before we had joined.
+    """
+    directory = DataDirectory(settings.data.directory)
+    directory.prepare()
+    with (
+        DirectoryLock(directory),
+        Journal(directory.journal, world.clock.now) as journal,
+    ):
+        async with build_network(settings, base_url, world) as network:
+            join = _build_join(directory, journal, network, base_url, world)
+            identity = await _join(join, stop or anyio.Event())
+            world.redactor.add(identity.access_token.reveal())
+            network.identify(identity)
+            agent = _assemble(settings, directory, journal, network, identity, world)
+            agent.posting.recover()
+            yield agent
+
+
+def build_network(settings: Settings, base_url: str, world: World) -> NetworkClient:
+    """Make a client for the network that the settings name.
+
+    Raises:
+        ConfigurationError: an address cannot be used.
+    """
+    wanted = settings.network
+    return NetworkClient(
+        base_url=base_url,
+        portal_url=wanted.portal_url,
+        log=world.log,
+        clock=world.clock,
+        limits=HttpLimits(
+            connect_timeout=wanted.connect_timeout_seconds,
+            total_timeout=wanted.total_timeout_seconds,
+            max_body_bytes=wanted.max_body_bytes,
+            max_connections=wanted.max_connections,
+        ),
+        transport=world.transport,
+    )
+
+
+def _build_join(
+    directory: DataDirectory,
+    journal: Journal,
+    network: NetworkClient,
+    base_url: str,
+    world: World,
+) -> Join:
+    return Join(
+        registrar=network,
+        journal=journal,
+        load=lambda: load_identity(directory.identity),
+        save=lambda identity: save_identity(directory.identity, identity),
+        base_url=base_url,
+        backoff=Backoff(world.randomness),
+        clock=world.clock,
+        randomness=world.randomness,
+        log=world.log,
+    )
+
+
+async def _join(join: Join, stop: anyio.Event) -> Identity:
+    identity: Identity | None = None
+
+    async def break_off() -> None:
+        await stop.wait()
+        group.cancel_scope.cancel()
+
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(break_off)
+            identity = await join()
+            group.cancel_scope.cancel()
+    except* JourneymanError as errors:
+        raise errors.exceptions[0] from None
+    if identity is None:
+        raise JoinInterruptedError("stopped before the network was joined")
+    return identity
+
+
+def _assemble(
+    settings: Settings,
+    directory: DataDirectory,
+    journal: Journal,
+    network: NetworkClient,
+    identity: Identity,
+    world: World,
+) -> Agent:
+    limits = limits_from(settings)
+    watch = BalanceWatch(journal, world.log)
+    return Agent(
+        identity=identity,
+        base_url=identity.base_url,
+        directory=directory,
+        journal=journal,
+        network=network,
+        limits=limits,
+        watch=watch,
+        posting=Posting(
+            network=network,
+            journal=journal,
+            watch=watch,
+            limits=limits,
+            clock=world.clock,
+            randomness=world.randomness,
+            log=world.log,
+        ),
+        top_up=TopUp(
+            network=network,
+            journal=journal,
+            limits=limits,
+            offer=Offer(
+                plan=settings.topup.plan,
+                price_id=settings.topup.price_id,
+                product_label=settings.topup.product_label or None,
+                source=settings.topup.source or None,
+            ),
+            clock=world.clock,
+            randomness=world.randomness,
+            log=world.log,
+        ),
+    )
+
+
+def limits_from(settings: Settings) -> Limits:
+    """Read the owner's limits."""
+    return Limits(
+        reserve_credits=settings.budget.reserve_credits,
+        per_post_credits=settings.budget.per_post_credits,
+        per_day_credits=settings.budget.per_day_credits,
+        posts_per_day=settings.budget.posts_per_day,
+        topup_per_day_cents=settings.topup.per_day_cents,
+        topup_per_month_cents=settings.topup.per_month_cents,
+    )

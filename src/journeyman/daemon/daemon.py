@@ -1,0 +1,227 @@
+"""Runs the daemon: starts its loops, and ends them in the right order."""
+
+import os
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from journeyman.daemon import events
+from journeyman.daemon.agent import Agent, JoinInterruptedError, World, open_agent
+from journeyman.daemon.compose import Works, compose
+from journeyman.daemon.container import would_die_with_container
+from journeyman.daemon.control import serve_control
+from journeyman.daemon.desk import DaemonDesk
+from journeyman.daemon.loops import DiscoverLoop, Heartbeat, repeat
+from journeyman.daemon.schedule import Schedule
+from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.strategies import load_strategies, strategies_directory
+from journeyman.domain.errors import NetworkError
+from journeyman.domain.version import __version__
+from journeyman.loop import Bell, recover
+from journeyman.settings import Settings
+from journeyman.strategies.registry import Registry
+from journeyman.strategies.runners import Runner
+
+
+async def run_daemon(settings: Settings, base_url: str, world: World) -> None:
+    """Join and work until told to stop; nothing is lost, however it ends.
+
+    Raises:
+        JourneymanError: it cannot start, or the disk fails; see `open_agent`.
+    """
+    shutdown = Shutdown()
+    async with anyio.create_task_group() as group:
+        group.start_soon(shutdown.listen)
+        registry = _load(settings, world)
+        try:
+            stop = shutdown.requested
+            async with open_agent(settings, base_url, world, stop=stop) as agent:
+                await Daemon(settings, agent, registry, world, shutdown).run()
+        except JoinInterruptedError:
+            world.log.emit(events.STOPPED, reason=shutdown.reason)
+        group.cancel_scope.cancel()
+
+
+class Daemon:
+    """An agent at work."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        agent: Agent,
+        registry: Registry,
+        world: World,
+        shutdown: Shutdown,
+    ) -> None:
+        self._settings = settings
+        self._agent = agent
+        self._registry = registry
+        self._world = world
+        self._shutdown = shutdown
+        self._works: Works = compose(
+            settings,
+            agent,
+            registry,
+            world,
+            Runner(world.clock),
+        )
+        self._schedule = Schedule(world.clock)
+        self._discovering = DiscoverLoop(
+            works=self._works,
+            schedule=self._schedule,
+            every=settings.schedule,
+            clock=world.clock,
+            randomness=world.randomness,
+        )
+        self._heartbeat = Heartbeat(agent, self._works, world.clock, world.log)
+        self._attention = Bell()
+
+    async def run(self) -> None:
+        """Work until told to stop, then drain."""
+        self._announce()
+        recover(self._agent.journal, self._world.clock, self._world.log)
+        self._works.worker.on_rest(self._discovering.feed)
+        self._works.worker.on_rest(self._attention.ring)
+        self._shutdown.on_request(self._attention.ring)
+        self._schedule.start()
+        try:
+            async with anyio.create_task_group() as side:
+                self._start_side_loops(side)
+                await self._work()
+                side.cancel_scope.cancel()
+        finally:
+            self._schedule.stop()
+        self._say_goodbye()
+
+    async def _work(self) -> None:
+        """Carry tasks; the group of their carriers is what a stop waits for."""
+        async with anyio.create_task_group() as carriers:
+            dispatcher = anyio.CancelScope()
+            carriers.start_soon(self._dispatch, dispatcher, carriers)
+            if self._settings.work.once:
+                await self._look_once()
+            reason = await self._until_stop()
+            await self._drain(reason)
+            dispatcher.cancel()
+            carriers.cancel_scope.cancel()
+
+    async def _dispatch(self, scope: anyio.CancelScope, carriers: TaskGroup) -> None:
+        with scope:
+            await self._works.worker.run(carriers)
+
+    def _start_side_loops(self, side: TaskGroup) -> None:
+        every = self._settings.schedule
+        worker, log = self._works.worker, self._world.log
+        socket = self._agent.directory.control_socket
+        side.start_soon(serve_control, socket, self._desk(), log)
+        if not self._settings.work.once:
+            side.start_soon(self._discovering.run)
+        for name, seconds, action in (
+            ("deliver", every.deliver_every_seconds, worker.bell.ring),
+            ("heartbeat", every.heartbeat_every_seconds, self._heartbeat.beat),
+            (
+                "housekeeping",
+                every.housekeeping_every_seconds,
+                self._agent.journal.database.checkpoint,
+            ),
+        ):
+            side.start_soon(partial(repeat, self._schedule, name, seconds, action))
+
+    async def _look_once(self) -> None:
+        poll = await self._discovering.look()
+        if poll is not None and poll.failure is not None:
+            raise NetworkError(
+                f"the marketplace of {self._agent.base_url} could not be read: "
+                f"{poll.failure.message}",
+                "Check the address and that the service runs; then start again.",
+            )
+
+    async def _until_stop(self) -> str:
+        """Wait for a reason to stop, and give it."""
+        while True:
+            if self._shutdown.requested.is_set():
+                return self._shutdown.reason
+            if self._works.worker.is_done:
+                return f"{self._works.worker.progress.ended} tasks have ended"
+            if self._settings.work.once and self._works.worker.is_idle:
+                return "looked once, and all that followed is done"
+            await self._attention.wait()
+
+    async def _drain(self, reason: str) -> None:
+        """Close the gate, then wait for work in flight: not for ever, nor if forced."""
+        worker, grace = self._works.worker, self._settings.work.grace_seconds
+        self._works.gate.close("stopping")
+        if not worker.in_flight:
+            return
+        self._world.log.emit(
+            events.DRAINING,
+            reason=reason,
+            in_flight=worker.in_flight,
+            grace_seconds=grace,
+        )
+        with anyio.move_on_after(grace):
+            while worker.in_flight and not self._shutdown.forced.is_set():
+                await self._attention.wait(1.0)
+        if worker.in_flight:
+            self._world.log.emit(events.GRACE_OVER, in_flight=worker.in_flight)
+
+    def _announce(self) -> None:
+        budget = self._settings.budget
+        directory = self._agent.directory.path
+        self._world.log.emit(
+            events.STARTED,
+            version=__version__,
+            base_url=self._agent.base_url,
+            data_directory=str(directory),
+            strategies=[loaded.name for loaded in self._registry.strategies],
+            slots=self._settings.work.slots,
+            reserve_credits=budget.reserve_credits,
+            per_day_credits=budget.per_day_credits,
+            posts_per_day=budget.posts_per_day,
+            topup_mode=self._settings.topup.mode,
+            pid=os.getpid(),
+        )
+        if would_die_with_container(directory):
+            self._world.log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
+
+    def _say_goodbye(self) -> None:
+        self._heartbeat.beat()
+        progress = self._works.worker.progress
+        self._world.log.emit(
+            events.STOPPED,
+            reason=self._shutdown.reason or "its work is done",
+            balance=self._agent.journal.ledger.balance(),
+            completed=progress.completed,
+            ended=progress.ended,
+            in_flight=self._works.worker.in_flight,
+        )
+
+    def _desk(self) -> DaemonDesk:
+        return DaemonDesk(
+            settings=self._settings,
+            agent=self._agent,
+            registry=self._registry,
+            works=self._works,
+            discovering=self._discovering,
+            heartbeat=self._heartbeat,
+            stop=self._shutdown.request,
+            clock=self._world.clock,
+        )
+
+
+def _load(settings: Settings, world: World) -> Registry:
+    registry = load_strategies(settings.strategies)
+    for problem in registry.problems:
+        world.log.emit(
+            events.STRATEGY_PROBLEM,
+            code=problem.code,
+            path=str(problem.path),
+            line=problem.line,
+            problem=problem.message,
+            fix=problem.fix,
+        )
+    if not registry.strategies:
+        directory = strategies_directory(settings.strategies)
+        world.log.emit(events.NO_STRATEGIES, directory=str(directory))
+    return registry

@@ -1,0 +1,110 @@
+"""What the owner can ask of a running daemon, answered from its parts."""
+
+import os
+from collections.abc import Callable
+
+from journeyman.daemon.agent import Agent
+from journeyman.daemon.compose import Works
+from journeyman.daemon.loops import DiscoverLoop, Heartbeat
+from journeyman.daemon.status import journal_status
+from journeyman.daemon.transactions import post_task, settle_top_up, top_up
+from journeyman.domain import JSON, Clock, NewTask, SpendId
+from journeyman.domain.version import __version__
+from journeyman.settings import Settings
+from journeyman.strategies.registry import Registry
+
+STALE_AFTER_SECONDS = 120.0
+"""Beyond the longest pause between two looks: the discover loop must be stuck."""
+
+
+class DaemonDesk:
+    """Implements `journeyman.console.Desk`."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        agent: Agent,
+        registry: Registry,
+        works: Works,
+        discovering: DiscoverLoop,
+        heartbeat: Heartbeat,
+        stop: Callable[[str], None],
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._agent = agent
+        self._registry = registry
+        self._works = works
+        self._discovering = discovering
+        self._heartbeat = heartbeat
+        self._stop = stop
+        self._clock = clock
+
+    def status(self) -> dict[str, JSON]:
+        """Everything at a glance: who, how long, how much, what now, why not more."""
+        progress, tally = self._works.worker.progress, self._works.discover.tally
+        return {
+            "running": True,
+            "version": __version__,
+            "pid": os.getpid(),
+            "agent_id": self._agent.identity.agent_id,
+            "base_url": self._agent.base_url,
+            "data_directory": str(self._agent.directory.path),
+            "up_seconds": round(self._heartbeat.up_seconds),
+            "obstacle": self._works.gate.obstacle,
+            "slots": self._settings.work.slots,
+            "carried": self._works.worker.in_flight,
+            "this_run": {
+                "polls": tally.polls,
+                "failed_polls": tally.failed_polls,
+                "listed": tally.listed,
+                "wanted": tally.wanted,
+                "completed": progress.completed,
+                "ended": progress.ended,
+                "lost": progress.lost,
+            },
+            "loaded_strategies": [s.name for s in self._registry.strategies],
+            "strategy_problems": [str(p) for p in self._registry.problems],
+            **journal_status(self._agent.journal),
+        }
+
+    def health(self) -> dict[str, JSON]:
+        """Healthy: the loops run. A network that is down does not make us ill."""
+        age = self._clock.monotonic() - self._discovering.looked_at
+        longest = max(
+            self._settings.schedule.discover_max_seconds,
+            self._settings.schedule.discover_every_seconds,
+        )
+        stuck = age > longest + STALE_AFTER_SECONDS
+        return {
+            "healthy": not stuck,
+            "problem": f"no look at the network for {age:.0f} s" if stuck else "",
+            "last_look_seconds_ago": round(age, 1),
+            "obstacle": self._works.gate.obstacle,
+        }
+
+    def pause(self) -> None:
+        """Claim nothing until `resume`."""
+        self._works.gate.pause()
+
+    def resume(self) -> None:
+        """Claim again."""
+        self._works.gate.resume()
+        self._works.worker.bell.ring()
+
+    def stop(self) -> None:
+        """Drain and exit."""
+        self._stop("asked by the owner")
+
+    async def post(self, new: NewTask) -> dict[str, JSON]:
+        """Publish a task within the owner's limits."""
+        return await post_task(self._agent, new)
+
+    async def top_up(self, credits_: int) -> dict[str, JSON]:
+        """Ask for a payment page."""
+        return await top_up(self._agent, credits_)
+
+    def settle_top_up(self, spend_id: SpendId, *, paid: bool) -> dict[str, JSON]:
+        """Book a top-up on the owner's word, or forget it."""
+        return settle_top_up(self._agent, spend_id, paid=paid)

@@ -1,0 +1,129 @@
+"""The daemon's side loops, each with its own bell and its own limit on waiting."""
+
+from collections.abc import Callable
+
+from journeyman.daemon import events
+from journeyman.daemon.agent import Agent
+from journeyman.daemon.compose import Works
+from journeyman.daemon.schedule import Schedule
+from journeyman.domain import Clock, Randomness, TaskState
+from journeyman.loop import Bell, Poll
+from journeyman.observability import Log
+from journeyman.settings import ScheduleSettings
+
+SLACK_SECONDS = 5.0
+"""How much later than scheduled a loop wakes by itself, should the scheduler, which
+reads the wall clock, be stalled by a clock that was set back."""
+
+
+class DiscoverLoop:
+    """Looks for tasks: at an interval with jitter, at once while that gives work."""
+
+    def __init__(
+        self,
+        *,
+        works: Works,
+        schedule: Schedule,
+        every: ScheduleSettings,
+        clock: Clock,
+        randomness: Randomness,
+    ) -> None:
+        self._works = works
+        self._schedule = schedule
+        self._every = every
+        self._clock = clock
+        self._randomness = randomness
+        self._bell = Bell()
+        self._idle_seconds = every.discover_every_seconds
+        self._was_productive = False
+        self.looked_at = clock.monotonic()
+        """When it last looked, on the monotonic clock; for health."""
+
+    async def run(self) -> None:
+        """Look for ever; cancel to stop."""
+        while True:
+            wait = self._next_wait(await self.look())
+            if not wait:
+                continue
+            self._schedule.after("discover", wait, self._bell.ring)
+            await self._bell.wait(wait + SLACK_SECONDS)
+
+    async def look(self) -> Poll | None:
+        """Look once; None while nothing new may be claimed."""
+        self.looked_at = self._clock.monotonic()
+        if self._works.gate.obstacle:
+            return None
+        poll = await self._works.discover()
+        self._was_productive = poll.productive
+        self._works.worker.bell.ring()
+        return poll
+
+    def feed(self) -> None:
+        """Look again soon, if the last look gave work and more could be done."""
+        if self._was_productive and self._works.worker.is_hungry:
+            self._bell.ring()
+
+    def _next_wait(self, poll: Poll | None) -> float:
+        shortest = self._every.discover_every_seconds
+        if poll is not None and poll.productive:
+            self._idle_seconds = shortest
+            return 0.0 if self._works.worker.is_hungry else shortest
+        if poll is not None and poll.retry_in is not None:
+            return poll.retry_in
+        if self._works.worker.in_flight:
+            self._idle_seconds = shortest
+        wait = self._randomness.uniform(self._idle_seconds / 2, self._idle_seconds)
+        longest = max(shortest, self._every.discover_max_seconds)
+        self._idle_seconds = min(self._idle_seconds * 2, longest)
+        return wait
+
+
+class Heartbeat:
+    """Says now and then that all is well, or why nothing is done."""
+
+    def __init__(self, agent: Agent, works: Works, clock: Clock, log: Log) -> None:
+        self._agent = agent
+        self._works = works
+        self._clock = clock
+        self._log = log
+        self._started = clock.monotonic()
+
+    @property
+    def up_seconds(self) -> float:
+        """How long this run lasts."""
+        return self._clock.monotonic() - self._started
+
+    def beat(self) -> None:
+        """Write one line."""
+        journal, progress = self._agent.journal, self._works.worker.progress
+        tally = self._works.discover.tally
+        self._log.emit(
+            events.HEARTBEAT,
+            up_seconds=round(self.up_seconds),
+            obstacle=self._works.gate.obstacle,
+            balance=journal.ledger.balance(),
+            in_flight=self._works.worker.in_flight,
+            waiting=journal.tasks.count_in({TaskState.WANTED}),
+            listed=tally.listed,
+            wanted=tally.wanted,
+            completed=progress.completed,
+            ended=progress.ended,
+            lost=progress.lost,
+            polls=tally.polls,
+            failed_polls=tally.failed_polls,
+            skipped_because=dict(tally.reasons.most_common(3)),
+        )
+
+
+async def repeat(
+    schedule: Schedule,
+    name: str,
+    seconds: float,
+    action: Callable[[], None],
+) -> None:
+    """Do something short at an interval, for ever; cancel to stop."""
+    bell = Bell()
+    schedule.every(name, seconds, bell.ring)
+    while True:
+        await bell.wait(seconds + SLACK_SECONDS)
+        action()

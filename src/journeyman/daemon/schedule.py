@@ -1,0 +1,67 @@
+"""APScheduler decides when: its jobs only ring a bell, our own tasks do the work.
+
+Its jobs are bare tasks that swallow cancellation, and it reads the wall clock; so
+nothing of ours runs inside one, and whoever waits for a bell has a limit on monotonic
+time as well (design 4).
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.date import DateTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+
+from journeyman.domain import Clock
+
+Ring = Callable[[], None]
+
+
+class Schedule:
+    """Rings bells: once after a while, or at an interval."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._scheduler = AsyncIOScheduler(
+            timezone="UTC",
+            job_defaults={
+                "coalesce": True,
+                "max_instances": 1,
+                # None: a run that is late (a suspended machine) is run, not dropped.
+                "misfire_grace_time": None,
+            },
+        )
+
+    def start(self) -> None:
+        """Begin to ring; needs a running event loop."""
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """Ring no more."""
+        self._scheduler.shutdown(wait=False)
+
+    def every(self, name: str, seconds: float, ring: Ring) -> None:
+        """Ring at an interval."""
+        self._add(name, IntervalTrigger(seconds=seconds, timezone="UTC"), ring)
+
+    def after(self, name: str, seconds: float, ring: Ring) -> None:
+        """Ring once; a later call of the same name takes its place."""
+        at = self._clock.now() + timedelta(seconds=seconds)
+        self._add(name, DateTrigger(run_date=at, timezone="UTC"), ring)
+
+    def _add(self, name: str, trigger: object, ring: Ring) -> None:
+        self._scheduler.add_job(
+            _as_job(ring),
+            trigger=trigger,
+            id=name,
+            name=name,
+            replace_existing=True,
+        )
+
+
+def _as_job(ring: Ring) -> Callable[[], object]:
+    async def job() -> None:
+        # A plain function would be run in a thread.
+        ring()
+
+    return job

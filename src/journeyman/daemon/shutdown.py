@@ -1,0 +1,44 @@
+"""Stopping: the first signal drains, the second breaks off, the third exits."""
+
+import os
+import signal
+from collections.abc import Callable
+
+import anyio
+
+HURRIED_EXIT = 1
+"""The exit code of the third signal; what is committed is safe all the same."""
+
+
+class Shutdown:
+    """Whether, why and how urgently the daemon should stop."""
+
+    def __init__(self) -> None:
+        self.requested = anyio.Event()
+        """Claim nothing more, let work in flight end."""
+        self.forced = anyio.Event()
+        """Break off work in flight; it continues at the next start."""
+        self.reason = ""
+        self._listeners: list[Callable[[], None]] = []
+
+    def on_request(self, listener: Callable[[], None]) -> None:
+        """Call this when a stop is requested."""
+        self._listeners.append(listener)
+
+    def request(self, reason: str) -> None:
+        """Ask for a stop; asked again, break off."""
+        if self.requested.is_set():
+            self.forced.set()
+            return
+        self.reason = reason
+        self.requested.set()
+        for listener in self._listeners:
+            listener()
+
+    async def listen(self) -> None:
+        """Turn signals into requests, for ever; cancel to stop."""
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+            async for number in received:
+                if self.forced.is_set():
+                    os._exit(HURRIED_EXIT)
+                self.request(signal.Signals(number).name)

@@ -1,0 +1,70 @@
+"""The log events of the economy."""
+
+from journeyman.observability import declare
+
+STARTER_BOOKED = declare(
+    "ledger.starter",
+    "info",
+    "amount balance",
+    "The starter credits of a new agent were booked.",
+)
+EARNED = declare(
+    "ledger.earned",
+    "info",
+    "task_id strategy amount balance confidence",
+    "A completed task was booked.",
+)
+ADJUSTED = declare(
+    "ledger.adjusted",
+    "warning",
+    "amount balance",
+    "The network showed another balance than the ledger; the difference was booked.",
+    "Compare `journeyman ledger` with what the network shows; somebody else may be "
+    "using this agent's token.",
+)
+POST_REFUSED_BY_BUDGET = declare(
+    "post.over_budget",
+    "info",
+    "reward setting message",
+    "A post was not sent, because it would break a limit of the owner's.",
+)
+POSTED = declare(
+    "post.accepted",
+    "info",
+    "spend_id task_id reward balance",
+    "The network took a task of ours; its reward has left our balance.",
+)
+POST_FAILED = declare(
+    "post.refused",
+    "warning",
+    "spend_id reward message",
+    "The network did not take a task of ours; nothing was spent.",
+    "Read the message; correct the task, then post it again.",
+)
+POST_UNKNOWN = declare(
+    "post.unknown",
+    "warning",
+    "spend_id reward message",
+    "It is not known whether the network took a task of ours. It counts as spent and "
+    "is not sent again.",
+    "Look for the task with `journeyman market`.",
+)
+CHECKOUT_OPENED = declare(
+    "topup.opened",
+    "info",
+    "spend_id credits cents",
+    "A payment page exists; the owner decides whether to pay there.",
+)
+CHECKOUT_FAILED = declare(
+    "topup.refused",
+    "warning",
+    "spend_id credits message",
+    "The network did not make a payment page; nothing was asked of the owner.",
+    "Read the message; check the settings of [topup].",
+)
+TOP_UP_BOOKED = declare(
+    "topup.booked",
+    "info",
+    "spend_id credits balance confidence",
+    "Bought credits were seen or confirmed, and booked.",
+)

@@ -1,0 +1,213 @@
+"""Top-ups: ask for a payment page and hand its address to the owner; never pay."""
+
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from journeyman.domain import (
+    AgentId,
+    Clock,
+    Confirmed,
+    IdempotencyKey,
+    Outcome,
+    Randomness,
+    SpendId,
+    Unknown,
+    cents_for,
+)
+from journeyman.domain.errors import SafetyError, UsageError
+from journeyman.domain.outcome import Failure
+from journeyman.economy import events
+from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up
+from journeyman.economy.reconcile import settle_top_up
+from journeyman.journal import Journal, Spend, SpendKind, SpendState
+from journeyman.network import CheckoutRequest, CheckoutSession
+from journeyman.observability import Log
+
+
+class CheckoutNetwork(Protocol):
+    """What a top-up needs of the network."""
+
+    async def create_checkout(
+        self,
+        request: CheckoutRequest,
+        key: IdempotencyKey,
+    ) -> Outcome[CheckoutSession]:
+        """Contract endpoint 2."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What is asked for; the contract does not show the allowed values."""
+
+    plan: str
+    price_id: str
+    product_label: str | None
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A payment page exists."""
+
+    spend_id: SpendId
+    url: str
+    credits: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotOpened:
+    """No page was made, or it is not known whether one was."""
+
+    spend_id: SpendId
+    failure: Failure
+
+
+class TopUp:
+    """Asks for checkouts within the owner's caps."""
+
+    def __init__(
+        self,
+        *,
+        network: CheckoutNetwork,
+        journal: Journal,
+        limits: Limits,
+        offer: Offer,
+        clock: Clock,
+        randomness: Randomness,
+        log: Log,
+    ) -> None:
+        self._network = network
+        self._journal = journal
+        self._limits = limits
+        self._offer = offer
+        self._clock = clock
+        self._randomness = randomness
+        self._log = log
+
+    async def ask(
+        self,
+        agent_id: AgentId,
+        credits_: int,
+    ) -> Opened | NotOpened | OverBudget:
+        """Ask for one payment page; nothing is booked until credits are seen.
+
+        Raises:
+            UsageError: fewer than one credit was asked for.
+        """
+        if credits_ < 1:
+            raise UsageError(
+                f"cannot buy {credits_} credits",
+                "Ask for at least 1.",
+            )
+        request = CheckoutRequest(
+            plan=self._offer.plan,
+            agent_id=agent_id,
+            price_id=self._offer.price_id,
+            requested_credits=credits_,
+            amount_cents=cents_for(credits_),
+            product_label=self._offer.product_label,
+            source=self._offer.source,
+        )
+        held = self._hold(request)
+        if isinstance(held, OverBudget):
+            return held
+        outcome = await self._network.create_checkout(request, IdempotencyKey(held))
+        if isinstance(outcome, Confirmed) and outcome.value.url:
+            return self._opened(held, request, outcome.value)
+        if isinstance(outcome, Confirmed):
+            outcome = Unknown("the answer names no payment page")
+        return self._not_opened(held, credits_, outcome)
+
+    def confirm(self, spend_id: SpendId) -> Spend:
+        """Book a top-up on the owner's word that it was paid.
+
+        Raises:
+            SafetyError: there is no such top-up, or it was settled before.
+        """
+        spend = self._waiting(spend_id)
+        settle_top_up(self._journal, self._log, spend, "confirmed by the owner")
+        return spend
+
+    def cancel(self, spend_id: SpendId) -> Spend:
+        """Forget a top-up on the owner's word that it will not be paid.
+
+        Raises:
+            SafetyError: there is no such top-up, or it was settled before.
+        """
+        spend = self._waiting(spend_id)
+        with self._journal.tx("top-up cancelled"):
+            self._journal.spends.settle(
+                spend_id,
+                SpendState.RELEASED,
+                reason="cancelled by the owner",
+            )
+        return spend
+
+    def _waiting(self, spend_id: SpendId) -> Spend:
+        spend = self._journal.spends.get(spend_id)
+        waiting = (SpendState.OPEN, SpendState.UNKNOWN, SpendState.HELD)
+        if spend and spend.kind is SpendKind.TOP_UP and spend.state in waiting:
+            return spend
+        state = f"is already {spend.state}" if spend else "is not known"
+        raise SafetyError(
+            f"the top-up {spend_id} {state}",
+            "`journeyman topup --list` shows those that wait for payment.",
+        )
+
+    def _hold(self, request: CheckoutRequest) -> SpendId | OverBudget:
+        spend_id = SpendId(self._randomness.new_id("topup"))
+        cents = request.amount_cents
+        with self._journal.tx("top-up intent"):
+            over = check_top_up(self._limits, self._journal, self._clock.now(), cents)
+            if over:
+                return over
+            self._journal.spends.hold(
+                spend_id,
+                SpendKind.TOP_UP,
+                credits_=request.requested_credits,
+                cents=cents,
+                strategy=OWNER,
+                request=asdict(request),
+            )
+        return spend_id
+
+    def _opened(
+        self,
+        spend_id: SpendId,
+        request: CheckoutRequest,
+        session: CheckoutSession,
+    ) -> Opened:
+        with self._journal.tx("top-up opened"):
+            self._journal.spends.settle(
+                spend_id,
+                SpendState.OPEN,
+                answer={"url": session.url, "session_id": session.session_id},
+            )
+        credits_, cents = request.requested_credits, request.amount_cents
+        self._log.emit(
+            events.CHECKOUT_OPENED,
+            spend_id=spend_id,
+            credits=credits_,
+            cents=cents,
+        )
+        return Opened(spend_id, str(session.url), credits_, cents)
+
+    def _not_opened(
+        self,
+        spend_id: SpendId,
+        credits_: int,
+        failure: Failure,
+    ) -> NotOpened:
+        unknown = isinstance(failure, Unknown)
+        state = SpendState.UNKNOWN if unknown else SpendState.RELEASED
+        with self._journal.tx("top-up not opened"):
+            self._journal.spends.settle(spend_id, state, reason=failure.message)
+        self._log.emit(
+            events.CHECKOUT_FAILED,
+            spend_id=spend_id,
+            credits=credits_,
+            message=failure.message,
+        )
+        return NotOpened(spend_id, failure)

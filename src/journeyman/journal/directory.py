@@ -1,0 +1,88 @@
+"""The data directory: one folder that holds everything an agent must not lose."""
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from journeyman.domain.errors import AlreadyRunningError, StateError
+from journeyman.journal.files import PRIVATE_DIRECTORY, write_atomically
+
+
+class DataDirectory:
+    """The folder of one agent, and the names of what lies in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.identity = path / "identity.json"
+        self.journal = path / "journal.db"
+        self.lock = path / "daemon.lock"
+        self.control_socket = path / "control.sock"
+        self.workspaces = path / "workspaces"
+
+    def prepare(self) -> None:
+        """Create the folder, private to its owner, and prove that it can be written.
+
+        Raises:
+            StateError: it cannot be created or written, or does not sync.
+        """
+        try:
+            self.path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            probe = self.path / ".probe"
+            write_atomically(probe, b"probe")
+            probe.unlink()
+        except OSError as error:
+            raise StateError(
+                f"the data directory {self.path} cannot be written: {error.strerror}",
+                "Give this user write access to it, or choose another with --data-dir "
+                "(setting data.directory).",
+            ) from error
+
+
+class DirectoryLock:
+    """Makes sure that one process at a time writes to a data directory.
+
+    The kernel drops the lock with the process, so a kill leaves no stale lock.
+    """
+
+    def __init__(self, directory: DataDirectory) -> None:
+        self._directory = directory
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        """Take the lock.
+
+        Raises:
+            AlreadyRunningError: another process holds it; its id is in the message.
+        """
+        descriptor = os.open(
+            self._directory.lock,
+            os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
+            0o600,
+        )
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise AlreadyRunningError(
+                f"another journeyman (process {holder or 'unknown'}) uses the data "
+                f"directory {self._directory.path}",
+                "Stop it first, or give this one its own --data-dir. One agent, one "
+                "daemon: two would do the same work twice.",
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        self._descriptor = descriptor
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,50 @@
+"""The journal: the daemon's durable memory, one SQLite file, one writer."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from journeyman.journal.database import Database, Now
+from journeyman.journal.facts import Facts, StrategyStates
+from journeyman.journal.ledger import Ledger
+from journeyman.journal.spends import Spends
+from journeyman.journal.tasks import Tasks
+from journeyman.journal.totals import Totals
+
+
+class Journal:
+    """All tables of one journal, and the transaction that binds them."""
+
+    def __init__(self, path: Path, now: Now, *, read_only: bool = False) -> None:
+        """Open it, creating or migrating the file unless it is only read.
+
+        Raises:
+            StateError: the file is damaged, unreadable, or from a newer version.
+        """
+        self.database = Database(path, read_only=read_only)
+        self.totals = Totals(self.database)
+        self.facts = Facts(self.database)
+        self.strategy_states = StrategyStates(self.database)
+        self.tasks = Tasks(self.database, self.totals, now)
+        self.ledger = Ledger(self.database, self.totals, now)
+        self.spends = Spends(self.database, now)
+
+    def tx(self, label: str) -> AbstractContextManager[None]:
+        """Make the writes inside one durable, all-or-nothing step. No await inside."""
+        return self.database.tx(label)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

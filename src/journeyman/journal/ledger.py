@@ -1,0 +1,161 @@
+"""The ledger: every credit that came or went, appended once, chained by hashes."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from journeyman.journal.database import Database, Now, Row
+from journeyman.journal.totals import Totals
+
+GENESIS = "0" * 64
+"""The previous hash of the first entry."""
+KIND_TOTAL = "ledger."
+
+
+class EntryKind(StrEnum):
+    """What moved the credits."""
+
+    STARTER = "starter"
+    EARNED = "earned"
+    SPENT = "spent"
+    TOP_UP = "top-up"
+    ADJUSTMENT = "adjustment"
+
+
+class Confidence(StrEnum):
+    """How we know (design 7)."""
+
+    #: The contract says so.
+    CONTRACT = "contract"
+    #: The network's answer named the amount.
+    CONFIRMED = "confirmed"
+    #: The network said yes, without an amount; the listed one was taken.
+    ASSUMED = "assumed"
+    #: Derived from a balance that the network showed, or from the owner's word.
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewEntry:
+    """An entry to be booked."""
+
+    key: str
+    """Unique for what happened, such as `earned:task_7`: a replay books nothing."""
+    kind: EntryKind
+    amount: int
+    """In credits; negative when they leave."""
+    confidence: Confidence
+    subject: str = ""
+    """The task or the spend that it belongs to."""
+    strategy: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry(NewEntry):
+    """An entry as booked."""
+
+    entry_id: int
+    balance: int
+    """In credits, after this entry."""
+    at: datetime
+    previous_hash: str
+    hash: str
+
+
+class Ledger:
+    """The append-only book of credits."""
+
+    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
+        self._database = database
+        self._totals = totals
+        self._now = now
+
+    def book(self, new: NewEntry) -> bool:
+        """Append an entry, inside a transaction; False when its key is booked already.
+
+        Raises:
+            sqlite3.Error: the disk refused; the whole transaction is undone.
+        """
+        if self._database.row("SELECT 1 FROM ledger WHERE key = ?", new.key):
+            return False
+        last = self._last()
+        balance = (last["balance"] if last else 0) + new.amount
+        previous = last["hash"] if last else GENESIS
+        at = self._now().isoformat()
+        self._database.write(
+            "INSERT INTO ledger (key, kind, amount, balance, confidence, subject, "
+            "strategy, note, at, previous_hash, hash) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(new.key, new.kind, new.amount, balance, new.confidence, new.subject),
+            *(new.strategy, new.note, at, previous),
+            _hash(new, balance, at, previous),
+        )
+        self._totals.add(KIND_TOTAL + new.kind, new.amount)
+        return True
+
+    def balance(self) -> int:
+        """Give the credits that we hold, as booked."""
+        last = self._last()
+        return int(last["balance"]) if last else 0
+
+    def totals(self) -> dict[str, int]:
+        """Give the credits moved by each kind of entry, since the beginning."""
+        return self._totals.starting_with(KIND_TOTAL)
+
+    def recent(self, limit: int) -> list[Entry]:
+        """Give the last entries, oldest first."""
+        rows = self._database.rows(
+            "SELECT * FROM ledger ORDER BY entry_id DESC LIMIT ?",
+            limit,
+        )
+        return [_to_entry(row) for row in reversed(rows)]
+
+    def first_fault(self) -> str | None:
+        """Check the whole chain; None when every entry follows from the one before.
+
+        Reads every entry: for `journeyman ledger --verify`, not for the loop.
+        """
+        previous, balance = GENESIS, 0
+        for row in self._database.rows("SELECT * FROM ledger ORDER BY entry_id"):
+            entry = _to_entry(row)
+            balance += entry.amount
+            if entry.previous_hash != previous:
+                return f"entry {entry.entry_id} does not follow the one before it"
+            if entry.balance != balance:
+                return f"entry {entry.entry_id} has balance {entry.balance}: {balance}?"
+            if entry.hash != _hash(entry, balance, row["at"], previous):
+                return f"entry {entry.entry_id} was changed after it was booked"
+            previous = entry.hash
+        return None
+
+    def _last(self) -> Row | None:
+        return self._database.row(
+            "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1",
+        )
+
+
+def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:
+    """Bind an entry to all before it: change one, and every later hash is wrong."""
+    content = [previous, new.key, new.kind, new.amount, balance, new.confidence]
+    content += [new.subject, new.strategy, new.note, at]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _to_entry(row: Row) -> Entry:
+    return Entry(
+        entry_id=row["entry_id"],
+        key=row["key"],
+        kind=EntryKind(row["kind"]),
+        amount=row["amount"],
+        balance=row["balance"],
+        confidence=Confidence(row["confidence"]),
+        subject=row["subject"],
+        strategy=row["strategy"],
+        note=row["note"],
+        at=datetime.fromisoformat(row["at"]),
+        previous_hash=row["previous_hash"],
+        hash=row["hash"],
+    )

@@ -1,0 +1,96 @@
+"""Tasks as rows: how a task is written to the journal and read back."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from journeyman.domain import Result, Task, TaskId, TaskState
+from journeyman.journal.database import Row
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskRecord:
+    """A task and where it stands."""
+
+    task: Task
+    state: TaskState
+    strategy: str
+    """The strategy that wanted it; empty for a skipped task."""
+    reason: str
+    """Why it is in this state."""
+    result: Result | None
+    """What the strategy made; never changed once written."""
+    attempts: int
+    """Requests sent for the current intent."""
+    executions: int
+    """How often a strategy was started on it."""
+    maybe_sent: bool
+    """A request for the current intent may have left."""
+    next_at: float
+    """Not to be touched before; seconds since 1970."""
+    seen_at: datetime
+    updated_at: datetime
+
+    @property
+    def task_id(self) -> TaskId:
+        """The network's name for the task."""
+        return self.task.id
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskEvent:
+    """One move of a task."""
+
+    before: str
+    after: str
+    reason: str
+    at: datetime
+
+
+def slim(task: Task) -> Task:
+    """Leave away the bulk of a task that we only remember having seen."""
+    return replace(task, description="", text="", input=None, raw={})
+
+
+def encode_task(task: Task) -> str:
+    """Write a task as JSON."""
+    fields = asdict(task)
+    fields["deadline"] = task.deadline.isoformat() if task.deadline else None
+    return json.dumps(fields)
+
+
+def decode_task(text: str) -> Task:
+    """Read a task written by `encode_task`."""
+    fields = json.loads(text)
+    fields["tags"] = tuple(fields["tags"])
+    if fields["deadline"] is not None:
+        fields["deadline"] = datetime.fromisoformat(fields["deadline"])
+    return Task(**fields)
+
+
+def encode_result(result: Result) -> str:
+    """Write a result as JSON; the same bytes are sent at every repeat."""
+    return json.dumps({"output": result.output, "evidence": dict(result.evidence)})
+
+
+def decode_result(text: str) -> Result:
+    """Read a result written by `encode_result`."""
+    fields = json.loads(text)
+    return Result(output=fields["output"], evidence=fields["evidence"])
+
+
+def to_record(row: Row) -> TaskRecord:
+    """Read a row of the table `tasks`."""
+    return TaskRecord(
+        task=decode_task(row["record"]),
+        state=TaskState(row["state"]),
+        strategy=row["strategy"],
+        reason=row["reason"],
+        result=decode_result(row["result"]) if row["result"] is not None else None,
+        attempts=row["attempts"],
+        executions=row["executions"],
+        maybe_sent=bool(row["maybe_sent"]),
+        next_at=row["next_at"],
+        seen_at=datetime.fromisoformat(row["seen_at"]),
+        updated_at=datetime.fromisoformat(row["updated_at"]),
+    )

@@ -1,0 +1,272 @@
+"""The tasks we know, and the only way to move one from state to state."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from journeyman.domain import INTENTS, Result, Task, TaskId, TaskState, is_allowed
+from journeyman.journal.database import Database, Now
+from journeyman.journal.records import (
+    TaskEvent,
+    TaskRecord,
+    encode_result,
+    encode_task,
+    slim,
+    to_record,
+)
+from journeyman.journal.totals import Totals
+
+STATE_TOTAL = "state."
+SEEN_TOTAL = "tasks.seen"
+
+
+class IllegalMoveError(AssertionError):
+    """The table of transitions has no such move: a bug, not a user's mistake."""
+
+
+class StaleMoveError(AssertionError):
+    """The task was not in the state that the move starts from: a bug."""
+
+
+class Tasks:
+    """The table of tasks."""
+
+    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
+        self._database = database
+        self._totals = totals
+        self._now = now
+
+    # -- sightings --------------------------------------------------------
+
+    def sighting(self, task_id: TaskId) -> tuple[TaskState, str] | None:
+        """Give the state and fingerprint under which a listed task is known."""
+        row = self._database.row(
+            "SELECT state, fingerprint FROM tasks WHERE task_id = ?",
+            task_id,
+        )
+        return (TaskState(row["state"]), str(row["fingerprint"])) if row else None
+
+    def sight(
+        self,
+        task: Task,
+        state: TaskState,
+        *,
+        reason: str,
+        strategy: str = "",
+        fingerprint: str,
+    ) -> None:
+        """Write down what was decided about a listed task: WANTED or SKIPPED.
+
+        Raises:
+            IllegalMoveError: the task is past being decided about.
+        """
+        known = self.sighting(task.id)
+        before = known[0] if known else TaskState.SEEN
+        _require(task.id, before, state)
+        at = self._now().isoformat()
+        kept = slim(task) if state is TaskState.SKIPPED else task
+        self._database.write(
+            "INSERT INTO tasks (task_id, state, strategy, reason, reward, record, "
+            "fingerprint, seen_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, "
+            "strategy = excluded.strategy, reason = excluded.reason, "
+            "reward = excluded.reward, record = excluded.record, "
+            "fingerprint = excluded.fingerprint, updated_at = excluded.updated_at",
+            *(task.id, state, strategy, reason, task.reward, encode_task(kept)),
+            *(fingerprint, at, at),
+        )
+        if known:
+            self._totals.add(STATE_TOTAL + before, -1)
+        else:
+            self._totals.add(SEEN_TOTAL)
+        self._totals.add(STATE_TOTAL + state)
+        self._append_event(task.id, before, state, reason, at)
+
+    # -- moves ------------------------------------------------------------
+
+    def move(
+        self,
+        record: TaskRecord,
+        after: TaskState,
+        *,
+        reason: str = "",
+        result: Result | None = None,
+        next_at: float = 0.0,
+        attempts: int = 0,
+    ) -> TaskRecord:
+        """Move a task, if it still stands where `record` says; write the event.
+
+        Each state starts with its own `attempts`. An intent is marked as maybe sent
+        from the start, since the process may die right after this commit.
+
+        Raises:
+            IllegalMoveError: the table of transitions has no such move.
+            StaleMoveError: somebody else moved it meanwhile.
+        """
+        _require(record.task_id, record.state, after)
+        at = self._now().isoformat()
+        changed = self._database.write(
+            "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
+            "attempts = ?, executions = ?, result = coalesce(result, ?), "
+            "updated_at = ? WHERE task_id = ? AND state = ?",
+            *(after, reason, after in INTENTS, next_at, attempts),
+            record.executions + (after is TaskState.EXECUTING),
+            encode_result(result) if result else None,
+            *(at, record.task_id, record.state),
+        )
+        if not changed:
+            raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
+        self._totals.add(STATE_TOTAL + record.state, -1)
+        self._totals.add(STATE_TOTAL + after)
+        self._append_event(record.task_id, record.state, after, reason, at)
+        return self.get(record.task_id)
+
+    def enrich(self, record: TaskRecord, task: Task, strategy: str) -> None:
+        """Keep what a later answer told about a task, and who does it now."""
+        self._database.write(
+            "UPDATE tasks SET record = ?, strategy = ? WHERE task_id = ?",
+            encode_task(task),
+            strategy,
+            record.task_id,
+        )
+
+    def postpone(
+        self,
+        record: TaskRecord,
+        *,
+        next_at: float,
+        attempts: int,
+        reason: str,
+        maybe_sent: bool,
+    ) -> TaskRecord:
+        """Keep a task where it is until `next_at`; the count of attempts is kept."""
+        self._database.write(
+            "UPDATE tasks SET next_at = ?, attempts = ?, reason = ?, maybe_sent = ?, "
+            "updated_at = ? WHERE task_id = ? AND state = ?",
+            *(next_at, attempts, reason, maybe_sent, self._now().isoformat()),
+            *(record.task_id, record.state),
+        )
+        return self.get(record.task_id)
+
+    # -- questions --------------------------------------------------------
+
+    def get(self, task_id: TaskId) -> TaskRecord:
+        """Give a task.
+
+        Raises:
+            KeyError: it was never seen.
+        """
+        row = self._database.row("SELECT * FROM tasks WHERE task_id = ?", task_id)
+        if row is None:
+            raise KeyError(task_id)
+        return to_record(row)
+
+    def due(
+        self,
+        states: Collection[TaskState],
+        now: datetime,
+        limit: int,
+        *,
+        excluding: Iterable[TaskId] = (),
+    ) -> list[TaskRecord]:
+        """Give the tasks in these states that may be touched now, best paid first."""
+        names, left_out = sorted(states), list(excluding)
+        rows = self._database.rows(
+            f"SELECT * FROM tasks WHERE state IN ({_marks(names)}) AND next_at <= ? "  # noqa: S608 - only question marks are put in
+            f"AND task_id NOT IN ({_marks(left_out)}) "
+            "ORDER BY reward DESC, rowid LIMIT ?",
+            *names,
+            now.timestamp(),
+            *left_out,
+            limit,
+        )
+        return [to_record(row) for row in rows]
+
+    def next_due_at(self, states: Collection[TaskState]) -> float | None:
+        """Give the earliest `next_at` among these states, in seconds since 1970."""
+        names = sorted(states)
+        row = self._database.row(
+            f"SELECT min(next_at) AS first FROM tasks WHERE state IN ({_marks(names)})",  # noqa: S608 - only question marks are put in
+            *names,
+        )
+        return None if row is None or row["first"] is None else float(row["first"])
+
+    def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
+        """Give the tasks that moved last, newest first, all or of one state."""
+        rows = self._database.rows(
+            "SELECT * FROM tasks WHERE (?1 IS NULL OR state = ?1) "
+            "ORDER BY updated_at DESC, rowid DESC LIMIT ?2",
+            state,
+            limit,
+        )
+        return [to_record(row) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        """Give how many tasks are in each state that has any."""
+        counts = self._totals.starting_with(STATE_TOTAL)
+        return {state: count for state, count in counts.items() if count}
+
+    def count_in(self, states: Collection[TaskState]) -> int:
+        """Give how many tasks are in one of these states."""
+        counts = self.counts()
+        return sum(counts.get(state, 0) for state in states)
+
+    def history(self, task_id: TaskId) -> list[TaskEvent]:
+        """Give all moves of a task, oldest first."""
+        rows = self._database.rows(
+            "SELECT * FROM task_events WHERE task_id = ? ORDER BY event_id",
+            task_id,
+        )
+        return [
+            TaskEvent(
+                before=row["before"],
+                after=row["after"],
+                reason=row["reason"],
+                at=datetime.fromisoformat(row["at"]),
+            )
+            for row in rows
+        ]
+
+    def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
+        """Give, for each strategy that ever wanted a task, its tasks by state.
+
+        A full scan: for reports, not for the loop.
+        """
+        outcomes: dict[str, dict[str, int]] = {}
+        for row in self._database.rows(
+            "SELECT strategy, state, count(*) AS n FROM tasks WHERE strategy != '' "
+            "GROUP BY strategy, state ORDER BY strategy, state",
+        ):
+            outcomes.setdefault(row["strategy"], {})[row["state"]] = row["n"]
+        return outcomes
+
+    def skip_reasons(self, limit: int) -> dict[str, int]:
+        """Give the commonest reasons for skipping a task. A full scan."""
+        rows = self._database.rows(
+            "SELECT reason, count(*) AS n FROM tasks WHERE state = 'skipped' "
+            "GROUP BY reason ORDER BY n DESC, reason LIMIT ?",
+            limit,
+        )
+        return {row["reason"]: row["n"] for row in rows}
+
+    def _append_event(
+        self,
+        task_id: TaskId,
+        before: str,
+        after: str,
+        reason: str,
+        at: str,
+    ) -> None:
+        self._database.write(
+            "INSERT INTO task_events (task_id, before, after, reason, at) "
+            "VALUES (?, ?, ?, ?, ?)",
+            *(task_id, before, after, reason, at),
+        )
+
+
+def _require(task_id: TaskId, before: TaskState, after: TaskState) -> None:
+    if not is_allowed(before, after):
+        raise IllegalMoveError(f"task {task_id} cannot go from {before} to {after}")
+
+
+def _marks(values: Collection[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,33 @@
+"""Running totals: questions about the whole history answered without counting it."""
+
+from journeyman.journal.database import Database
+
+
+class Totals:
+    """Named whole numbers that only grow or shrink by what a transaction adds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, name: str, amount: int = 1) -> None:
+        """Add to a total, inside the transaction that makes it true."""
+        self._database.write(
+            "INSERT INTO totals (name, value) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+            name,
+            amount,
+        )
+
+    def get(self, name: str) -> int:
+        """Give a total; 0 when nothing was ever added."""
+        row = self._database.row("SELECT value FROM totals WHERE name = ?", name)
+        return int(row["value"]) if row else 0
+
+    def starting_with(self, prefix: str) -> dict[str, int]:
+        """Give the totals of a family, by the rest of their names."""
+        rows = self._database.rows(
+            "SELECT name, value FROM totals WHERE name >= ? AND name < ? ORDER BY name",
+            prefix,
+            prefix + "\U0010ffff",
+        )
+        return {str(row["name"])[len(prefix) :]: int(row["value"]) for row in rows}

@@ -1,0 +1,76 @@
+"""Claim a task (contract endpoint 7)."""
+
+from dataclasses import replace
+
+from journeyman.domain import Confirmed, Refusal, Task, TaskState
+from journeyman.domain.outcome import Failure
+from journeyman.journal import TaskRecord
+from journeyman.loop import events
+from journeyman.loop.intent import Intents, is_refused_as, key_for, must_wait
+from journeyman.loop.ports import Market
+from journeyman.observability import Log
+
+
+class Claim:
+    """WANTED or CLAIMING, to CLAIMED or LOST."""
+
+    def __init__(self, market: Market, intents: Intents, log: Log) -> None:
+        self._market = market
+        self._intents = intents
+        self._log = log
+
+    async def __call__(self, record: TaskRecord) -> TaskRecord:
+        """Claim once."""
+        record, uncertain = self._intents.open(record, TaskState.CLAIMING)
+        outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
+        if isinstance(outcome, Confirmed):
+            return self._won(record, "", outcome.value.task)
+        if must_wait(outcome):
+            return self._intents.keep(
+                record,
+                outcome,
+                uncertain=uncertain,
+                back_to=TaskState.WANTED,
+            )
+        if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
+            # The agent that has it may be us: an earlier claim may have arrived.
+            # Working in vain costs less than a claim that we forgot, so it is
+            # treated as ours, and the submission decides.
+            return self._won(record, "taken, perhaps by our own earlier claim", None)
+        return self._lost(record, outcome)
+
+    def _won(
+        self,
+        record: TaskRecord,
+        reason: str,
+        shown: Task | None,
+    ) -> TaskRecord:
+        journal = self._intents.journal
+        with journal.tx("claimed"):
+            if shown is not None:
+                task = fuller(record.task, shown)
+                journal.tasks.enrich(record, task, record.strategy)
+            record = journal.tasks.move(record, TaskState.CLAIMED, reason=reason)
+        self._log.emit(
+            events.CLAIMED,
+            task_id=record.task_id,
+            strategy=record.strategy,
+            reward=record.task.reward,
+        )
+        return record
+
+    def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:
+        record = self._intents.settle(record, TaskState.LOST, failure.message)
+        self._log.emit(events.LOST, task_id=record.task_id, message=failure.message)
+        return record
+
+
+def fuller(listed: Task, shown: Task) -> Task:
+    """Take the work from the claim's answer where the listing had left it away."""
+    return replace(
+        listed,
+        description=listed.description or shown.description,
+        text=listed.text or shown.text,
+        input=shown.input if listed.input is None else listed.input,
+        deadline=shown.deadline or listed.deadline,
+    )

@@ -1,0 +1,152 @@
+"""The log events of the loop, in the order of a task's life."""
+
+from journeyman.observability import declare
+
+JOINED = declare(
+    "identity.joined",
+    "info",
+    "agent_id base_url credits",
+    "Free registration gave us a new agent; its token is on disk.",
+)
+KNOWN = declare(
+    "identity.known",
+    "info",
+    "agent_id base_url",
+    "The agent of an earlier run was found on disk; nothing was registered.",
+)
+JOIN_TROUBLE = declare(
+    "identity.join_trouble",
+    "warning",
+    "message attempt retry_in",
+    "Registration did not succeed yet; it is tried again with the same key.",
+    "Check network.base_url if this goes on.",
+)
+REJECTED_IDENTITY = declare(
+    "identity.rejected",
+    "error",
+    "message retry_in",
+    "The network does not accept our token. Nothing is claimed or sent until then; "
+    "results are kept.",
+    "Look at the agent's standing on the network. A new agent is never made by itself.",
+)
+POLLED = declare(
+    "discover.polled",
+    "debug",
+    "listed new wanted skipped unreadable next_in",
+    "A page of the marketplace was read.",
+)
+POLL_FAILED = declare(
+    "discover.failed",
+    "warning",
+    "message retry_in",
+    "The marketplace could not be read.",
+    "Check the network and network.base_url if this goes on.",
+)
+UNREADABLE = declare(
+    "discover.unreadable",
+    "warning",
+    "count total",
+    "Some records of a listing have no id and were passed over.",
+    "Report the shape of the network's answer; see docs/reference/dialect.md.",
+)
+WANTED = declare(
+    "task.wanted",
+    "debug",
+    "task_id strategy reward title",
+    "A strategy wants a listed task.",
+)
+SKIPPED = declare(
+    "task.skipped",
+    "debug",
+    "task_id reason",
+    "A listed task is not for us.",
+)
+CLAIMED = declare(
+    "task.claimed",
+    "info",
+    "task_id strategy reward",
+    "A task is ours.",
+)
+LOST = declare(
+    "task.lost",
+    "info",
+    "task_id message",
+    "Another agent was first, or the task is gone.",
+)
+EXECUTING = declare(
+    "task.executing",
+    "debug",
+    "task_id strategy execution",
+    "A strategy starts to work on a task.",
+)
+EXECUTED = declare(
+    "task.executed",
+    "info",
+    "task_id strategy seconds",
+    "A strategy has done a task; its result is on disk.",
+)
+DECLINED = declare(
+    "task.declined",
+    "info",
+    "task_id strategy reason",
+    "A strategy gave up a claimed task. The contract shows no way to give it back.",
+)
+FAILED = declare(
+    "task.failed",
+    "error",
+    "task_id strategy error where traceback",
+    "A strategy could not do a claimed task.",
+    "Fix the strategy at the place named; other strategies go on.",
+)
+MISCONFIGURED = declare(
+    "strategy.misconfigured",
+    "error",
+    "task_id strategy problem fix",
+    "A strategy says that it cannot work as it is set up.",
+    "Do what `fix` says, then restart.",
+)
+PUT_OFF = declare(
+    "task.put_off",
+    "info",
+    "task_id strategy reason retry_in",
+    "A strategy asked to be called again later.",
+)
+SUBMITTED = declare(
+    "task.submitted",
+    "info",
+    "task_id strategy",
+    "The network has the result.",
+)
+REJECTED = declare(
+    "task.rejected",
+    "warning",
+    "task_id strategy message",
+    "The network refused the result or the completion; nothing was earned.",
+    "If this is common for a strategy, check its answers: `journeyman tasks`.",
+)
+COMPLETED = declare(
+    "task.completed",
+    "info",
+    "task_id strategy credits balance confidence",
+    "A task is done, and its credits are booked.",
+)
+DELAYED = declare(
+    "task.delayed",
+    "warning",
+    "task_id state message attempt retry_in uncertain",
+    "A request about a task did not end clearly; it is repeated with the same key.",
+    "Nothing, unless it goes on for long: the result is kept.",
+)
+BUG = declare(
+    "task.bug",
+    "error",
+    "task_id state traceback",
+    "Journeyman itself failed at a task. The task keeps its state and rests.",
+    "Report the traceback; other tasks go on.",
+)
+RECOVERED = declare(
+    "recover.continued",
+    "info",
+    "in_flight interrupted",
+    "Work of an earlier run was found and is continued.",
+)

@@ -1,0 +1,149 @@
+"""Intents: what changes the network is committed before it is sent (design 2)."""
+
+from journeyman.domain import (
+    Clock,
+    IdempotencyKey,
+    Refusal,
+    Refused,
+    TaskState,
+    Unknown,
+)
+from journeyman.domain.outcome import Failure
+from journeyman.journal import Journal, TaskRecord
+from journeyman.loop import events
+from journeyman.loop.backoff import Backoff
+from journeyman.loop.gate import Gate
+from journeyman.observability import Log
+
+REJECTED_TOKEN_PAUSE_SECONDS = 60.0
+"""A token that was refused is tried at most once in this time."""
+
+ABSENT_TRIES = 3
+"""A single 404 is never trusted: gateways answer it for a service that restarts."""
+
+WAITS = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
+"""Refusals that say "not now" rather than "never"."""
+
+
+class Intents:
+    """Opens intents, and keeps those whose request did not end clearly."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        backoff: Backoff,
+        gate: Gate,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self.journal = journal
+        self._backoff = backoff
+        self._gate = gate
+        self._clock = clock
+        self._log = log
+
+    def open(self, record: TaskRecord, state: TaskState) -> tuple[TaskRecord, bool]:
+        """Commit that the request of `state` may leave now.
+
+        Gives the record, and whether an earlier try may have been processed.
+        """
+        tasks = self.journal.tasks
+        with self.journal.tx(f"{state} intent"):
+            if record.state is not state:
+                attempts = record.attempts + 1
+                return tasks.move(record, state, attempts=attempts), False
+            repeated = tasks.postpone(
+                record,
+                next_at=0.0,
+                attempts=record.attempts + 1,
+                reason=record.reason,
+                maybe_sent=True,
+            )
+            return repeated, record.maybe_sent
+
+    def keep(
+        self,
+        record: TaskRecord,
+        failure: Failure,
+        *,
+        uncertain: bool,
+        back_to: TaskState | None = None,
+    ) -> TaskRecord:
+        """Keep an intent for a later repeat, or put the task back where it was.
+
+        `back_to` is used only when nothing can have happened.
+        """
+        uncertain = uncertain or isinstance(failure, Unknown)
+        wait = self._wait(record, failure)
+        next_at = self._clock.now().timestamp() + wait
+        with self.journal.tx(f"{record.state} kept"):
+            if back_to is not None and not uncertain:
+                kept = self.journal.tasks.move(
+                    record,
+                    back_to,
+                    reason=failure.message,
+                    next_at=next_at,
+                    attempts=record.attempts,
+                )
+            else:
+                kept = self.journal.tasks.postpone(
+                    record,
+                    next_at=next_at,
+                    attempts=record.attempts,
+                    reason=failure.message,
+                    maybe_sent=uncertain,
+                )
+        self._log.emit(
+            events.DELAYED,
+            task_id=record.task_id,
+            state=record.state,
+            message=failure.message,
+            attempt=record.attempts,
+            retry_in=round(wait, 1),
+            uncertain=uncertain,
+        )
+        return kept
+
+    def settle(
+        self,
+        record: TaskRecord,
+        state: TaskState,
+        reason: str = "",
+    ) -> TaskRecord:
+        """Commit what a clear answer means for a task."""
+        with self.journal.tx(state):
+            return self.journal.tasks.move(record, state, reason=reason)
+
+    def _wait(self, record: TaskRecord, failure: Failure) -> float:
+        wait = self._backoff.seconds(record.attempts, failure)
+        if is_refused_as(failure, Refusal.UNAUTHORIZED):
+            wait = max(wait, REJECTED_TOKEN_PAUSE_SECONDS)
+            self._gate.suspend(REJECTED_TOKEN_PAUSE_SECONDS)
+            self._log.emit(
+                events.REJECTED_IDENTITY,
+                message=failure.message,
+                retry_in=round(wait, 1),
+            )
+        return wait
+
+
+def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
+    """Name a request so that its every repeat, in any run, carries the same key."""
+    return IdempotencyKey(f"{action}:{record.task_id}")
+
+
+def is_refused_as(failure: Failure, refusal: Refusal) -> bool:
+    """Tell whether a failure is a definite refusal of one kind."""
+    return isinstance(failure, Refused) and failure.refusal is refusal
+
+
+def is_doubtful(record: TaskRecord, failure: Failure) -> bool:
+    """Tell whether a "no such task" is too young to be believed."""
+    absent = is_refused_as(failure, Refusal.ABSENT)
+    return absent and record.attempts < ABSENT_TRIES
+
+
+def must_wait(failure: Failure) -> bool:
+    """Tell whether a failure leaves the question open."""
+    return not isinstance(failure, Refused) or failure.refusal in WAITS

@@ -1,0 +1,157 @@
+"""Decide about each listed task: wanted by a strategy, or skipped with the reason."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from journeyman.domain import AgentId, Clock, Task, TaskId, TaskState
+from journeyman.journal import Journal
+from journeyman.loop import events
+from journeyman.observability import Log
+from journeyman.strategies.registry import Choice
+
+OPEN_WORDS = frozenset(
+    {"", "open", "available", "new", "pending", "published", "active"}
+)
+"""Words for a task that may be claimed. The contract shows none, so an empty status
+counts as open, and any other word does not."""
+
+REVISABLE = frozenset({TaskState.SKIPPED})
+"""States in which a task is decided about again when it, or a strategy, changed."""
+
+
+class Chooser(Protocol):
+    """Asks the strategies."""
+
+    def choose(self, task: Task) -> Choice:
+        """Name the strategy that should do the task, or the reason why none does."""
+        ...
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What was decided about one page of tasks."""
+
+    wanted: int = 0
+    skipped: int = 0
+    known: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why tasks were skipped."""
+
+    @property
+    def new(self) -> int:
+        """Tasks that were decided about just now."""
+        return self.wanted + self.skipped
+
+
+class Select:
+    """Applies the gates that hold for every strategy, then asks the strategies."""
+
+    def __init__(
+        self,
+        *,
+        agent_id: AgentId,
+        chooser: Chooser,
+        generation: str,
+        journal: Journal,
+        min_reward: int,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self._agent_id = agent_id
+        self._chooser = chooser
+        # Changes with the strategies' files and parameters, so that a new strategy
+        # is asked about what older ones passed over.
+        self._generation = generation
+        self._journal = journal
+        self._min_reward = min_reward
+        self._clock = clock
+        self._log = log
+
+    def __call__(self, tasks: tuple[Task, ...]) -> Verdict:
+        """Decide about a page; all its sightings share one commit."""
+        verdict = Verdict()
+        fresh: dict[TaskId, tuple[Task, str]] = {}
+        for task in tasks:
+            fingerprint = self._fingerprint(task)
+            if task.id not in fresh and self._is_news(task, fingerprint):
+                fresh[task.id] = (task, fingerprint)
+            else:
+                verdict.known += 1
+        if fresh:
+            with self._journal.tx("sightings"):
+                for task, fingerprint in fresh.values():
+                    self._decide(task, fingerprint, verdict)
+        return verdict
+
+    def _is_news(self, task: Task, fingerprint: str) -> bool:
+        known = self._journal.tasks.sighting(task.id)
+        if known is None:
+            return True
+        state, judged = known
+        return state in REVISABLE and judged != fingerprint
+
+    def _decide(self, task: Task, fingerprint: str, verdict: Verdict) -> None:
+        reason = self._obstacle(task)
+        choice = None if reason else self._chooser.choose(task)
+        if choice and choice.strategy:
+            verdict.wanted += 1
+            self._journal.tasks.sight(
+                task,
+                TaskState.WANTED,
+                reason=choice.reason,
+                strategy=choice.strategy.name,
+                fingerprint=fingerprint,
+            )
+            self._log.emit(
+                events.WANTED,
+                task_id=task.id,
+                strategy=choice.strategy.name,
+                reward=task.reward,
+                title=task.title,
+            )
+            return
+        verdict.skipped += 1
+        reason = reason or (choice.reason if choice else "")
+        verdict.reasons[reason] += 1
+        self._journal.tasks.sight(
+            task,
+            TaskState.SKIPPED,
+            reason=reason,
+            fingerprint=fingerprint,
+        )
+        self._log.emit(events.SKIPPED, task_id=task.id, reason=reason)
+
+    def _obstacle(self, task: Task) -> str:
+        """Why nobody should do it, whatever the strategies say; empty when none."""
+        checks = (
+            (
+                task.poster == self._agent_id
+                or self._journal.spends.is_our_post(task.id),
+                "our own post",
+            ),
+            (task.claimant is not None, "claimed by another agent"),
+            (task.status not in OPEN_WORDS, f"status is {task.status!r}"),
+            (
+                task.deadline is not None and task.deadline <= self._clock.now(),
+                "past its deadline",
+            ),
+            (
+                task.reward < self._min_reward,
+                f"reward below {self._min_reward} (work.min_reward)",
+            ),
+        )
+        return next((reason for applies, reason in checks if applies), "")
+
+    def _fingerprint(self, task: Task) -> str:
+        seen = (
+            self._generation,
+            task.status,
+            task.claimant,
+            task.reward,
+            task.title,
+            task.tags,
+            self._min_reward,
+        )
+        return hashlib.blake2b(repr(seen).encode(), digest_size=8).hexdigest()

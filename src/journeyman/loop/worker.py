@@ -1,0 +1,191 @@
+"""The worker: carries each task through the verbs, as many at once as it has slots."""
+
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from anyio.abc import TaskGroup
+
+from journeyman.domain import IN_FLIGHT, TERMINAL, Clock, TaskId, TaskState
+from journeyman.domain.errors import JourneymanError
+from journeyman.journal import Journal, TaskRecord
+from journeyman.loop import events
+from journeyman.loop.bell import Bell
+from journeyman.loop.gate import Gate
+from journeyman.observability import Log
+
+WORK = frozenset({TaskState.CLAIMED})
+"""Waiting for a strategy: these need a slot."""
+REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
+"""Requests that are repeated, or results that wait to be sent."""
+BUG_PAUSE_SECONDS = 60.0
+"""How long a task rests after a bug of ours, so that it cannot spin."""
+LONGEST_WAIT_SECONDS = 30.0
+
+Step = Callable[[TaskRecord], Awaitable[TaskRecord]]
+
+
+class Lane(Enum):
+    """What a carried task holds until it ends or must wait."""
+
+    #: One of the slots.
+    SLOT = auto()
+    #: A place for repeats, so that they take no slot from new work.
+    REPEAT = auto()
+
+
+@dataclass(slots=True)
+class Progress:
+    """What this run has brought to an end."""
+
+    ended: int = 0
+    """Tasks that were claimed and then reached a final state."""
+    completed: int = 0
+    lost: int = 0
+
+
+class Worker:
+    """Fills slots with due tasks until it is told to stop."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        steps: Mapping[TaskState, Step],
+        gate: Gate,
+        slots: int,
+        max_tasks: int | None,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self._journal = journal
+        self._steps = steps
+        self._gate = gate
+        self._slots = slots
+        self._max_tasks = max_tasks
+        self._clock = clock
+        self._log = log
+        self._carried: dict[TaskId, Lane] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self.progress = Progress()
+        self.bell = Bell()
+        """Rung when there may be something to do."""
+
+    @property
+    def in_flight(self) -> int:
+        """Tasks that are being carried right now."""
+        return len(self._carried)
+
+    @property
+    def is_hungry(self) -> bool:
+        """More tasks could be worked on than are waiting."""
+        waiting = self._journal.tasks.count_in({TaskState.WANTED})
+        return not self._gate.obstacle and waiting < self._slots
+
+    @property
+    def is_done(self) -> bool:
+        """As many tasks have ended as this run was asked for."""
+        return self._max_tasks is not None and self.progress.ended >= self._max_tasks
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is carried, and nothing is due."""
+        return not self._carried and not self._due()
+
+    def on_rest(self, listener: Callable[[], None]) -> None:
+        """Call this whenever a task is put down: it has ended, or must wait."""
+        self._listeners.append(listener)
+
+    async def run(self, group: TaskGroup) -> None:
+        """Fill slots for ever; cancel to stop."""
+        while True:
+            for lane, record in self._due():
+                self._carried[record.task_id] = lane
+                group.start_soon(self._carry, record, name=f"task {record.task_id}")
+            await self.bell.wait(self._seconds_until_due())
+
+    def _due(self) -> list[tuple[Lane, TaskRecord]]:
+        if self._gate.suspended_for:
+            return []
+        lanes = list(self._carried.values())
+        repeats = self._take(REPEATS, self._slots - lanes.count(Lane.REPEAT))
+        free = self._slots - lanes.count(Lane.SLOT)
+        work = self._take(WORK, free)
+        if not self._gate.obstacle:
+            begun = len(repeats) + len(work)
+            new = min(free - len(work), self._allowance() - begun)
+            work += self._take(frozenset({TaskState.WANTED}), new)
+        due = [(Lane.REPEAT, record) for record in repeats]
+        return due + [(Lane.SLOT, record) for record in work]
+
+    def _take(self, states: frozenset[TaskState], limit: int) -> list[TaskRecord]:
+        if limit <= 0:
+            return []
+        return self._journal.tasks.due(
+            states,
+            self._clock.now(),
+            limit,
+            excluding=self._carried,
+        )
+
+    def _allowance(self) -> int:
+        """How many more tasks this run may begin."""
+        if self._max_tasks is None:
+            return self._slots
+        return self._max_tasks - self.progress.ended - len(self._carried)
+
+    def _seconds_until_due(self) -> float:
+        """Until the next repeat is due; a wall clock that jumps costs 30 s at most."""
+        first = self._journal.tasks.next_due_at(IN_FLIGHT | {TaskState.WANTED})
+        if first is None:
+            return LONGEST_WAIT_SECONDS
+        seconds = first - self._clock.now().timestamp()
+        return min(max(seconds, 1.0), LONGEST_WAIT_SECONDS)
+
+    async def _carry(self, record: TaskRecord) -> None:
+        """Take one task as far as it goes now."""
+        task_id = record.task_id
+        try:
+            while not self._must_rest(record):
+                record = await self._steps[record.state](record)
+            self._count(record)
+        except JourneymanError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug in one task must not end the others
+            self._rest(task_id, error)
+        finally:
+            del self._carried[task_id]
+            self.bell.ring()
+            for listener in self._listeners:
+                listener()
+
+    def _rest(self, task_id: TaskId, error: Exception) -> None:
+        """Leave a task as it is for a while, after a bug of ours."""
+        record = self._journal.tasks.get(task_id)
+        with self._journal.tx("bug"):
+            self._journal.tasks.postpone(
+                record,
+                next_at=self._clock.now().timestamp() + BUG_PAUSE_SECONDS,
+                attempts=record.attempts,
+                reason=f"{type(error).__name__}: {error}",
+                maybe_sent=record.maybe_sent,
+            )
+        self._log.emit(
+            events.BUG,
+            task_id=task_id,
+            state=record.state,
+            traceback="".join(traceback.format_exception(error)),
+        )
+
+    def _must_rest(self, record: TaskRecord) -> bool:
+        if record.state in TERMINAL or self._gate.suspended_for:
+            return True
+        return record.next_at > self._clock.now().timestamp()
+
+    def _count(self, record: TaskRecord) -> None:
+        if record.state is TaskState.LOST:
+            self.progress.lost += 1
+        elif record.state in TERMINAL:
+            self.progress.ended += 1
+            self.progress.completed += record.state is TaskState.COMPLETED

@@ -1,0 +1,273 @@
+"""The client: one method for each endpoint of the contract, and the documents."""
+
+from types import TracebackType
+from typing import Self
+
+from journeyman.domain import (
+    JSON,
+    AgentId,
+    Clock,
+    Confirmed,
+    IdempotencyKey,
+    Identity,
+    NewTask,
+    Outcome,
+    Refusal,
+    Refused,
+    Result,
+    TaskId,
+)
+from journeyman.network import endpoints
+from journeyman.network.address import checked_address, same_network
+from journeyman.network.answers import AnswerReader, is_header_safe
+from journeyman.network.classify import Expects
+from journeyman.network.dialect import SNAKE, Dialect
+from journeyman.network.documents import checked_path, is_json_path, read_document
+from journeyman.network.endpoints import Endpoint
+from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
+from journeyman.network.exchange import Call, Exchange
+from journeyman.network.http import HttpClient, HttpLimits, Transport
+from journeyman.network.listing import ListingReader
+from journeyman.network.receipts import (
+    CheckoutRequest,
+    CheckoutSession,
+    Claimed,
+    Completed,
+    Document,
+    Listing,
+    Posted,
+    Registration,
+    Submitted,
+)
+from journeyman.network.requests import ActionBodies, checkout_body, encoded
+from journeyman.observability import Log
+
+_DEFAULT_LIMITS = HttpLimits()
+
+
+class NetworkClient:
+    """Speaks with one network. Use it as an async context manager.
+
+    No method raises for what a network does: that is in the `Outcome`. A body of our
+    own that JSON cannot say raises ValueError or TypeError, before anything is sent.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        portal_url: str | None = None,
+        log: Log,
+        clock: Clock,
+        dialect: Dialect = SNAKE,
+        limits: HttpLimits = _DEFAULT_LIMITS,
+        transport: Transport | None = None,
+    ) -> None:
+        """Check the addresses; `portal_url` None means the same as `base_url`.
+
+        Raises:
+            ConfigurationError: an address cannot be used.
+        """
+        self._base_url = checked_address(base_url, "network.base_url")
+        self._portal_url = self._base_url
+        if portal_url is not None:
+            self._portal_url = checked_address(portal_url, "network.portal_url")
+        self._log = log
+        self._dialect = dialect
+        self._identity: Identity | None = None
+        uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
+        self._http = HttpClient(limits, transport, uses_tls=uses_tls)
+        self._exchange = Exchange(self._http, dialect=dialect, clock=clock, log=log)
+        self._answers = AnswerReader(dialect)
+        self._listings = ListingReader(dialect)
+        self._bodies = ActionBodies(dialect)
+        self._told_unreadable: set[str] = set()
+
+    async def __aenter__(self) -> Self:
+        await self._http.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.close()
+
+    def identify(self, identity: Identity | None) -> None:
+        """Use this identity for private endpoints from now on; None forgets it.
+
+        Raises:
+            ValueError: another network issued it, or its token cannot be a header.
+        """
+        if identity is not None:
+            if not same_network(identity.base_url, self._base_url):
+                raise ValueError(
+                    f"the identity was issued by {identity.base_url}; its token is"
+                    f" not sent to {self._base_url}",
+                )
+            if not is_header_safe(identity.access_token.reveal()):
+                raise ValueError("the access token has characters no header can carry")
+        self._identity = identity
+        secrets = (identity.access_token.reveal(),) if identity else ()
+        self._exchange.secrets = secrets
+
+    async def register(self, key: IdempotencyKey) -> Outcome[Registration]:
+        """Create a free agent (endpoint 1)."""
+        call = self._call(endpoints.REGISTER, body={}, key=key)
+        return await self._exchange.run(
+            call,
+            lambda reply: self._answers.registration(reply.body),
+        )
+
+    async def create_checkout(
+        self,
+        request: CheckoutRequest,
+        key: IdempotencyKey,
+    ) -> Outcome[CheckoutSession]:
+        """Ask for a hosted payment page (endpoint 2); nothing is paid by it."""
+        body = checkout_body(request)
+        call = self._call(endpoints.CREATE_CHECKOUT, body=body, key=key)
+        return await self._exchange.run(
+            call,
+            lambda reply: self._answers.checkout(reply.body),
+        )
+
+    async def public_marketplace(self) -> Outcome[Listing]:
+        """List the publicly visible tasks (endpoint 3)."""
+        return await self._listing(self._call(endpoints.PUBLIC_MARKETPLACE))
+
+    async def public_agents(self) -> Outcome[JSON]:
+        """List the public active agents (endpoint 4); the answer as it is."""
+        call = self._call(endpoints.PUBLIC_AGENTS)
+        return await self._exchange.run(call, lambda reply: reply.body)
+
+    async def agents_directory(self, slug: str | None = None) -> Outcome[JSON]:
+        """Give the live directory, or with `slug` one agent's manifest (endpoint 5)."""
+        query = {} if slug is None else {"slug": slug}
+        call = self._call(endpoints.AGENTS_DIRECTORY, query=query)
+        return await self._exchange.run(call, lambda reply: reply.body)
+
+    async def marketplace_tasks(self, limit: int | None = None) -> Outcome[Listing]:
+        """Discover tasks (endpoint 6), at most about `limit`."""
+        query = {} if limit is None else {"limit": str(limit)}
+        return await self._listing(self._call(endpoints.MARKETPLACE_TASKS, query=query))
+
+    async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
+        """Claim a task (endpoint 7). "It is yours already" is a yes."""
+        agent_id = self._agent_id("claim")
+        body = self._bodies.claim(task_id, agent_id)
+
+        def rescue(refused: Refused, answer: JSON) -> Claimed | None:
+            if refused.refusal is not Refusal.CONFLICT:
+                return None
+            ours = self._answers.says_ours(answer, agent_id)
+            return Claimed(None, ours_already=True, balance=None) if ours else None
+
+        return await self._exchange.run(
+            self._call(endpoints.CLAIM, body=body, key=key),
+            lambda reply: self._answers.claimed(reply.body, task_id),
+            rescue,
+        )
+
+    async def submit(
+        self,
+        task_id: TaskId,
+        result: Result,
+        key: IdempotencyKey,
+    ) -> Outcome[Submitted]:
+        """Submit a result (endpoint 8). REJECTED is a judgement on the work."""
+        body = self._bodies.submit(task_id, self._agent_id("submit"), result)
+        call = self._call(endpoints.SUBMIT, body=body, key=key)
+        return await self._exchange.run(
+            call,
+            lambda reply: self._answers.submitted(reply.body),
+        )
+
+    async def complete(
+        self,
+        task_id: TaskId,
+        key: IdempotencyKey,
+    ) -> Outcome[Completed]:
+        """Complete a task (endpoint 9)."""
+        body = self._bodies.complete(task_id, self._agent_id("complete"))
+        call = self._call(endpoints.COMPLETE, body=body, key=key)
+        return await self._exchange.run(
+            call,
+            lambda reply: self._answers.completed(reply.body),
+        )
+
+    async def post_task(self, new: NewTask, key: IdempotencyKey) -> Outcome[Posted]:
+        """Create a task (endpoint 10); its reward leaves our balance."""
+        body = self._bodies.post_task(new, self._agent_id("post_task"))
+        call = self._call(endpoints.POST_TASK, body=body, key=key)
+        return await self._exchange.run(
+            call,
+            lambda reply: self._answers.posted(reply.body),
+        )
+
+    async def document(self, path: str) -> Outcome[Document]:
+        """Read a discovery document from the portal, without the token.
+
+        Raises:
+            ValueError: the path could lead away from the portal.
+        """
+        call = Call(
+            name="document",
+            method="GET",
+            address=self._portal_url,
+            path=checked_path(path),
+            expects=Expects.DOCUMENT,
+            wants_json=is_json_path(path),
+        )
+        return await self._exchange.run(call, lambda reply: read_document(path, reply))
+
+    def _call(
+        self,
+        endpoint: Endpoint,
+        *,
+        query: dict[str, str] | None = None,
+        body: dict[str, JSON] | None = None,
+        key: IdempotencyKey | None = None,
+    ) -> Call:
+        if key is not None and not is_header_safe(key):
+            raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
+        private = endpoint.name in self._dialect.private
+        token = self._identity.access_token if private and self._identity else None
+        return Call(
+            name=endpoint.name,
+            method=endpoint.method,
+            address=self._base_url,
+            path=endpoint.path,
+            query=query or {},
+            content=None if body is None else encoded(body),
+            token=token,
+            key=key,
+            expects=Expects.RECEIPT if endpoint.changes_state else Expects.DATA,
+        )
+
+    def _agent_id(self, action: str) -> AgentId:
+        if self._identity is None:
+            raise ValueError(f"{action} needs an identity: call identify() first")
+        return self._identity.agent_id
+
+    async def _listing(self, call: Call) -> Outcome[Listing]:
+        outcome = await self._exchange.run(
+            call,
+            lambda reply: self._listings.listing(reply.body),
+        )
+        if isinstance(outcome, Confirmed) and outcome.value.problem:
+            self._tell_unreadable(call.name, outcome.value)
+        return outcome
+
+    def _tell_unreadable(self, endpoint: str, listing: Listing) -> None:
+        if endpoint not in self._told_unreadable:
+            self._told_unreadable.add(endpoint)
+            self._log.emit(
+                NETWORK_RECORDS_UNREADABLE,
+                endpoint=endpoint,
+                unreadable=listing.unreadable,
+                total=listing.total,
+                message=listing.problem,
+            )

@@ -1,0 +1,239 @@
+"""The only place that speaks HTTP: bounded, guarded, and raising nothing.
+
+A call ends in a `Reply`, also when its body is useless, or in a `TransportFailure`
+that says whether anything can have reached the other side (design 2).
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import MappingProxyType
+from typing import TypeAlias
+
+import anyio
+import httpx2 as httpx
+
+from journeyman.domain import JSON
+from journeyman.domain.version import __version__
+from journeyman.network.json_text import UnreadableJSONError, parse
+
+Transport: TypeAlias = httpx.AsyncBaseTransport
+"""The seam for tests and simulation."""
+
+USER_AGENT = f"journeyman/{__version__} (+python)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HttpLimits:
+    """Bounds on one client; all times in seconds."""
+
+    connect_timeout: float = 5.0
+    read_timeout: float = 15.0
+    """Without a single byte from the other side."""
+    write_timeout: float = 15.0
+    pool_timeout: float = 10.0
+    """Waiting for a free connection of our own."""
+    total_timeout: float = 30.0
+    """For a whole call: a byte now and then does not keep it alive."""
+    max_connections: int = 40
+    keepalive_seconds: float = 5.0
+    """Short: a server that closes an idle connection first makes a call unknown."""
+    max_body_bytes: int = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer that arrived."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: JSON
+    """The parsed body; None also where there is none or it cannot be read."""
+    text: str
+    problem: str = ""
+    """Why the body cannot be read; empty when it could."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransportFailure:
+    """No answer arrived."""
+
+    sent: bool
+    """Whether anything can have reached the other side."""
+    message: str
+
+
+#: Raised before a connection exists: nothing can have been done.
+NEVER_SENT: tuple[type[Exception], ...] = (
+    httpx.ConnectError,  # refused, unreachable, no such host, TLS handshake
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+)
+
+#: Raised when the request, or a part of it, may have been read.
+MAYBE_SENT: tuple[type[Exception], ...] = (
+    httpx.ReadTimeout,
+    httpx.WriteTimeout,
+    httpx.ReadError,
+    httpx.WriteError,
+    httpx.CloseError,
+    httpx.LocalProtocolError,
+    httpx.RemoteProtocolError,
+    httpx.DecodingError,
+    # We use no proxy; one between us and the network would be transparent.
+    httpx.ProxyError,
+    # The classes above are raised; these are their parents, for what may be added.
+    httpx.TimeoutException,
+    httpx.NetworkError,
+    httpx.ProtocolError,
+    httpx.TransportError,
+    httpx.RequestError,
+    # Leaks of the layer below: a socket or a TLS error that was not translated.
+    OSError,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+
+#: Raised by nothing that we do, with the reason.
+NEVER_RAISED: Mapping[type[Exception], str] = MappingProxyType(
+    {
+        httpx.HTTPError: "abstract: the parent of the two below",
+        httpx.HTTPStatusError: "only raise_for_status() raises it",
+        httpx.TooManyRedirects: "redirects are not followed",
+        httpx.InvalidURL: "addresses are checked when the client is made",
+        httpx.CookieConflict: "cookies are not kept",
+        httpx.StreamError: "abstract: the parent of the four below",
+        httpx.StreamConsumed: "a body is read once",
+        httpx.StreamClosed: "a body is read while the response is open",
+        httpx.ResponseNotRead: "only raw bytes are read",
+        httpx.SSEError: "event streams are not read",
+        httpx.RequestNotRead: "requests have their bytes in memory",
+    },
+)
+
+
+class HttpClient:
+    """A pool of connections and the rules for using them."""
+
+    def __init__(
+        self,
+        limits: HttpLimits,
+        transport: Transport | None,
+        *,
+        uses_tls: bool = True,
+    ) -> None:
+        """Make the pool; `uses_tls` False saves loading the root certificates."""
+        self._limits = limits
+        self._client = httpx.AsyncClient(
+            transport=transport,
+            # Proxies and netrc from the environment could see the token.
+            trust_env=False,
+            # A context without roots trusts nobody: a mistake here fails closed.
+            verify=uses_tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            headers={
+                "User-Agent": USER_AGENT,
+                # A compressed body could unpack to any size.
+                "Accept-Encoding": "identity",
+            },
+            timeout=httpx.Timeout(
+                connect=limits.connect_timeout,
+                read=limits.read_timeout,
+                write=limits.write_timeout,
+                pool=limits.pool_timeout,
+            ),
+            limits=httpx.Limits(
+                max_connections=limits.max_connections,
+                max_keepalive_connections=limits.max_connections,
+                keepalive_expiry=limits.keepalive_seconds,
+            ),
+        )
+
+    async def open(self) -> None:
+        await self._client.__aenter__()
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        wants_json: bool = True,
+    ) -> Reply | TransportFailure:
+        """Make one call. `wants_json` False leaves the body as text."""
+        request = self._client.build_request(
+            method,
+            url,
+            headers=dict(headers),
+            params=dict(query) if query else None,
+            content=content,
+        )
+        try:
+            with anyio.fail_after(self._limits.total_timeout):
+                async with self._exchange(request) as response:
+                    return await self._read(response, wants_json=wants_json)
+        except TimeoutError:
+            limit = f"{self._limits.total_timeout:g} s"
+            return TransportFailure(sent=True, message=f"no whole answer in {limit}")
+        except NEVER_SENT as error:
+            return TransportFailure(sent=False, message=_told(error))
+        except MAYBE_SENT as error:
+            return TransportFailure(sent=True, message=_told(error))
+
+    @asynccontextmanager
+    async def _exchange(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+        response = await self._client.send(request, stream=True)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: httpx.Response, *, wants_json: bool) -> Reply:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        coding = headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("", "identity"):
+            problem = f"a compressed body ({coding[:40]}), which we did not ask for"
+            return Reply(response.status_code, headers, None, "", problem)
+        raw = await self._capped(response)
+        if raw is None:
+            problem = f"a body of more than {self._limits.max_body_bytes} bytes"
+            return Reply(response.status_code, headers, None, "", problem)
+        text = raw.decode("utf-8-sig", errors="replace")
+        body, problem = _parsed(text) if wants_json else (None, "")
+        return Reply(response.status_code, headers, body, text, problem)
+
+    async def _capped(self, response: httpx.Response) -> bytes | None:
+        """Read the body; None as soon as it is longer than allowed."""
+        raw = bytearray()
+        async for chunk in response.aiter_raw():
+            raw += chunk
+            if len(raw) > self._limits.max_body_bytes:
+                return None
+        return bytes(raw)
+
+
+def _parsed(text: str) -> tuple[JSON, str]:
+    if not text.strip():
+        return None, "an empty body"
+    try:
+        return parse(text), ""
+    except UnreadableJSONError as error:
+        return None, str(error)
+
+
+def _told(error: Exception) -> str:
+    """Say what went wrong below, in one line; some exceptions carry no words."""
+    name = type(error).__name__
+    words = " ".join(str(error).split())
+    return f"{name}: {words}" if words else name

@@ -1,0 +1,108 @@
+"""What a network said, as one safe line: found, cut, and without secrets."""
+
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from http import HTTPStatus
+
+from journeyman.domain import JSON
+from journeyman.network.fields import Fields, spellings
+
+MAX_MESSAGE_LENGTH = 300
+"""In characters."""
+
+_MAX_TEXTS = 20
+_MAX_DEPTH = 4
+_MIN_SECRET_LENGTH = 4
+"""A shorter token would make every message unreadable, and protect nothing."""
+_BEARER = re.compile(r"\bbearer\s+[^\s\"',;]+", re.IGNORECASE)
+_TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
+_MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
+)
+_QUOTED_LENGTH = 60
+
+
+def safe_line(text: str, secrets: Iterable[str] = ()) -> str:
+    """Give one line of at most `MAX_MESSAGE_LENGTH` characters without secrets.
+
+    Control characters and those that reorder text become spaces: a network's words
+    must not move an operator's cursor.
+    """
+    for secret in secrets:
+        if len(secret) >= _MIN_SECRET_LENGTH:
+            text = text.replace(secret, "***")
+    # Past any length that is shown, and before the slower steps.
+    text = _BEARER.sub("Bearer ***", text[: 4 * MAX_MESSAGE_LENGTH])
+    line = " ".join(_UNPRINTABLE.sub(" ", text).split())
+    if len(line) <= MAX_MESSAGE_LENGTH:
+        return line
+    return line[: MAX_MESSAGE_LENGTH - 1] + "…"
+
+
+def texts_in(body: JSON, names: Iterable[str]) -> list[str]:
+    """Give the strings under these (reduced) names, also in lists and objects."""
+    found: dict[str, None] = {}
+    for text in _texts(body, tuple(names), 0):
+        found.setdefault(text)
+        if len(found) >= _MAX_TEXTS:
+            break
+    return list(found)
+
+
+def codes_in(body: JSON, names: Iterable[str]) -> set[str]:
+    """Give the error codes under these names, in snake_case: strings of one word."""
+    texts = (text for text in texts_in(body, names) if not re.search(r"\s", text))
+    return {_snake(text) for text in texts}
+
+
+def phrase_of(status: int) -> str:
+    """Give a status with its name, such as `404 Not Found`."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
+
+
+def what_came(text: str, content_type: str) -> str:
+    """Describe a body that is not JSON: an HTML page, or plain text, and its start."""
+    kind = content_type.partition(";")[0].strip().lower() or "no content type"
+    if not text.strip():
+        return "an empty body"
+    start = text[:4096]
+    if _MARKUP.match(start) or kind == "text/html":
+        title = _TITLE.search(start)
+        said = f", '{_quoted(unescape(title[1]))}'" if title else ""
+        return f"an HTML page ({kind}{said})"
+    return f"a text ({kind}, '{_quoted(start)}')"
+
+
+def _texts(value: JSON, names: tuple[str, ...], depth: int) -> Iterator[str]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        if depth and value.strip():
+            yield value.strip()
+    elif isinstance(value, list):
+        for item in value[:_MAX_TEXTS]:
+            yield from _texts(item, names, depth + 1)
+    elif isinstance(value, dict):
+        seen = Fields(value)
+        for name in names:
+            yield from _texts(seen.get(name), names, depth + 1)
+
+
+def _snake(code: str) -> str:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", code)
+    return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")
+
+
+def _quoted(text: str) -> str:
+    line = safe_line(text)
+    return line if len(line) <= _QUOTED_LENGTH else line[: _QUOTED_LENGTH - 1] + "…"
+
+
+def error_texts(body: JSON, names: Iterable[str]) -> str:
+    """Join what an error body says, such as `task_taken: somebody was first`."""
+    return ": ".join(texts_in(body, spellings(names)))

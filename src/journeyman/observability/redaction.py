@@ -1,0 +1,131 @@
+"""Keeping secrets out of everything that is written: by knowledge and by pattern."""
+
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping
+from json import dumps
+from urllib.parse import quote, quote_plus
+
+from journeyman.domain import JSON
+from journeyman.observability.plain import plain
+
+HIDDEN = "***"
+SHORTEST_SECRET = 6
+"""In characters; hiding shorter ones would tear holes into ordinary words."""
+
+_SENSITIVE = (
+    r"(?:access|refresh|bearer|auth|api|id|session)[_-]?(?:token|key)"
+    r"|client[_-]?secret|password|passwd|authorization|set-cookie|cookie"
+)
+_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    # RFC 6750, section 2.1: the Authorization header and the token's letters.
+    (re.compile(r"\b(bearer)\s+[\w.~+/-]+=*", re.IGNORECASE), rf"\1 {HIDDEN}"),
+    # RFC 7519, section 3: three base64url parts; `eyJ` is the start of `{"`.
+    (re.compile(r"(?<![\w-])eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?"), HIDDEN),
+    # A user and a password in front of a host.
+    (re.compile(r"(://)[^\s/@]+@"), rf"\1{HIDDEN}@"),
+    # "access_token": "...", also inside a JSON text that is itself quoted.
+    (
+        re.compile(
+            rf"""((?:{_SENSITIVE})\\*["']\s*[:=]\s*(\\*["']))(?:(?!\2).)+""",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        rf"\g<1>{HIDDEN}",
+    ),
+    # access_token=..., Authorization: Basic ...
+    (
+        re.compile(
+            rf"""\b((?:{_SENSITIVE})\s*[:=]\s*(?:basic\s+)?)[^\s"'&;,]+""",
+            re.IGNORECASE,
+        ),
+        rf"\g<1>{HIDDEN}",
+    ),
+)
+_HINTS = (
+    *("token", "key", "secret", "passw", "authorization", "cookie"),
+    *("bearer", "eyj", "://"),
+)
+"""One of these is in every text that a pattern could match; a cheap first look."""
+_NAMED = re.compile(rf"(?:{_SENSITIVE}|secret|token)", re.IGNORECASE)
+
+
+class Redactor:
+    """Replaces secrets by `***`, in texts and in nested values."""
+
+    def __init__(self) -> None:
+        self._forms: set[str] = set()
+        self._known: re.Pattern[str] | None = None
+
+    def add(self, secret: str) -> None:
+        """Learn a secret; one shorter than six characters is not looked for."""
+        if len(secret) < SHORTEST_SECRET:
+            return
+        self._forms.update(_forms(secret))
+        # The longest first: a form may hold a shorter one.
+        longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
+        self._known = re.compile("|".join(map(re.escape, longest_first)))
+
+    def clean(self, text: str) -> str:
+        """Give the text without secrets."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        lowered = text.lower()
+        if not any(hint in lowered for hint in _HINTS):
+            return text
+        for pattern, replacement in _PATTERNS:
+            text = pattern.sub(replacement, text)
+        return text
+
+    def clean_value(self, value: object) -> JSON:
+        """Give any value as plain JSON without secrets, also in the names of keys."""
+        return _walk(plain(value), self.clean)
+
+    def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
+        """Do the same for the fields of a log record."""
+        clean = self.clean
+        return {
+            clean(name): _entry(name, plain(value), clean)
+            for name, value in record.items()
+        }
+
+
+def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _entry(key, inner, clean) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_walk(inner, clean) for inner in value]
+    # A secret can be a number; a number that holds none stays one.
+    return value if clean(str(value)) == str(value) else HIDDEN
+
+
+def _entry(key: str, value: JSON, clean: Callable[[str], str]) -> JSON:
+    if _NAMED.fullmatch(key) and isinstance(value, str) and value:
+        return HIDDEN
+    return _walk(value, clean)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Give the ways in which a secret may be written inside a text."""
+    yield secret
+    for quoted in (quote(secret, safe=""), quote_plus(secret), quote(secret)):
+        yield quoted
+        yield re.sub("%..", lambda found: found[0].lower(), quoted)
+    yield dumps(secret)[1:-1]
+    yield dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret)[1:-1]
+    yield from _base64_forms(secret.encode())
+
+
+def _base64_forms(secret: bytes) -> Iterator[str]:
+    """Give what base64 makes of the secret wherever it starts inside a longer text.
+
+    Base64 turns three bytes into four letters (RFC 4648, section 4), so there are
+    three ways. Letters that depend on the neighbours too are left out.
+    """
+    for before in range(3):
+        tied_front = -(-before * 8 // 6)
+        sure = (before + len(secret)) * 8 // 6
+        for encode in (b64encode, urlsafe_b64encode):
+            yield encode(b"\0" * before + secret).decode()[tied_front:sure]

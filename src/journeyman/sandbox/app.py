@@ -1,0 +1,55 @@
+"""The sandbox as an ASGI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from fastapi import FastAPI
+
+from journeyman.sandbox import workshop
+from journeyman.sandbox.ambient import Ambient, Machine
+from journeyman.sandbox.contract_routes import contract_router
+from journeyman.sandbox.options import SandboxOptions
+from journeyman.sandbox.rivals import Rival
+from journeyman.sandbox.state import State, open_state
+from journeyman.sandbox.surface import VERSION
+from journeyman.sandbox.web_routes import web_router
+from journeyman.sandbox.wire import install_error_answers
+
+
+def create_app(options: SandboxOptions, ambient: Ambient | None = None) -> FastAPI:
+    """Open the data, make the first tasks and build the application.
+
+    It can be called at once; rivals live, and the data is closed, with its lifespan.
+
+    Raises:
+        SandboxError: the data cannot be used.
+    """
+    state = open_state(options, ambient or Machine())
+    workshop.stock(state)
+    app = FastAPI(
+        title="Agent Network Service (sandbox)",
+        version=VERSION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.sandbox = state
+    app.include_router(contract_router())
+    app.include_router(web_router())
+    install_error_answers(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    state: State = app.state.sandbox
+    try:
+        async with anyio.create_task_group() as group:
+            for number in range(1, state.options.rivals + 1):
+                group.start_soon(Rival(state, number).run)
+            yield
+            group.cancel_scope.cancel()
+    finally:
+        state.db.close()

@@ -1,0 +1,164 @@
+"""Buying credits: the catalogue, and checkout sessions (contract endpoint 2)."""
+
+import sqlite3
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from journeyman.sandbox import agents, ledger
+from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.state import State
+
+CREDITS_PER_USD = 100
+"""The contract's exchange rate; one credit is one cent."""
+CUSTOM_PRICE = "price_custom"
+_LARGEST = 10_000_000
+"""In credits; more is surely a mistake."""
+
+
+class Product(NamedTuple):
+    """Something that the sandbox sells."""
+
+    price_id: str
+    plan: str
+    label: str
+    credits: int | None
+    """None: as many as the buyer asks for."""
+
+
+class Order(NamedTuple):
+    """What a checkout request asks for."""
+
+    agent_id: str
+    plan: str
+    price_id: str
+    requested_credits: int
+    amount_cents: int
+    product_label: str
+
+
+CATALOGUE = (
+    Product("price_credits_500", "credit_pack", "500 credits", 500),
+    Product("price_credits_2000", "credit_pack", "2,000 credits", 2000),
+    Product("price_credits_10000", "credit_pack", "10,000 credits", 10_000),
+    Product(CUSTOM_PRICE, "credit_pack", "Credits", None),
+    Product("price_monthly_3000", "subscription", "3,000 credits a month", 3000),
+)
+_MODES = {"credit_pack": "payment", "subscription": "subscription"}
+
+
+def create(state: State, order: Order) -> dict[str, Any]:
+    """Open a session; nothing is bought until somebody pays on its page."""
+    if not agents.is_enrolled(state, order.agent_id):
+        raise Refusal(
+            HTTPStatus.NOT_FOUND,
+            "unknown_agent",
+            f"there is no agent {order.agent_id[:80]!r}",
+        )
+    product = _product(order)
+    _require_price(order, product)
+    session = state.new_id("cs")
+    _insert(state, session, order, product)
+    return {
+        "ok": True,
+        "sessionId": session,
+        "url": f"{state.options.origin}/checkout/{session}",
+        "mode": _MODES[order.plan],
+        "agentId": order.agent_id,
+        "plan": order.plan,
+    }
+
+
+def find(state: State, session: str) -> sqlite3.Row | None:
+    """Look a session up, with the name of its agent."""
+    query = "SELECT * FROM checkouts JOIN agents USING (agent_id) WHERE session = ?"
+    row: sqlite3.Row | None = state.db.execute(query, (session,)).fetchone()
+    return row
+
+
+def pay(state: State, session: str) -> bool:
+    """Pay an open session; False, and no change, when it is no longer open."""
+    if not _close(state, session, "paid"):
+        return False
+    checkout = find(state, session)
+    if checkout is None:
+        return False
+    ledger.move(
+        state.db,
+        reason="checkout",
+        reference=session,
+        source=ledger.PAID_CHECKOUTS,
+        target=checkout["agent_id"],
+        amount=checkout["credits"],
+        at=state.now(),
+    )
+    return True
+
+
+def cancel(state: State, session: str) -> bool:
+    """Cancel an open session; False, and no change, when it is no longer open."""
+    return _close(state, session, "cancelled")
+
+
+def _close(state: State, session: str, status: str) -> bool:
+    query = "UPDATE checkouts SET status = ? WHERE session = ? AND status = 'open'"
+    return state.db.execute(query, (status, session)).rowcount == 1
+
+
+def _product(order: Order) -> Product:
+    for product in CATALOGUE:
+        if product.price_id == order.price_id:
+            break
+    else:
+        known = ", ".join(product.price_id for product in CATALOGUE)
+        raise _unprocessable(
+            "unknown_price",
+            f"there is no price_id {order.price_id[:80]!r}; there are {known}",
+        )
+    if product.plan != order.plan:
+        raise _unprocessable(
+            "wrong_plan",
+            f"{product.price_id} belongs to the plan {product.plan!r}; "
+            f"the plan asked for is {order.plan[:80]!r}",
+        )
+    return product
+
+
+def _require_price(order: Order, product: Product) -> None:
+    if not 1 <= order.requested_credits <= _LARGEST:
+        raise _unprocessable(
+            "wrong_amount",
+            f"requested_credits must be from 1 to {_LARGEST}",
+        )
+    if product.credits not in (None, order.requested_credits):
+        raise _unprocessable(
+            "wrong_amount",
+            f"{product.price_id} is {product.credits} credits, "
+            f"and requested_credits is {order.requested_credits}",
+        )
+    if order.amount_cents != order.requested_credits:
+        raise _unprocessable(
+            "wrong_amount",
+            f"1 USD is {CREDITS_PER_USD} credits, so {order.requested_credits} credits "
+            f"cost {order.requested_credits} cents",
+        )
+
+
+def _insert(state: State, session: str, order: Order, product: Product) -> None:
+    state.db.execute(
+        "INSERT INTO checkouts (session, agent_id, plan, price_id, label, credits,"
+        " cents, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            session,
+            order.agent_id,
+            order.plan,
+            order.price_id,
+            order.product_label or product.label,
+            order.requested_credits,
+            order.amount_cents,
+            state.now(),
+        ),
+    )
+
+
+def _unprocessable(error: str, message: str) -> Refusal:
+    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error, message)

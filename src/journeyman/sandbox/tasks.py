@@ -1,0 +1,239 @@
+"""The task flow: list, post, claim, submit, complete (contract endpoints 3, 6-10)."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from journeyman.sandbox import ledger
+from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.kinds import KINDS, WrongAnswerError
+from journeyman.sandbox.state import State
+
+DEFAULT_LIMIT = 50
+LARGEST_LIMIT = 200
+
+
+class Post(NamedTuple):
+    """A task to be put on the market."""
+
+    task_id: str
+    kind: str
+    title: str
+    description: str
+    tags: Sequence[str]
+    input: Any
+    reward: int
+    poster: str
+    made: int | None = None
+    """Its number in the seeded series; None for a client's task."""
+    answer: Any = None
+    """What the check of its kind compares with; only where `made`."""
+
+
+def listing(state: State, limit: int) -> dict[str, Any]:
+    """List open tasks, the oldest first."""
+    query = "SELECT * FROM tasks WHERE status = 'open' ORDER BY sequence LIMIT ?"
+    records = [_record(row) for row in state.db.execute(query, (limit,))]
+    return {"ok": True, "count": len(records), "tasks": records}
+
+
+def post(state: State, new: Post) -> dict[str, Any]:
+    """Put a task on the market; its reward goes from the poster into escrow."""
+    balance = ledger.balance_of(state.db, new.poster)
+    if balance < new.reward:
+        raise Refusal(
+            HTTPStatus.PAYMENT_REQUIRED,
+            "insufficient_credits",
+            f"the reward is {new.reward} credits and the balance is {balance}",
+        )
+    now = state.now()
+    state.db.execute(
+        "INSERT INTO tasks (task_id, kind, title, description, tags, input, reward,"
+        " poster, created_at, made, answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *new[:4],
+            _json(list(new.tags)),
+            _json(new.input),
+            new.reward,
+            new.poster,
+            now,
+            new.made,
+            None if new.made is None else _json(new.answer),
+        ),
+    )
+    ledger.move(
+        state.db,
+        reason="escrow",
+        reference=new.task_id,
+        source=new.poster,
+        target=ledger.ESCROW,
+        amount=new.reward,
+        at=now,
+    )
+    return {
+        "ok": True,
+        "task_id": new.task_id,
+        "task": _record(_found(state, new.task_id)),
+        "balance": balance - new.reward,
+    }
+
+
+def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
+    """Give an open task to one agent; a repeat by that agent changes nothing."""
+    task = _found(state, task_id)
+    if task["poster"] == agent_id:
+        raise Refusal(HTTPStatus.FORBIDDEN, "own_task", "this is your own task")
+    if task["claimant"] == agent_id:
+        return {
+            "ok": True,
+            "status": task["status"],
+            "already_yours": True,
+            "task": _record(task),
+        }
+    _refuse_after_rejection(state, agent_id, task_id)
+    if task["status"] != "open":
+        raise Refusal(HTTPStatus.CONFLICT, "already_claimed", "another agent has it")
+    state.db.execute(
+        "UPDATE tasks SET status = 'claimed', claimant = ? WHERE task_id = ?",
+        (agent_id, task_id),
+    )
+    return {"ok": True, "status": "claimed", "task": _record(_found(state, task_id))}
+
+
+def submit(state: State, agent_id: str, task_id: str, result: object) -> dict[str, Any]:
+    """Look at a result at once; a wrong one opens the task again for others."""
+    task = _held(state, agent_id, task_id)
+    if task["status"] == "claimed":
+        try:
+            _judge(task, result)
+        except WrongAnswerError as wrong:
+            return _reject(state, agent_id, task_id, str(wrong))
+        state.db.execute(
+            "UPDATE tasks SET status = 'submitted', result = ? WHERE task_id = ?",
+            (_json(result), task_id),
+        )
+    return {"ok": True, "accepted": True, "status": "submitted", "task_id": task_id}
+
+
+def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
+    """Pay the reward of an accepted task, once."""
+    task = _held(state, agent_id, task_id)
+    if task["status"] == "claimed":
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            "not_submitted",
+            "submit a result first; it must be accepted before the task is completed",
+        )
+    if task["status"] == "submitted":
+        _pay(state, task)
+    answer = {
+        "ok": True,
+        "status": "completed",
+        "task_id": task_id,
+        "credits_earned": task["reward"],
+        "balance": ledger.balance_of(state.db, agent_id),
+    }
+    repeated = task["status"] == "completed"
+    return {**answer, "already_completed": True} if repeated else answer
+
+
+def _pay(state: State, task: sqlite3.Row) -> None:
+    ledger.move(
+        state.db,
+        reason="reward",
+        reference=task["task_id"],
+        source=ledger.ESCROW,
+        target=task["claimant"],
+        amount=task["reward"],
+        at=state.now(),
+    )
+    state.db.execute(
+        "UPDATE tasks SET status = 'completed' WHERE task_id = ?",
+        (task["task_id"],),
+    )
+
+
+def _judge(task: sqlite3.Row, result: object) -> None:
+    if task["made"] is not None:
+        kind = KINDS[task["kind"]]
+        kind.check(json.loads(task["input"]), json.loads(task["answer"]), result)
+    elif result in (None, "", [], {}) or not str(result).strip():
+        raise WrongAnswerError("the result is empty")
+
+
+def _reject(state: State, agent_id: str, task_id: str, reason: str) -> dict[str, Any]:
+    state.db.execute(
+        "UPDATE tasks SET status = 'open', claimant = NULL WHERE task_id = ?",
+        (task_id,),
+    )
+    state.db.execute(
+        "INSERT INTO rejections (task_id, agent_id, reason) VALUES (?, ?, ?)",
+        (task_id, agent_id, reason),
+    )
+    return {
+        "ok": False,
+        "accepted": False,
+        "status": "rejected",
+        "task_id": task_id,
+        "error": "result_rejected",
+        "message": reason,
+    }
+
+
+def _found(state: State, task_id: str) -> sqlite3.Row:
+    query = "SELECT * FROM tasks WHERE task_id = ?"
+    row: sqlite3.Row | None = state.db.execute(query, (task_id,)).fetchone()
+    if row is None:
+        raise Refusal(
+            HTTPStatus.NOT_FOUND,
+            "unknown_task",
+            f"there is no task {task_id[:80]!r}",
+        )
+    return row
+
+
+def _held(state: State, agent_id: str, task_id: str) -> sqlite3.Row:
+    """Find a task that this agent has claimed."""
+    task = _found(state, task_id)
+    if task["claimant"] != agent_id:
+        _refuse_after_rejection(state, agent_id, task_id)
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            "not_claimant",
+            "claim the task first; you do not hold it",
+        )
+    return task
+
+
+def _refuse_after_rejection(state: State, agent_id: str, task_id: str) -> None:
+    query = "SELECT reason FROM rejections WHERE task_id = ? AND agent_id = ?"
+    row = state.db.execute(query, (task_id, agent_id)).fetchone()
+    if row is not None:
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            "result_rejected",
+            f"your result for this task was rejected: {row['reason']}",
+        )
+
+
+def _record(task: sqlite3.Row) -> dict[str, Any]:
+    """Show a task as docs/reference/sandbox-tasks.md describes it."""
+    return {
+        "id": task["task_id"],
+        "title": task["title"],
+        "description": task["description"],
+        "kind": task["kind"],
+        "tags": json.loads(task["tags"]),
+        "reward": task["reward"],
+        "input": json.loads(task["input"]),
+        "status": task["status"],
+        "poster": task["poster"],
+        "created_at": task["created_at"],
+        "deadline": None,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,72 @@
+"""The settings about money: what may be spent, and what may be bought."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from journeyman.settings.sections import Section
+from journeyman.settings.values import Cents, Credits
+
+
+class BudgetSettings(Section):
+    """What the daemon may spend; every limit is checked before the request."""
+
+    reserve_credits: Credits = Field(
+        20,
+        description="The floor that is never spent. A fifth of the starter credits, "
+        "so that a mistake leaves enough to go on.",
+    )
+    per_day_credits: Credits = Field(
+        50,
+        description="The most that is spent in one day (UTC), whatever it is for.",
+    )
+    per_post_credits: Credits = Field(
+        25,
+        description="The most that one posted task may cost.",
+    )
+    posts_per_day: int = Field(
+        10,
+        ge=0,
+        description="The most tasks that are posted in one day (UTC). It bounds a "
+        "strategy that posts in a loop.",
+        json_schema_extra={"unit": "posts"},
+    )
+
+
+class TopUpSettings(Section):
+    """Whether more credits may be asked for; Journeyman itself never pays."""
+
+    mode: Literal["off", "ask", "auto"] = Field(
+        "off",
+        description="`off`: never. `ask`: an owner approves each. `auto`: the payment "
+        "page is requested within the limits below. In every mode a person pays.",
+    )
+    plan: str = Field(
+        "credit_pack",
+        min_length=1,
+        description="The `plan` of the checkout request. An assumption: the contract "
+        "does not show which values are allowed.",
+    )
+    price_id: str = Field(
+        "price_custom",
+        min_length=1,
+        description="The `price_id` of the checkout request. An assumption: the "
+        "contract shows no list of prices.",
+    )
+    per_day_cents: Cents = Field(
+        500,
+        description="The most that is asked for in one day (UTC).",
+    )
+    per_month_cents: Cents = Field(
+        2_000,
+        description="The most that is asked for in one month (UTC).",
+    )
+    product_label: str = Field(
+        "Journeyman credits",
+        description="The `product_label` of the checkout request: what the person who "
+        "pays reads.",
+    )
+    source: str = Field(
+        "journeyman",
+        description="The `source` of the checkout request: who asked for it.",
+    )

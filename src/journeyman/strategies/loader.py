@@ -1,0 +1,129 @@
+"""From a folder of files to strategies and problems; one bad file stops nobody."""
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from journeyman.strategies.candidates import Candidate, find
+from journeyman.strategies.importing import import_source
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.problems import Problem
+from journeyman.strategies.source import Source, read
+from journeyman.strategies.validation import validate
+
+Params: TypeAlias = Mapping[str, Mapping[str, object]]
+"""Settings from the configuration: by strategy, then by parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """What came of a folder."""
+
+    strategies: tuple[Loaded, ...]
+    problems: tuple[Problem, ...]
+
+
+def load(directory: Path, params: Params | None = None) -> Loading:
+    """Load every strategy file of a folder, in the order of their names.
+
+    Files whose names start with `_`, `.` or `test_` are left out, and so are folders.
+    Nothing is raised for what the folder holds: it becomes a problem.
+    """
+    settings = params or {}
+    files = _files(directory)
+    if isinstance(files, Problem):
+        return Loading((), (files,))
+    found = [item for path in files for item in _candidates(path)]
+    candidates = [item for item in found if isinstance(item, Candidate)]
+    problems = [item for item in found if isinstance(item, Problem)]
+    return _judge(directory, candidates, problems, settings)
+
+
+def _judge(
+    directory: Path,
+    candidates: list[Candidate],
+    problems: list[Problem],
+    settings: Params,
+) -> Loading:
+    strategies: list[Loaded] = []
+    known = {candidate.name for candidate in candidates}
+    known |= {problem.path.stem for problem in problems}
+    twice = list(_duplicates(candidates))
+    for candidate in candidates:
+        verdict = validate(candidate, settings.get(candidate.name, {}))
+        if isinstance(verdict, Loaded):
+            strategies.append(verdict)
+        else:
+            problems += verdict
+    ambiguous = {candidate.name for candidate, _ in twice}
+    problems += [problem for _, problem in twice]
+    problems += _strangers(directory, settings, known)
+    return Loading(
+        tuple(loaded for loaded in strategies if loaded.name not in ambiguous),
+        tuple(sorted(problems, key=lambda p: (str(p.path), p.line or 0, p.code))),
+    )
+
+
+def _files(directory: Path) -> list[Path] | Problem:
+    try:
+        names = sorted(directory.iterdir())
+    except OSError as error:
+        fix = "make the folder, or point the configuration to another one"
+        reason = error.strerror or str(error)
+        message = f"the folder of strategies cannot be read: {reason}"
+        return Problem(code="E100", path=directory, message=message, fix=fix)
+    return [
+        path
+        for path in names
+        if path.suffix == ".py"
+        and not path.name.startswith(("_", ".", "test_"))
+        and not path.is_dir()
+    ]
+
+
+def _candidates(path: Path) -> Sequence[Candidate | Problem]:
+    source = read(path)
+    if isinstance(source, Problem):
+        return [source]
+    module = import_source(source)
+    if isinstance(module, Problem):
+        return [module]
+    return find(module, source) or [_empty(source)]
+
+
+def _empty(source: Source) -> Problem:
+    return source.problem(
+        "E104",
+        "no strategy in this file",
+        "add a subclass of Strategy, or `@strategy(tags={...})` over a function, "
+        "or start the file's name with `_` to keep it here unloaded",
+    )
+
+
+def _duplicates(candidates: list[Candidate]) -> Iterator[tuple[Candidate, Problem]]:
+    """Refuse all that share a name: choosing one silently would be a surprise."""
+    by_name: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_name[candidate.name].append(candidate)
+    for name, same in by_name.items():
+        for candidate in same if len(same) > 1 else ():
+            others = ", ".join(
+                f"{other.source.path}:{other.line}"
+                for other in same
+                if other is not candidate
+            )
+            message = f"the name {name!r} is also taken by {others}"
+            fix = 'rename one, or give it a `name = "..."`; until then none is loaded'
+            yield candidate, candidate.problem("E109", message, fix)
+
+
+def _strangers(directory: Path, settings: Params, known: set[str]) -> Iterator[Problem]:
+    """Refuse settings for a strategy that is not there: they are mostly typos."""
+    for name in sorted(set(settings) - known):
+        near = difflib.get_close_matches(name, known, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else "remove them, or add the file"
+        message = f"the configuration has parameters for {name!r}, which is not here"
+        yield Problem(code="E108", path=directory, message=message, fix=fix)

@@ -1,0 +1,181 @@
+"""The strategies that are in force: found by name, and asked for each task."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from journeyman.domain import Task
+from journeyman.domain.errors import ConfigurationError
+from journeyman.strategies import watchdog
+from journeyman.strategies.api import Score, Skip
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.loader import Params, load
+from journeyman.strategies.problems import Problem
+from journeyman.strategies.wording import describe, printable
+
+NOBODY: Final = "no strategy wants it"
+BLOCK_SECONDS: Final = 5.0
+"""A `wants` that thinks longer holds up the daemon; it is interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one strategy says to one task."""
+
+    strategy: str
+    wanted: bool
+    reason: str
+    offer: float | None = None
+    """What it expects to earn, in credits; None for a no."""
+    specific: bool = True
+    """False for a no without a reason, or "not my kind of task"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who gets a task, why, and what each of them said."""
+
+    strategy: Loaded | None
+    reason: str
+    verdicts: tuple[Verdict, ...]
+
+
+class Registry:
+    """One generation of strategies and the problems found while loading it."""
+
+    def __init__(
+        self,
+        strategies: Iterable[Loaded],
+        problems: Iterable[Problem] = (),
+        *,
+        block_limit: float | None = BLOCK_SECONDS,
+    ) -> None:
+        """Hold them; `block_limit` (seconds) None lets `wants` think forever."""
+        self.strategies = tuple(strategies)
+        self.problems = tuple(problems)
+        self._block_limit = block_limit
+        self._chosen: Counter[str] = Counter()
+
+    def find(self, wanted: str) -> Loaded:
+        """Find one by its name, class or function name, file name or path.
+
+        Raises:
+            ConfigurationError: there is none, or its file has a problem.
+        """
+        for names in (_own_names, _file_names):
+            same = [loaded for loaded in self.strategies if wanted in names(loaded)]
+            if len(same) == 1:
+                return same[0]
+            if same:
+                listing = ", ".join(loaded.name for loaded in same)
+                message = f"{wanted!r} stands for several strategies: {listing}."
+                raise ConfigurationError(message, "Give one of these names.")
+        raise self._not_found(wanted)
+
+    def choose(self, task: Task) -> Choice:
+        """Ask every strategy; the best offer wins, equal ones take turns.
+
+        Turns go to whoever was chosen least often, so a file that was just dropped
+        in gets work at once.
+        """
+        asked = [(loaded, self._ask(loaded, task)) for loaded in self.strategies]
+        verdicts = tuple(verdict for _, verdict in asked)
+        willing = [(loaded, v) for loaded, v in asked if v.wanted]
+        if not willing:
+            return Choice(None, _why_nobody(verdicts), verdicts)
+        chosen, verdict = min(
+            willing,
+            key=lambda pair: (
+                -(pair[1].offer or 0.0),
+                self._chosen[pair[0].name],
+                pair[0].name,
+            ),
+        )
+        self._chosen[chosen.name] += 1
+        return Choice(chosen, f"{chosen.name} wants it: {verdict.reason}", verdicts)
+
+    def _ask(self, loaded: Loaded, task: Task) -> Verdict:
+        try:
+            answer = watchdog.call(self._block_limit, loaded.instance.wants, task)
+            return _verdict(loaded.name, answer, task.reward)
+        except KeyboardInterrupt:
+            raise
+        except watchdog.BlockedError:
+            reason = f"wants took longer than {self._block_limit:g} s"
+        except BaseException as error:  # noqa: BLE001 - any failure of a plugin is "no"
+            reason = f"wants raised {describe(error)}"
+        return Verdict(loaded.name, wanted=False, reason=reason)
+
+    def _not_found(self, wanted: str) -> ConfigurationError:
+        broken = [problem for problem in self.problems if _concerns(problem, wanted)]
+        if broken:
+            listing = "\n".join(map(str, broken))
+            return ConfigurationError(f"strategy {wanted!r} did not load:\n{listing}")
+        known = sorted(loaded.name for loaded in self.strategies)
+        near = difflib.get_close_matches(_stem(wanted), known, n=1)
+        fix = (
+            f"Did you mean {near[0]!r} ({self.find(near[0]).path})?"
+            if near
+            else f"Loaded: {', '.join(known) or 'none'}."
+        )
+        return ConfigurationError(f"There is no strategy {wanted!r}.", fix)
+
+
+def load_registry(directory: Path, params: Params | None = None) -> Registry:
+    """Load a folder; `params` are the settings by strategy, then by parameter."""
+    loading = load(directory, params)
+    return Registry(loading.strategies, loading.problems)
+
+
+def _own_names(loaded: Loaded) -> set[str]:
+    return {loaded.name, loaded.class_name}
+
+
+def _file_names(loaded: Loaded) -> set[str]:
+    path = loaded.path
+    return {path.stem, path.name, str(path), f"./{path}", str(path.resolve())}
+
+
+def _stem(wanted: str) -> str:
+    return Path(wanted).stem
+
+
+def _concerns(problem: Problem, wanted: str) -> bool:
+    return problem.path.stem == _stem(wanted)
+
+
+def _verdict(name: str, answer: object, reward: int) -> Verdict:
+    if isinstance(answer, Skip):
+        reason = printable(answer.reason)
+        return Verdict(name, wanted=False, reason=reason, specific=answer.specific)
+    if answer is False:
+        return Verdict(name, wanted=False, reason="not wanted", specific=False)
+    if answer is True:
+        return Verdict(
+            name, wanted=True, reason=f"reward {reward}", offer=float(reward)
+        )
+    if isinstance(answer, Score):
+        return _offer(name, answer, reward)
+    reason = f"wants returned {answer!r}: return True, False, skip(...) or score(...)"
+    return Verdict(name, wanted=False, reason=printable(reason))
+
+
+def _offer(name: str, score: Score, reward: int) -> Verdict:
+    offer = score.offer(reward)
+    sums = f"{score.value:g} x reward {reward} - cost {score.cost:g} = {offer:g}"
+    if offer < 0:
+        return Verdict(name, wanted=False, reason=f"would lose: {sums}")
+    return Verdict(name, wanted=True, reason=sums, offer=offer)
+
+
+def _why_nobody(verdicts: tuple[Verdict, ...]) -> str:
+    """Give the one reason that tells something, where there is just one."""
+    if not verdicts:
+        return "no strategy is loaded"
+    told = {verdict.reason for verdict in verdicts if verdict.specific}
+    if not told and len(verdicts) == 1:
+        told = {verdicts[0].reason}
+    return told.pop() if len(told) == 1 else NOBODY

@@ -1,0 +1,59 @@
+"""The one door for running a strategy, wherever it runs."""
+
+from functools import partial
+from typing import Final
+
+from journeyman.domain import Clock, Task
+from journeyman.strategies.api import Context
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.runners.ended import Declined, Ended
+from journeyman.strategies.runners.loop import run_on_loop
+from journeyman.strategies.runners.thread import ThreadRunner
+
+BLOCK_SECONDS: Final = 5.0
+"""One step on the loop may take so long; everything else waits meanwhile."""
+
+
+class Runner:
+    """Runs strategies; nothing that an author does gets out of it but an Ended."""
+
+    def __init__(
+        self, clock: Clock, *, block_limit: float | None = BLOCK_SECONDS
+    ) -> None:
+        """Measure by the clock.
+
+        Args:
+            clock: tells how long a run took.
+            block_limit: seconds that one step may hold the loop; None: any, for
+                simulated time.
+        """
+        self._clock = clock
+        self._block_limit = block_limit
+        self._threads = ThreadRunner(clock)
+
+    async def run(
+        self, loaded: Loaded, task: Task, context: Context, *, timeout_seconds: float
+    ) -> Ended:
+        """Run one task; the strategy's own `timeout` goes before `timeout_seconds`.
+
+        Only the cancellation of the caller and Ctrl-C are raised.
+        """
+        if lack := loaded.instance.lack(task):
+            return Declined(lack)
+        fields = task.input if isinstance(task.input, dict) else {}
+        given = {**fields, "task": task, "ctx": context}
+        arguments = {name: given[name] for name in loaded.run_arguments}
+        call = partial(loaded.run, **arguments)
+        limit = timeout_seconds if loaded.timeout is None else loaded.timeout
+        if loaded.runner == "thread":
+            return await self._threads.run(loaded, call, context, limit)
+        try:
+            return await run_on_loop(
+                loaded,
+                call,
+                limit=limit,
+                block_limit=self._block_limit,
+                clock=self._clock,
+            )
+        finally:
+            context.end()

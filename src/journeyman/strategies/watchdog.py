@@ -1,0 +1,68 @@
+"""A watchdog over author code that holds up the event loop.
+
+Code that neither returns nor awaits stops the whole daemon: no other task, no
+heartbeat, no shutdown. Python can interrupt it in one way only: a signal, whose
+handler runs in the main thread between two bytecodes and may raise there. So each
+call into author code on the loop arms an alarm; in good times it costs a few
+microseconds.
+
+It does nothing outside the main thread (handlers cannot be set there), where the
+platform has no timers, and when no limit is given (under simulated time). It cannot
+interrupt one long operation in C code, nor a loop that catches everything inside; a
+strategy that does such things belongs into a thread or a process.
+"""
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class BlockedError(BaseException):
+    """Author code held up the loop. A BaseException: `except Exception` lets it by."""
+
+
+def call(
+    limit: float | None,
+    function: Callable[P, T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Call a function, and interrupt it after `limit` seconds.
+
+    An alarm that somebody else had set is put back; it is late by the call's length.
+
+    Raises:
+        BlockedError: it took longer.
+    """
+    if limit is None or not _is_possible():
+        return function(*args, **kwargs)
+    former_handler = signal.signal(signal.SIGALRM, _bark)
+    former_timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
+
+    def disarm() -> None:
+        signal.setitimer(signal.ITIMER_REAL, *former_timer)
+        signal.signal(signal.SIGALRM, former_handler)
+
+    try:
+        try:
+            return function(*args, **kwargs)
+        finally:
+            disarm()
+    finally:
+        # Again, because the alarm may have struck inside the first one. The next is
+        # a whole limit away, so it cannot strike inside both.
+        disarm()
+
+
+def _is_possible() -> bool:
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and hasattr(signal, "setitimer")
+
+
+def _bark(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise BlockedError

@@ -1,0 +1,248 @@
+"""A scripted HTTP server on loopback, and the client that speaks with it.
+
+The fake is the server, not the client: real requests make a round trip, and the
+server can do what no well-behaved one does.
+"""
+
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Self
+
+import anyio
+import pytest
+from anyio.abc import SocketAttribute, SocketStream
+from anyio.streams.stapled import MultiListener
+
+from journeyman.domain import JSON, AccessToken, AgentId, Identity
+from journeyman.network import SNAKE, Dialect, HttpLimits, NetworkClient
+from journeyman.observability import Event
+
+TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it arrived."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> JSON:
+        value: JSON = json.loads(self.body)
+        return value
+
+
+Behaviour = Callable[[SocketStream], Awaitable[None]]
+
+
+def answer(
+    status: int = 200,
+    body: "JSON | bytes" = None,
+    headers: Mapping[str, str] | None = None,
+) -> Behaviour:
+    """Answer properly; bytes are sent as they are, anything else as JSON."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    lines = {"content-type": "application/json", **(headers or {})}
+
+    async def behave(stream: SocketStream) -> None:
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        start = f"HTTP/1.1 {status} Scripted\r\ncontent-length: {len(content)}\r\n"
+        await stream.send(f"{start}{head}\r\n".encode() + content)
+
+    return behave
+
+
+def raw(content: bytes) -> Behaviour:
+    """Send these very bytes, then hang up."""
+
+    async def behave(stream: SocketStream) -> None:
+        await stream.send(content)
+        await stream.aclose()
+
+    return behave
+
+
+async def hang_up(stream: SocketStream) -> None:
+    """Close the connection without an answer."""
+    await stream.aclose()
+
+
+async def reset(stream: SocketStream) -> None:
+    """Reset the connection without an answer."""
+    connection: socket.socket = stream.extra(  # noqa: S610  # not Django's
+        SocketAttribute.raw_socket,
+    )
+    linger = struct.pack("ii", 1, 0)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    await stream.aclose()
+
+
+async def stall(_: SocketStream) -> None:
+    """Never answer."""
+    await anyio.sleep_forever()
+
+
+async def drip(stream: SocketStream) -> None:
+    """Send a byte now and then, without end: no read time-out ever fires."""
+    await stream.send(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n")
+    while True:
+        await stream.send(b" ")
+        await anyio.sleep(0.005)
+
+
+@dataclass
+class ScriptedServer:
+    """Plays the behaviours in order; the last one again and again."""
+
+    base_url: str = ""
+    requests: list[Request] = field(default_factory=list)
+    script: list[Behaviour] = field(default_factory=lambda: [answer(200, {})])
+
+    def will(self, *behaviours: Behaviour) -> None:
+        self.script = list(behaviours)
+
+    async def serve(self, stream: SocketStream) -> None:
+        try:
+            async with stream:
+                while True:
+                    self.requests.append(await _receive(stream))
+                    play = self.script[0]
+                    self.script = self.script[1:] or self.script
+                    await play(stream)
+        except (anyio.EndOfStream, anyio.BrokenResourceError, OSError):
+            return
+        except anyio.ClosedResourceError:
+            return
+
+
+async def _receive(stream: SocketStream) -> Request:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += await stream.receive()
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, target, _ = first.split(" ")
+    headers = dict(line.split(": ", 1) for line in lines)
+    headers = {name.lower(): value for name, value in headers.items()}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += await stream.receive()
+    return Request(method, target, headers, body)
+
+
+@dataclass
+class RecordingLog:
+    """Keeps what is emitted, and refuses fields that are not declared."""
+
+    events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def emit(self, event: Event, **fields: object) -> None:
+        undeclared = set(fields) - event.fields
+        assert not undeclared, f"{event.name} has no field {undeclared}"
+        self.events.append((event.name, fields))
+
+    def bind(self, **_: object) -> Self:
+        return self
+
+    def named(self, name: str) -> list[dict[str, object]]:
+        return [fields for seen, fields in self.events if seen == name]
+
+
+class StoppedClock:
+    """A clock whose time does not pass."""
+
+    def monotonic(self) -> float:
+        return 100.0
+
+    def now(self) -> datetime:
+        return NOW
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"the client never sleeps, not even {seconds} s")
+
+
+def address_of(listener: MultiListener[SocketStream]) -> str:
+    port = listener.extra(SocketAttribute.local_port)  # noqa: S610  # not Django's
+    return f"http://127.0.0.1:{port}"
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[ScriptedServer]:
+    server = ScriptedServer()
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    server.base_url = address_of(listener)
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, server.serve)
+        yield server
+        tasks.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedServer]:
+    async with serving() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+async def other_server() -> AsyncIterator[ScriptedServer]:
+    async with serving() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def log() -> RecordingLog:
+    return RecordingLog()
+
+
+ClientFor = Callable[..., AbstractAsyncContextManager[NetworkClient]]
+
+
+@pytest.fixture
+def client_for(log: RecordingLog) -> ClientFor:
+    """Give a client of an address; identified unless told otherwise."""
+
+    @asynccontextmanager
+    async def open_client(
+        base_url: str,
+        *,
+        portal_url: str | None = None,
+        identified: bool = True,
+        limits: HttpLimits | None = None,
+        dialect: Dialect = SNAKE,
+    ) -> AsyncIterator[NetworkClient]:
+        client = NetworkClient(
+            base_url=base_url,
+            portal_url=portal_url,
+            log=log,
+            clock=StoppedClock(),
+            dialect=dialect,
+            limits=limits or HttpLimits(),
+        )
+        if identified:
+            client.identify(identity_at(base_url))
+        async with client:
+            yield client
+
+    return open_client
+
+
+@pytest.fixture
+async def network(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> AsyncIterator[NetworkClient]:
+    """Give an identified client of `server`."""
+    async with client_for(server.base_url) as client:
+        yield client
+
+
+def identity_at(base_url: str) -> Identity:
+    return Identity(AgentId("agent-1"), AccessToken(TOKEN), base_url)

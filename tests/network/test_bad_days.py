@@ -1,0 +1,308 @@
+"""Servers that break off, stall, drip, lie or drown us: each ends in an outcome."""
+
+import gzip
+import json
+
+import anyio
+import pytest
+from tests.network.conftest import (
+    Behaviour,
+    ClientFor,
+    RecordingLog,
+    ScriptedServer,
+    address_of,
+    answer,
+    drip,
+    hang_up,
+    raw,
+    reset,
+    stall,
+)
+
+from journeyman.domain import (
+    JSON,
+    Confirmed,
+    IdempotencyKey,
+    NotSent,
+    Refusal,
+    Refused,
+    TaskId,
+    Unknown,
+)
+from journeyman.network import HttpLimits, NetworkClient
+
+KEY = IdempotencyKey("key-1")
+TASK = TaskId("task-1")
+IMPATIENT = HttpLimits(read_timeout=0.05, total_timeout=5.0)
+SHORT = HttpLimits(total_timeout=0.2)
+NGINX = b"<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head></html>"
+DEEP = b"[" * 100_000
+
+
+def message_of(outcome: object) -> str:
+    assert isinstance(outcome, Unknown), outcome
+    return outcome.message
+
+
+async def test_a_port_where_nobody_listens_means_not_sent(
+    client_for: ClientFor,
+    log: RecordingLog,
+) -> None:
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        address = address_of(listener)
+
+    async with client_for(address) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, NotSent)
+    assert "ConnectError" in outcome.message
+    assert log.named("network.trouble")[0]["outcome"] == "not sent"
+
+
+async def test_a_tls_handshake_that_never_ends_means_not_sent(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    address = server.base_url.replace("http://", "https://")
+    limits = HttpLimits(connect_timeout=0.05)
+
+    async with client_for(address, limits=limits) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, NotSent)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("behaviour", [hang_up, reset], ids=lambda b: b.__name__)
+async def test_a_connection_lost_before_the_answer_may_have_happened(
+    server: ScriptedServer,
+    network: NetworkClient,
+    behaviour: Behaviour,
+) -> None:
+    server.will(behaviour)
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Unknown)
+    assert len(server.requests) == 1
+
+
+async def test_a_lost_answer_is_not_repeated_by_the_client_itself(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(200, {}), reset, answer(200, {}))
+
+    outcomes = [await network.claim(TASK, KEY) for _ in range(3)]
+
+    assert [type(outcome) for outcome in outcomes] == [Confirmed, Unknown, Confirmed]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}", id="cut-off"),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{",
+            id="cut-chunk",
+        ),
+        pytest.param(b"HTTP/1.1 200", id="cut-head"),
+        pytest.param(b"\x00\xff garbage\r\n\r\n", id="no-http"),
+        pytest.param(b"SSH-2.0-OpenSSH_9.6\r\n", id="another-protocol"),
+    ],
+)
+async def test_an_answer_that_is_no_whole_http_may_have_happened(
+    server: ScriptedServer,
+    network: NetworkClient,
+    content: bytes,
+) -> None:
+    server.will(raw(content))
+
+    assert isinstance(await network.claim(TASK, KEY), Unknown)
+
+
+async def test_a_silent_server_is_given_up_after_the_read_timeout(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    server.will(stall)
+
+    async with client_for(server.base_url, limits=IMPATIENT) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert "ReadTimeout" in message_of(outcome)
+
+
+async def test_a_dripping_server_is_stopped_by_the_total_deadline(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    server.will(drip)
+
+    async with client_for(server.base_url, limits=SHORT) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert message_of(outcome) == "no whole answer in 0.2 s"
+
+
+async def test_a_stopped_call_leaves_the_client_usable(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    server.will(drip, answer(200, {"ok": True}))
+    limits = HttpLimits(total_timeout=0.2, max_connections=1)
+
+    async with client_for(server.base_url, limits=limits) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+
+
+async def test_ten_megabytes_are_not_read(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(200, b"[" + b" " * 10_000_000 + b"]"))
+
+    outcome = await network.public_marketplace()
+
+    assert "a body of more than 1048576 bytes" in message_of(outcome)
+
+
+async def test_a_huge_error_body_does_not_hide_a_definite_no(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(409, b"x" * 10_000_000))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.CONFLICT
+
+
+async def test_a_compressed_body_is_not_unpacked(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    bomb = gzip.compress(b" " * 1_000_000)
+    server.will(answer(200, bomb, {"content-encoding": "gzip"}))
+
+    outcome = await network.public_marketplace()
+
+    assert "a compressed body (gzip)" in message_of(outcome)
+
+
+async def test_a_byte_order_mark_is_no_obstacle(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    body = b"\xef\xbb\xbf" + json.dumps({"balance": 7}).encode()
+    server.will(answer(200, body, {"content-type": "text/plain"}))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.balance == 7
+
+
+async def test_an_html_page_is_named_and_asked_about(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(200, NGINX, {"content-type": "text/html; charset=utf-8"}))
+
+    outcome = await network.public_marketplace()
+
+    assert message_of(outcome) == (
+        "200 OK with an HTML page (text/html, 'Welcome to nginx!'), not JSON:"
+        " is base_url right?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "an empty body where JSON was expected"),
+        (b"  \n", "an empty body where JSON was expected"),
+        (b"pong", "a text (application/json, 'pong'), not JSON"),
+        (b'{"a": ', "not JSON (Expecting value at line 1, column 7)"),
+        (b'{"a": NaN}', "JSON with NaN, which is no JSON number"),
+        (b"[1e999]", "JSON with a number beyond all bounds"),
+        (b"[" + b"9" * 5000 + b"]", "JSON with a number of too many digits"),
+        (DEEP, "JSON nested deeper than 64 levels"),
+        (b'[{"a":' * 50_000, "JSON nested deeper than 64 levels"),
+        (b"[]", "a JSON array where an object was expected"),
+        (b"null", "a JSON null where an object was expected"),
+        (b'"ok"', "a JSON string where an object was expected"),
+        (b"true", "a JSON boolean where an object was expected"),
+        (b"1", "a JSON number where an object was expected"),
+    ],
+    ids=lambda value: repr(value[:12]),
+)
+async def test_an_unusable_answer_to_an_action_is_unknown_and_says_what_came(
+    server: ScriptedServer,
+    network: NetworkClient,
+    body: bytes,
+    words: str,
+) -> None:
+    server.will(answer(200, body))
+
+    assert words in message_of(await network.claim(TASK, KEY))
+
+
+async def test_brackets_inside_strings_do_not_count_as_depth(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    body: JSON = {"a": "[" * 500, "b": '\\"[{' * 100, "c": [[]] * 100}
+    server.will(answer(200, body))
+
+    assert await network.public_agents() == Confirmed(body)
+
+
+async def test_half_a_surrogate_pair_becomes_a_replacement_character(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(200, b'{"\\udc00": ["a\\ud800", "\\ud83d\\ude00"]}'))
+
+    outcome = await network.public_agents()
+
+    assert outcome == Confirmed({"\ufffd": ["a\ufffd", "\U0001f600"]})
+
+
+async def test_a_list_is_no_number(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(answer(200, b"5"))
+
+    outcome = await network.public_marketplace()
+
+    assert "a JSON number where a list was expected" in message_of(outcome)
+
+
+async def test_an_answer_without_content_is_a_yes(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    server.will(raw(b"HTTP/1.1 204 No Content\r\n\r\n"))
+
+    assert isinstance(await network.claim(TASK, KEY), Confirmed)
+
+
+async def test_an_error_page_is_quoted_by_its_title(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    page = b"<html><h1>Bad gateway</h1>" + b"<p>x</p>" * 1000
+    server.will(answer(502, page, {"content-type": "text/html"}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert message_of(outcome) == (
+        "502 Bad Gateway: an HTML page (text/html, 'Bad gateway')"
+    )

@@ -1,0 +1,314 @@
+"""The one table that says what an answer means, row by row."""
+
+import inspect
+from http import HTTPStatus
+
+import httpx2 as httpx
+import pytest
+from tests.network.conftest import TOKEN, RecordingLog, ScriptedServer, answer
+
+from journeyman.domain import (
+    JSON,
+    Confirmed,
+    IdempotencyKey,
+    Refusal,
+    Refused,
+    Result,
+    TaskId,
+    Unknown,
+)
+from journeyman.network import NetworkClient
+from journeyman.network import http as http_module
+
+KEY = IdempotencyKey("key-1")
+TASK = TaskId("task-1")
+
+MEANINGS: dict[int, Refusal | None] = {
+    400: Refusal.INVALID,
+    401: Refusal.UNAUTHORIZED,
+    402: Refusal.UNAFFORDABLE,
+    403: Refusal.UNAUTHORIZED,
+    404: Refusal.ABSENT,
+    405: Refusal.ABSENT,
+    408: None,
+    409: Refusal.CONFLICT,
+    410: Refusal.ABSENT,
+    413: Refusal.INVALID,
+    414: Refusal.INVALID,
+    415: Refusal.INVALID,
+    422: Refusal.INVALID,
+    423: Refusal.CONFLICT,
+    429: Refusal.THROTTLED,
+    501: Refusal.ABSENT,
+}
+STANDARD = {int(status) for status in HTTPStatus} - {100, 101, 102, 103}
+NON_STANDARD = {299, 399, 420, 499, 520, 546, 599, 600, 999}
+
+
+def expected_of(status: int) -> Refusal | None:
+    return MEANINGS.get(status, Refusal.OTHER if 400 <= status < 500 else None)
+
+
+@pytest.mark.parametrize("status", sorted(STANDARD | NON_STANDARD))
+async def test_every_status_has_one_meaning(
+    server: ScriptedServer,
+    network: NetworkClient,
+    status: int,
+) -> None:
+    bodiless = status in (204, 205, 304)
+    server.will(answer(status, b"" if bodiless else {}))
+
+    outcome = await network.complete(TASK, KEY)
+
+    if 200 <= status < 300:
+        assert isinstance(outcome, Confirmed)
+    elif expected_of(status) is None:
+        assert isinstance(outcome, Unknown)
+        assert outcome.status == status
+    else:
+        assert isinstance(outcome, Refused)
+        assert (outcome.refusal, outcome.status) == (expected_of(status), status)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "refusal"),
+    [
+        pytest.param(
+            400, {"error": "task_already_claimed"}, Refusal.CONFLICT, id="code"
+        ),
+        pytest.param(403, {"message": "Already taken"}, Refusal.CONFLICT, id="message"),
+        pytest.param(422, {"error": {"code": "taken"}}, Refusal.CONFLICT, id="nested"),
+        pytest.param(
+            409, {"error": "INSUFFICIENT_CREDITS"}, Refusal.UNAFFORDABLE, id="money"
+        ),
+        pytest.param(
+            400,
+            {"errors": [{"detail": "Not enough credits"}]},
+            Refusal.UNAFFORDABLE,
+            id="list",
+        ),
+        pytest.param(
+            422, {"code": "resultRejected"}, Refusal.REJECTED, id="camel-case-code"
+        ),
+        pytest.param(
+            401, {"message": "already expired"}, Refusal.UNAUTHORIZED, id="401-stays"
+        ),
+        pytest.param(
+            404, {"message": "already deleted"}, Refusal.ABSENT, id="404-stays"
+        ),
+        pytest.param(
+            429, {"message": "already asked"}, Refusal.THROTTLED, id="429-stays"
+        ),
+    ],
+)
+async def test_words_in_a_refusal_can_say_more_than_its_status(
+    server: ScriptedServer,
+    network: NetworkClient,
+    status: int,
+    body: JSON,
+    refusal: Refusal,
+) -> None:
+    server.will(answer(status, body))
+
+    outcome = await network.submit(TASK, Result(output=1), KEY)
+
+    assert isinstance(outcome, Refused)
+    assert (outcome.refusal, outcome.status) == (refusal, status)
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        ({"ok": False}, Refusal.REJECTED),
+        ({"success": False, "message": "no"}, Refusal.REJECTED),
+        ({"ok": True, "accepted": False}, Refusal.REJECTED),
+        ({"Status": "REJECTED"}, Refusal.REJECTED),
+        ({"data": {"ok": False}}, Refusal.REJECTED),
+        ({"error": "something"}, Refusal.REJECTED),
+        ({"error": True, "message": "Task already claimed"}, Refusal.CONFLICT),
+        ({"ok": False, "error": "already_claimed"}, Refusal.CONFLICT),
+        ({"status": "taken"}, Refusal.CONFLICT),
+        ({"ok": False, "error": "insufficient_credits"}, Refusal.UNAFFORDABLE),
+        ({"ok": False, "error": "unauthorized"}, Refusal.UNAUTHORIZED),
+        ({"ok": False, "error": "task_not_found"}, Refusal.ABSENT),
+        ({"ok": False, "error": "rate_limited"}, Refusal.THROTTLED),
+        ({"ok": False, "error": "validation_error"}, Refusal.INVALID),
+        ({"statusCode": 404, "message": "no such task"}, Refusal.ABSENT),
+        (
+            # The code is the answer; the prose beside it only explains.
+            {"accepted": False, "error": "result_rejected", "message": "already no"},
+            Refusal.REJECTED,
+        ),
+    ],
+)
+async def test_a_success_status_whose_body_says_no_is_a_refusal(
+    server: ScriptedServer,
+    network: NetworkClient,
+    body: JSON,
+    refusal: Refusal,
+) -> None:
+    server.will(answer(200, body))
+
+    outcome = await network.submit(TASK, Result(output=1), KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is refusal
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"ok": False, "error": "internal_error"},
+        {"status": 500, "error": "oops"},
+        {"ok": False, "code": "TIMEOUT"},
+    ],
+)
+async def test_a_success_status_around_a_server_error_may_have_happened(
+    server: ScriptedServer,
+    network: NetworkClient,
+    body: JSON,
+) -> None:
+    server.will(answer(200, body))
+
+    assert isinstance(await network.submit(TASK, Result(output=1), KEY), Unknown)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"ok": True},
+        {"ok": True, "error": None},
+        {"ok": True, "error": "just a note"},
+        {"error": ""},
+        {"errors": []},
+        {"status": "submitted", "message": "already on its way"},
+        {"ok": True, "result": {"status": "rejected", "ok": False}},
+    ],
+)
+async def test_what_does_not_say_no_is_a_yes(
+    server: ScriptedServer,
+    network: NetworkClient,
+    body: JSON,
+) -> None:
+    server.will(answer(200, body))
+
+    assert isinstance(await network.submit(TASK, Result(output=1), KEY), Confirmed)
+
+
+async def test_a_status_inside_data_is_somebodys_and_no_refusal(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    manifest: JSON = {"agent_id": "a", "status": "unavailable"}
+    server.will(answer(200, manifest))
+
+    assert await network.agents_directory("a") == Confirmed(manifest)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        ("7", 7.0),
+        ("1.5", 1.5),
+        ("999999999999999999999", 3600.0),
+        ("Sat, 21 Nov 2026 12:01:30 GMT", 90.0),
+        ("Tue, 01 Jan 2099 00:00:00 GMT", 3600.0),
+        ("Sat, 21 Nov 2026 11:59:00 GMT", None),
+        ("-5", None),
+        ("1e99", None),
+        ("soon", None),
+        ("", None),
+        ("5, 6", None),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+async def test_retry_after_is_seconds_or_a_date_and_capped(
+    server: ScriptedServer,
+    network: NetworkClient,
+    status: int,
+    value: str | None,
+    seconds: float | None,
+) -> None:
+    headers = {} if value is None else {"retry-after": value}
+    server.will(answer(status, {}, headers))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused | Unknown)
+    assert outcome.retry_after == seconds
+
+
+async def test_a_message_is_cut_cleaned_and_holds_no_token(
+    server: ScriptedServer,
+    network: NetworkClient,
+    log: RecordingLog,
+) -> None:
+    text = f"bad\x1b[2J token {TOKEN} in Bearer abc.def\u202e" + " y" * 1000
+    server.will(answer(500, {"error": {"message": text}}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Unknown)
+    assert len(outcome.message) == 300
+    assert outcome.message.isprintable()
+    assert TOKEN not in outcome.message
+    assert "abc.def" not in outcome.message
+    assert outcome.message.startswith("500 Internal Server Error: bad [2J token ***")
+    assert TOKEN not in repr(log.events)
+
+
+async def test_the_log_tells_each_request_and_each_trouble(
+    server: ScriptedServer,
+    network: NetworkClient,
+    log: RecordingLog,
+) -> None:
+    server.will(answer(200, {}), answer(409, {}), answer(503, {}))
+
+    for _ in range(3):
+        await network.claim(TASK, KEY)
+
+    told = [fields["outcome"] for fields in log.named("network.request")]
+    assert told == ["confirmed", "refused: conflict", "unknown"]
+    (trouble,) = log.named("network.trouble")
+    assert trouble["status"] == 503
+    assert trouble["endpoint"] == "claim"
+
+
+def test_every_exception_of_the_http_library_is_mapped_or_explained() -> None:
+    raised = {
+        thing
+        for thing in vars(httpx).values()
+        if inspect.isclass(thing)
+        and issubclass(thing, Exception)
+        and not issubclass(thing, Warning)
+    }
+    mapped = {*http_module.NEVER_SENT, *http_module.MAYBE_SENT}
+
+    assert raised - mapped - set(http_module.NEVER_RAISED) == set()
+    assert mapped & set(http_module.NEVER_RAISED) == set()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [*http_module.NEVER_SENT, *http_module.MAYBE_SENT],
+    ids=lambda error: error.__name__,
+)
+async def test_every_mapped_exception_ends_in_an_outcome(
+    error: type[Exception],
+    log: RecordingLog,
+) -> None:
+    class Failing(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, _: httpx.Request) -> httpx.Response:
+            raise error("broken") if issubclass(error, httpx.HTTPError) else error
+
+    client = http_module.HttpClient(http_module.HttpLimits(), Failing())
+    outcome = await client.send("GET", "http://host.invalid/", headers={})
+    await client.close()
+
+    assert isinstance(outcome, http_module.TransportFailure)
+    assert outcome.sent is (error not in http_module.NEVER_SENT)
+    assert error.__name__ in outcome.message
+    assert log.events == []

@@ -1,0 +1,88 @@
+"""The files that are made from the settings are current, and true."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]  # ships no types
+import pytest
+
+from journeyman.settings import json_schema, load_settings
+from journeyman.settings.generate import documents
+from journeyman.settings.knobs import Knob, knobs, sections
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = Path("config/journeyman.toml")
+
+
+def _uncommented() -> str:
+    return re.sub(r"(?m)^# (\w+ = )", r"\1", documents()[TEMPLATE])
+
+
+@pytest.mark.parametrize("place", documents(), ids=str)
+def test_a_generated_file_is_current(place: Path) -> None:
+    written = (ROOT / place).read_text(encoding="utf-8")
+
+    assert written == documents()[place], "run python -m journeyman.settings.generate"
+
+
+def test_the_template_changes_nothing_as_it_is() -> None:
+    loaded = load_settings(files=[ROOT / TEMPLATE], environ={}, cwd=ROOT)
+
+    assert set(loaded.origin.values()) == {"default"}
+
+
+def test_the_template_has_every_setting_of_every_section() -> None:
+    table = tomllib.loads(_uncommented())
+
+    found = {(section, key) for section in table for key in table[section]}
+    assert found == set(knobs())
+
+
+def test_the_template_with_everything_uncommented_is_valid(tmp_path: Path) -> None:
+    file = tmp_path / "all.toml"
+    file.write_text(_uncommented())
+
+    jsonschema.validate(tomllib.loads(_uncommented()), json_schema())
+    load_settings(files=[file], environ={}, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"work": {"slots": 0}},
+        {"work": {"slot": 1}},
+        {"wrk": {}},
+        {"log": {"level": "loud"}},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_what_loading_refuses(wrong: dict[str, object]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, json_schema())
+
+
+def test_the_schema_itself_is_valid() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("knob", knobs().values(), ids=lambda knob: knob.dotted)
+def test_a_setting_is_documented_with_its_unit_and_its_default(knob: Knob) -> None:
+    page = documents()[Path("docs/reference/configuration.md")]
+
+    assert f"| `{knob.dotted}` |" in page
+    assert knob.variable in page
+    assert knob.description.endswith(".")
+    assert knob.default is not None or knob.default_is
+    assert knob.default is not None or knob.example is not None
+    if knob.kind in {"integer", "number"}:
+        assert knob.unit, "a number needs a unit"
+
+
+@pytest.mark.parametrize("section", sections(), ids=lambda section: section.name)
+def test_a_section_says_what_it_is_about(section: object) -> None:
+    assert getattr(section, "description", "").endswith(".")
+
+
+def test_no_document_depends_on_whose_machine_made_it(home: Path) -> None:
+    assert not any(str(home) in text for text in documents().values())
