@@ -18,7 +18,7 @@ from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.strategies import load_strategies, strategies_directory
 from journeyman.domain.errors import NetworkError
 from journeyman.domain.version import __version__
-from journeyman.loop import Bell, recover
+from journeyman.loop import Bell, recover_interrupted
 from journeyman.settings import Settings
 from journeyman.strategies.registry import Registry
 from journeyman.strategies.runners import Runner
@@ -80,7 +80,7 @@ class Daemon:
     async def run(self) -> None:
         """Work until told to stop, then drain."""
         self._announce()
-        recover(self._agent.journal, self._world.clock, self._world.log)
+        recover_interrupted(self._agent.journal, self._world.clock, self._world.log)
         self._works.worker.on_rest(self._discovering.feed)
         self._works.worker.on_rest(self._attention.ring)
         self._shutdown.on_request(self._attention.ring)

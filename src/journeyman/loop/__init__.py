@@ -9,7 +9,7 @@ from journeyman.loop.execute import Execute, Surroundings
 from journeyman.loop.gate import Gate
 from journeyman.loop.intent import Intents
 from journeyman.loop.join import Join
-from journeyman.loop.recover import recover
+from journeyman.loop.recover import recover_interrupted
 from journeyman.loop.select import Select
 from journeyman.loop.submit import Submit
 from journeyman.loop.worker import Progress, Step, Worker
@@ -32,5 +32,5 @@ __all__ = [
     "Surroundings",
     "Tally",
     "Worker",
-    "recover",
+    "recover_interrupted",
 ]

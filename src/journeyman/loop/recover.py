@@ -12,7 +12,7 @@ from journeyman.observability import Log
 EVERYTHING = 1_000_000
 
 
-def recover(journal: Journal, clock: Clock, log: Log) -> int:
+def recover_interrupted(journal: Journal, clock: Clock, log: Log) -> int:
     """Give how many tasks are in flight; those that were being executed start again.
 
     Requests that may have left keep their mark, so that their repeat is known to be
