@@ -77,6 +77,7 @@ async def test_every_status_has_one_meaning(
             400, {"error": "task_already_claimed"}, Refusal.CONFLICT, id="code"
         ),
         pytest.param(403, {"message": "Already taken"}, Refusal.CONFLICT, id="message"),
+        pytest.param(403, {"error": "own_task"}, Refusal.CONFLICT, id="own"),
         pytest.param(422, {"error": {"code": "taken"}}, Refusal.CONFLICT, id="nested"),
         pytest.param(
             409, {"error": "INSUFFICIENT_CREDITS"}, Refusal.UNAFFORDABLE, id="money"

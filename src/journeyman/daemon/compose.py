@@ -134,6 +134,7 @@ def _build_steps(
         TaskState.WANTED: claim,
         TaskState.CLAIMING: claim,
         TaskState.CLAIMED: execute,
+        TaskState.EXECUTING: execute,
         TaskState.EXECUTED: submit,
         TaskState.SUBMITTING: submit,
         TaskState.SUBMITTED: complete,

@@ -27,12 +27,22 @@ class Database:
         """
         self.path = path
         self._in_transaction = False
+        self._before_commit: list[Callable[[], None]] = []
+        self._after_rollback: list[Callable[[], None]] = []
         try:
             self._connection = _connect(path, read_only=read_only)
             if not read_only:
                 _migrate(self._connection, path)
         except sqlite3.Error as error:
             raise _unusable(path, error) from error
+
+    def before_commit(self, write: Callable[[], None]) -> None:
+        """Call this at the end of each transaction, while it can still be undone."""
+        self._before_commit.append(write)
+
+    def after_rollback(self, forget: Callable[[], None]) -> None:
+        """Call this when a transaction is undone."""
+        self._after_rollback.append(forget)
 
     def close(self) -> None:
         """Close the file; committed work is safe with or without this."""
@@ -55,8 +65,12 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                for write in self._before_commit:
+                    write()
                 self._connection.execute("COMMIT")
             except BaseException:
+                for forget in self._after_rollback:
+                    forget()
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise

@@ -30,6 +30,9 @@ class TaskRecord:
     """Not to be touched before; seconds since 1970."""
     seen_at: datetime
     updated_at: datetime
+    unsent: bool = False
+    """This process has just committed the intent and has not sent its request yet.
+    Not stored: after a restart, a committed intent counts as sent."""
 
     @property
     def task_id(self) -> TaskId:

@@ -1,6 +1,7 @@
 """The tasks we know, and the only way to move one from state to state."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from journeyman.domain import INTENTS, Result, Task, TaskId, TaskState, is_allowed
@@ -8,6 +9,7 @@ from journeyman.journal.database import Database, Now
 from journeyman.journal.records import (
     TaskEvent,
     TaskRecord,
+    decode_result,
     encode_result,
     encode_task,
     slim,
@@ -103,31 +105,45 @@ class Tasks:
             StaleMoveError: somebody else moved it meanwhile.
         """
         _require(record.task_id, record.state, after)
-        at = self._now().isoformat()
+        at = self._now()
+        stored = encode_result(result) if result and not record.result else None
+        moved = replace(
+            record,
+            state=after,
+            reason=reason,
+            maybe_sent=after in INTENTS,
+            unsent=after in INTENTS,
+            next_at=next_at,
+            attempts=attempts,
+            executions=record.executions + (after is TaskState.EXECUTING),
+            # As it would be read back, so that every sending is the same.
+            result=decode_result(stored) if stored else record.result,
+            updated_at=at,
+        )
         changed = self._database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, executions = ?, result = coalesce(result, ?), "
             "updated_at = ? WHERE task_id = ? AND state = ?",
-            *(after, reason, after in INTENTS, next_at, attempts),
-            record.executions + (after is TaskState.EXECUTING),
-            encode_result(result) if result else None,
-            *(at, record.task_id, record.state),
+            *(after, reason, moved.maybe_sent, next_at, attempts, moved.executions),
+            *(stored, at.isoformat(), record.task_id, record.state),
         )
         if not changed:
             raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
         self._totals.add(STATE_TOTAL + record.state, -1)
         self._totals.add(STATE_TOTAL + after)
-        self._append_event(record.task_id, record.state, after, reason, at)
-        return self.get(record.task_id)
+        self._append_event(record.task_id, record.state, after, reason, at.isoformat())
+        return moved
 
-    def enrich(self, record: TaskRecord, task: Task, strategy: str) -> None:
+    def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
-        self._database.write(
-            "UPDATE tasks SET record = ?, strategy = ? WHERE task_id = ?",
-            encode_task(task),
-            strategy,
-            record.task_id,
-        )
+        if task != record.task or strategy != record.strategy:
+            self._database.write(
+                "UPDATE tasks SET record = ?, strategy = ? WHERE task_id = ?",
+                encode_task(task),
+                strategy,
+                record.task_id,
+            )
+        return replace(record, task=task, strategy=strategy)
 
     def postpone(
         self,
@@ -139,13 +155,22 @@ class Tasks:
         maybe_sent: bool,
     ) -> TaskRecord:
         """Keep a task where it is until `next_at`; the count of attempts is kept."""
+        at = self._now()
         self._database.write(
             "UPDATE tasks SET next_at = ?, attempts = ?, reason = ?, maybe_sent = ?, "
             "updated_at = ? WHERE task_id = ? AND state = ?",
-            *(next_at, attempts, reason, maybe_sent, self._now().isoformat()),
+            *(next_at, attempts, reason, maybe_sent, at.isoformat()),
             *(record.task_id, record.state),
         )
-        return self.get(record.task_id)
+        return replace(
+            record,
+            next_at=next_at,
+            attempts=attempts,
+            reason=reason,
+            maybe_sent=maybe_sent,
+            unsent=False,
+            updated_at=at,
+        )
 
     # -- questions --------------------------------------------------------
 

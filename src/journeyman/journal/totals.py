@@ -1,5 +1,7 @@
 """Running totals: questions about the whole history answered without counting it."""
 
+from collections import Counter
+
 from journeyman.journal.database import Database
 
 
@@ -8,15 +10,28 @@ class Totals:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._pending: Counter[str] = Counter()
+        database.before_commit(self._write_pending)
+        database.after_rollback(self._pending.clear)
 
     def add(self, name: str, amount: int = 1) -> None:
-        """Add to a total, inside the transaction that makes it true."""
-        self._database.write(
-            "INSERT INTO totals (name, value) VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
-            name,
-            amount,
-        )
+        """Add to a total, inside the transaction that makes it true.
+
+        It is written with the commit, so that a step that moves a task twice does
+        not write its totals twice.
+        """
+        self._pending[name] += amount
+
+    def _write_pending(self) -> None:
+        for name, amount in self._pending.items():
+            if amount:
+                self._database.write(
+                    "INSERT INTO totals (name, value) VALUES (?, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+                    name,
+                    amount,
+                )
+        self._pending.clear()
 
     def get(self, name: str) -> int:
         """Give a total; 0 when nothing was ever added."""

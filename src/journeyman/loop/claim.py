@@ -12,7 +12,7 @@ from journeyman.observability import Log
 
 
 class Claim:
-    """WANTED or CLAIMING, to CLAIMED or LOST."""
+    """WANTED or CLAIMING, to EXECUTING or LOST."""
 
     def __init__(self, market: Market, intents: Intents, log: Log) -> None:
         self._market = market
@@ -49,8 +49,10 @@ class Claim:
         with journal.tx("claimed"):
             if shown is not None:
                 task = fuller(record.task, shown)
-                journal.tasks.enrich(record, task, record.strategy)
+                record = journal.tasks.enrich(record, task, record.strategy)
             record = journal.tasks.move(record, TaskState.CLAIMED, reason=reason)
+            # Work begins at once, since a slot is held: one commit for both.
+            record = journal.tasks.move(record, TaskState.EXECUTING)
         self._log.emit(
             events.CLAIMED,
             task_id=record.task_id,

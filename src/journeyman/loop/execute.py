@@ -1,6 +1,5 @@
 """Execute a claimed task: hand it to its strategy, and keep what comes of it."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 from journeyman.domain import JSON, Clock, TaskState
@@ -36,7 +35,7 @@ class Surroundings(Protocol):
 
 
 class Execute:
-    """CLAIMED to EXECUTED, DECLINED or FAILED."""
+    """CLAIMED or EXECUTING, to SUBMITTING, DECLINED or FAILED."""
 
     def __init__(
         self,
@@ -61,7 +60,7 @@ class Execute:
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
         """Run the strategy once."""
-        if record.executions >= self._max_attempts:
+        if record.state is TaskState.CLAIMED and self._is_poison(record):
             tries = f"{record.executions} executions did not end it"
             return self._fail(record, events.FAILED, error=tries)
         loaded = self._strategy_for(record)
@@ -79,6 +78,9 @@ class Execute:
         self._surroundings.clean_up(record)
         return self._end(record, ended, state)
 
+    def _is_poison(self, record: TaskRecord) -> bool:
+        return record.executions >= self._max_attempts
+
     def _strategy_for(self, record: TaskRecord) -> Loaded | None:
         """Find its strategy; a file may have been renamed since the claim."""
         try:
@@ -87,10 +89,12 @@ class Execute:
             return self._registry.choose(record.task).strategy
 
     def _begin(self, record: TaskRecord, loaded: Loaded) -> TaskRecord:
-        with self._journal.tx("executing"):
-            if loaded.name != record.strategy:
-                self._journal.tasks.enrich(record, record.task, loaded.name)
-            record = self._journal.tasks.move(record, TaskState.EXECUTING)
+        if record.state is TaskState.CLAIMED or loaded.name != record.strategy:
+            tasks = self._journal.tasks
+            with self._journal.tx("executing"):
+                record = tasks.enrich(record, record.task, loaded.name)
+                if record.state is TaskState.CLAIMED:
+                    record = tasks.move(record, TaskState.EXECUTING)
         self._log.emit(
             events.EXECUTING,
             task_id=record.task_id,
@@ -129,15 +133,12 @@ class Execute:
         finished: Finished,
         state: dict[str, JSON],
     ) -> TaskRecord:
-        record = self._keep(
-            record,
-            state,
-            lambda: self._journal.tasks.move(
-                record,
-                TaskState.EXECUTED,
-                result=finished.result,
-            ),
-        )
+        tasks = self._journal.tasks
+        with self._journal.tx("executed"):
+            self._remember(record, state)
+            record = tasks.move(record, TaskState.EXECUTED, result=finished.result)
+            # The result is on disk with this commit, and so is the intent to send it.
+            record = tasks.move(record, TaskState.SUBMITTING, attempts=1)
         self._log.emit(
             events.EXECUTED,
             task_id=record.task_id,
@@ -153,16 +154,14 @@ class Execute:
         state: dict[str, JSON],
     ) -> TaskRecord:
         next_at = self._clock.now().timestamp() + later.after
-        record = self._keep(
-            record,
-            state,
-            lambda: self._journal.tasks.move(
+        with self._journal.tx("put off"):
+            self._remember(record, state)
+            record = self._journal.tasks.move(
                 record,
                 TaskState.CLAIMED,
                 reason=later.reason,
                 next_at=next_at,
-            ),
-        )
+            )
         self._log.emit(
             events.PUT_OFF,
             task_id=record.task_id,
@@ -178,15 +177,13 @@ class Execute:
         reason: str,
         state: dict[str, JSON],
     ) -> TaskRecord:
-        record = self._keep(
-            record,
-            state,
-            lambda: self._journal.tasks.move(
+        with self._journal.tx("declined"):
+            self._remember(record, state)
+            record = self._journal.tasks.move(
                 record,
                 TaskState.DECLINED,
                 reason=reason,
-            ),
-        )
+            )
         self._log.emit(
             events.DECLINED,
             task_id=record.task_id,
@@ -195,17 +192,10 @@ class Execute:
         )
         return record
 
-    def _keep(
-        self,
-        record: TaskRecord,
-        state: dict[str, JSON],
-        move: Callable[[], TaskRecord],
-    ) -> TaskRecord:
-        """Commit a deliberate end and what the strategy wants to remember, as one."""
-        with self._journal.tx("execution ended"):
-            if state != self._journal.strategy_states.get(record.strategy):
-                self._journal.strategy_states.put(record.strategy, state)
-            return move()
+    def _remember(self, record: TaskRecord, state: dict[str, JSON]) -> None:
+        """Keep what the strategy wants to remember, with the end that it belongs to."""
+        if state != self._journal.strategy_states.get(record.strategy):
+            self._journal.strategy_states.put(record.strategy, state)
 
     def _fail(self, record: TaskRecord, event: Event, **facts: str) -> TaskRecord:
         reason = facts.get("error") or facts.get("problem") or ""

@@ -1,5 +1,7 @@
 """Intents: what changes the network is committed before it is sent (design 2)."""
 
+from dataclasses import replace
+
 from journeyman.domain import (
     Clock,
     IdempotencyKey,
@@ -48,6 +50,8 @@ class Intents:
 
         Gives the record, and whether an earlier try may have been processed.
         """
+        if record.state is state and record.unsent:
+            return replace(record, unsent=False), False
         tasks = self.journal.tasks
         with self.journal.tx(f"{state} intent"):
             if record.state is not state:
@@ -110,10 +114,19 @@ class Intents:
         record: TaskRecord,
         state: TaskState,
         reason: str = "",
+        *,
+        then: TaskState | None = None,
     ) -> TaskRecord:
-        """Commit what a clear answer means for a task."""
+        """Commit what a clear answer means for a task.
+
+        `then` is the intent that follows at once: it shares the commit, which is what
+        a task costs most.
+        """
         with self.journal.tx(state):
-            return self.journal.tasks.move(record, state, reason=reason)
+            record = self.journal.tasks.move(record, state, reason=reason)
+            if then is not None:
+                record = self.journal.tasks.move(record, then, attempts=1)
+        return record
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
         wait = self._backoff.seconds(record.attempts, failure)

@@ -58,7 +58,12 @@ class Submit:
         return must_wait(failure) or is_doubtful(record, failure)
 
     def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
-        record = self._intents.settle(record, TaskState.SUBMITTED, reason)
+        record = self._intents.settle(
+            record,
+            TaskState.SUBMITTED,
+            reason,
+            then=TaskState.COMPLETING,
+        )
         self._log.emit(
             events.SUBMITTED,
             task_id=record.task_id,

@@ -2,7 +2,7 @@
 
 import re
 
-from journeyman.domain import JSON, AccessToken, AgentId, IdempotencyKey, TaskId
+from journeyman.domain import JSON, AccessToken, AgentId, Task, TaskId
 from journeyman.network.dialect import Dialect
 from journeyman.network.fields import Fields, spellings
 from journeyman.network.reading import Names, RecordReader
@@ -24,7 +24,7 @@ class WrongShapeError(Exception):
     """A 2xx answer lacks what makes it an answer; the message says what."""
 
 
-def is_header_safe(value: str | IdempotencyKey) -> bool:
+def is_header_safe(value: str) -> bool:
     """Tell whether a value can stand in a header as it is (visible ASCII)."""
     return bool(_HEADER_SAFE.fullmatch(value))
 
@@ -105,9 +105,8 @@ class AnswerReader:
         """Read the answer to a claim of `task_id`."""
         seen = self._open(answer)
         inside = seen.objects(self._names["record_wrappers"]).values()
-        bodies = [b for b in (*inside, answer) if self._record.describes_work(b)]
-        tasks = (self._record.task(body) for body in bodies)
-        task = next((task for task in tasks if task and task.id == task_id), None)
+        read = (self._described(body, task_id) for body in (*inside, answer))
+        task = next((task for task in read if task), None)
         ours = seen.pick(
             self._names["ours_flags"], lambda v: True if v is True else None
         )
@@ -128,6 +127,12 @@ class AnswerReader:
         inside = seen.objects(self._names["record_wrappers"]).values()
         task_id = seen.under(*inside).pick(self._names["id"], as_identifier)
         return Posted(TaskId(task_id) if task_id else None, self._balance(answer))
+
+    def _described(self, record: JSON, task_id: TaskId) -> Task | None:
+        """Read a record if it is this task and says what there is to do."""
+        task = self._record.task(record)
+        asked = task is not None and task.id == task_id
+        return task if asked and self._record.describes_work(record) else None
 
     def says_ours(self, answer: JSON, agent_id: AgentId) -> bool:
         """Tell whether a refused claim was refused because the task is ours."""

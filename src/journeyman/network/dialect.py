@@ -65,7 +65,7 @@ HINTS: tuple[Hint, ...] = (
         words=("already",),
         codes=_codes(
             "conflict taken task_taken claimed not_open task_not_open "
-            "not_available task_not_available task_unavailable",
+            "not_available task_not_available task_unavailable own_task own_post",
         ),
         statuses=frozenset({400, 403, 422}),
     ),

@@ -200,22 +200,26 @@ class HttpClient:
             await response.aclose()
 
     async def _read(self, response: httpx.Response, *, wants_json: bool) -> Reply:
+        status = int(response.status_code)  # in memory it may be an enum
         headers = {name.lower(): value for name, value in response.headers.items()}
         coding = headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("", "identity"):
             problem = f"a compressed body ({coding[:40]}), which we did not ask for"
-            return Reply(response.status_code, headers, None, "", problem)
+            return Reply(status, headers, None, "", problem)
         raw = await self._capped(response)
         if raw is None:
             problem = f"a body of more than {self._limits.max_body_bytes} bytes"
-            return Reply(response.status_code, headers, None, "", problem)
+            return Reply(status, headers, None, "", problem)
         text = raw.decode("utf-8-sig", errors="replace")
         body, problem = _parsed(text) if wants_json else (None, "")
-        return Reply(response.status_code, headers, body, text, problem)
+        return Reply(status, headers, body, text, problem)
 
     async def _capped(self, response: httpx.Response) -> bytes | None:
         """Read the body; None as soon as it is longer than allowed."""
         raw = bytearray()
+        if response.is_stream_consumed:  # a transport in memory read it for us
+            raw += response.content
+            return bytes(raw) if len(raw) <= self._limits.max_body_bytes else None
         async for chunk in response.aiter_raw():
             raw += chunk
             if len(raw) > self._limits.max_body_bytes:

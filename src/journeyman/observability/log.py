@@ -1,7 +1,7 @@
 """The log as the rest of the daemon sees it: declared events only."""
 
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Protocol
 
 from journeyman.observability.catalogue import Event
 
@@ -33,6 +33,6 @@ class Log(Protocol):
         """Write one event with its declared fields."""
         ...
 
-    def bind(self, **context: object) -> Self:
+    def bind(self, **context: object) -> "Log":
         """Give a log that adds these fields (task_id, agent_id, ...) to each event."""
         ...

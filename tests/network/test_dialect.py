@@ -1,0 +1,72 @@
+"""The assumptions themselves: consistent, replaceable, and written down."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from tests.network.conftest import ClientFor, ScriptedServer, answer
+
+from journeyman.domain import JSON, Confirmed
+from journeyman.network import SNAKE, Dialect
+
+PAGE = Path(__file__).parents[2] / "docs/reference/dialect.md"
+RECORD_FIELDS = (
+    "id",
+    "title",
+    "description",
+    "kind",
+    "text",
+    "input",
+    "tags",
+    "reward",
+    "status",
+    "deadline",
+    "poster",
+    "claimant",
+)
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(RECORD_FIELDS, 2)])
+def test_no_name_means_two_things_in_a_record(one: str, other: str) -> None:
+    assert set(getattr(SNAKE, one)) & set(getattr(SNAKE, other)) == set()
+
+
+def test_a_bare_credits_is_never_a_balance() -> None:
+    assert "credits" not in SNAKE.balance
+    assert "credits" not in SNAKE.earned
+
+
+async def test_an_operator_can_name_a_field_and_a_container(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    dialect: Dialect = replace(
+        SNAKE,
+        id=("Auftragsnummer",),
+        title=("Titel",),
+        task_containers=("Auftraege",),
+    )
+    body: JSON = {"Auftraege": [{"auftragsnummer": 7, "TITEL": "Zählen"}]}
+    server.will(answer(200, body))
+
+    async with client_for(server.base_url, dialect=dialect) as client:
+        outcome = await client.public_marketplace()
+
+    assert isinstance(outcome, Confirmed)
+    (task,) = outcome.value.tasks
+    assert (task.id, task.title) == ("7", "Zählen")
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Dialect)])
+def test_every_assumption_is_on_the_reference_page(field: str) -> None:
+    rows = PAGE.read_text(encoding="utf-8").splitlines()
+    (row,) = [row for row in rows if row.startswith(f"| `{field}` |")]
+    assumed = getattr(SNAKE, field)
+
+    if isinstance(assumed, str):
+        assert f"`{assumed}`" in row
+    elif isinstance(assumed, tuple | frozenset | Mapping):
+        named = [name for name in assumed if isinstance(name, str) and name]
+        assert [name for name in named if f"`{name}`" not in row] == []

@@ -1,0 +1,166 @@
+"""Properties of the tolerant reader, over a transport in memory."""
+
+import json
+from dataclasses import replace
+
+import httpx2 as httpx
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.network.conftest import RecordingLog, StoppedClock, identity_at
+
+from journeyman.domain import JSON, Confirmed, IdempotencyKey, Identity, TaskId
+from journeyman.domain import NotSent as NeverSent
+from journeyman.network import SNAKE, NetworkClient
+
+BASE_URL = "http://network.invalid"
+KEY = IdempotencyKey("key-1")
+IDENTITY: Identity = identity_at(BASE_URL)
+
+KNOWN_NAMES = sorted(
+    {
+        *SNAKE.id,
+        *SNAKE.title,
+        *SNAKE.reward,
+        *SNAKE.tags,
+        *SNAKE.input,
+        *SNAKE.deadline,
+        *SNAKE.record_wrappers,
+        *SNAKE.task_containers,
+        *SNAKE.containers,
+        *SNAKE.balance,
+        *SNAKE.token,
+        *SNAKE.no_flags,
+        *SNAKE.message_fields,
+    },
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=12)
+)
+names = st.sampled_from(KNOWN_NAMES) | st.text(max_size=8)
+documents: st.SearchStrategy[JSON] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner),
+    max_leaves=25,
+)
+
+
+def client_answered(status: int, content: bytes) -> NetworkClient:
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=content))
+    client = NetworkClient(
+        base_url=BASE_URL,
+        log=RecordingLog(),
+        clock=StoppedClock(),
+        transport=transport,
+    )
+    client.identify(IDENTITY)
+    return client
+
+
+async def read_every_way(status: int, content: bytes) -> list[object]:
+    async with client_answered(status, content) as client:
+        return [
+            await client.register(KEY),
+            await client.public_marketplace(),
+            await client.public_agents(),
+            await client.claim(TaskId("task-1"), KEY),
+            await client.complete(TaskId("task-1"), KEY),
+            await client.document("/.well-known/agent.json"),
+            await client.document("/llms.txt"),
+        ]
+
+
+@given(documents, st.sampled_from([200, 200, 400, 409, 503]))
+async def test_any_json_as_any_body_ends_in_an_outcome(
+    document: JSON,
+    status: int,
+) -> None:
+    outcomes = await read_every_way(status, json.dumps(document).encode())
+
+    assert not any(isinstance(outcome, NeverSent) for outcome in outcomes)
+
+
+@given(st.binary(max_size=200), st.sampled_from([200, 400, 500]))
+async def test_any_bytes_as_any_body_end_in_an_outcome(
+    content: bytes,
+    status: int,
+) -> None:
+    outcomes = await read_every_way(status, content)
+
+    assert not any(isinstance(outcome, NeverSent) for outcome in outcomes)
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+def pascal(name: str) -> str:
+    return "".join(part.title() for part in name.split("_"))
+
+
+SPELLINGS = (str, camel, pascal, str.upper, lambda name: name.replace("_", "-"))
+words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=10)
+lower = words.map(str.lower).filter(str.isalnum)
+tags: st.SearchStrategy[JSON] = st.lists(lower, unique=True, max_size=3).map(list)
+values: st.SearchStrategy[dict[str, JSON]] = st.fixed_dictionaries(
+    {
+        "id": words,
+        "title": words,
+        "description": words,
+        "text": words,
+        "reward": st.integers(0, 10_000),
+        "tags": tags,
+        "poster": words,
+        "claimant": words,
+        "status": st.sampled_from(["open", "available"]),
+        "input": st.dictionaries(st.sampled_from(["csv", "path"]), words),
+    },
+)
+junk: st.SearchStrategy[dict[str, JSON]] = st.dictionaries(
+    st.text("qxz", min_size=3, max_size=6),
+    scalars | st.lists(scalars, max_size=3),
+    max_size=3,
+)
+
+
+@st.composite
+def wrapped_tasks(draw: st.DrawFn) -> tuple[dict[str, JSON], JSON]:
+    """Draw a task's values, and a listing that shows them in some known way."""
+    value = draw(values)
+    spell = draw(st.sampled_from(SPELLINGS))
+    record: dict[str, JSON] = {
+        spell(draw(st.sampled_from(getattr(SNAKE, field)))): held
+        for field, held in value.items()
+    }
+    shown: dict[str, JSON] = dict(draw(st.permutations([*record.items()])))
+    if "task" not in {name.lower() for name in shown} and draw(st.booleans()):
+        shown = {"task": shown}
+    body: JSON = [shown | draw(junk)]
+    for name in draw(
+        st.lists(
+            st.sampled_from([*SNAKE.task_containers, *SNAKE.containers]),
+            max_size=2,
+        ),
+    ):
+        around: dict[str, JSON] = {**draw(junk), spell(name): body}
+        body = dict(draw(st.permutations([*around.items()])))
+    return value, body
+
+
+@given(wrapped_tasks())
+async def test_a_task_is_found_with_the_same_values_however_it_is_wrapped(
+    drawn: tuple[dict[str, JSON], JSON],
+) -> None:
+    expected, body = drawn
+
+    async with client_answered(200, json.dumps(body).encode()) as client:
+        outcome = await client.public_marketplace()
+
+    assert isinstance(outcome, Confirmed), outcome
+    (task,) = outcome.value.tasks
+    found = {name: getattr(replace(task), name) for name in expected}
+    assert found | {"tags": list(found["tags"])} == expected
