@@ -79,6 +79,22 @@ class Database:
         finally:
             self._in_transaction = False
 
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Make the writes inside undoable without the rest of the transaction."""
+        self._connection.execute("SAVEPOINT step")
+        try:
+            yield
+            for write in self._before_commit:
+                write()
+        except BaseException:
+            for forget in self._after_rollback:
+                forget()
+            self._connection.execute("ROLLBACK TO step")
+            raise
+        finally:
+            self._connection.execute("RELEASE step")
+
     def write(self, statement: str, *values: object) -> int:
         """Run one statement inside `tx`; give how many rows it changed."""
         if not self._in_transaction:

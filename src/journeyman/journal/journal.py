@@ -1,16 +1,20 @@
 """The journal: the daemon's durable memory, one SQLite file, one writer."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Facts, StrategyStates
+from journeyman.journal.group import CommitGroup
 from journeyman.journal.ledger import Ledger
 from journeyman.journal.spends import Spends
 from journeyman.journal.tasks import Tasks
 from journeyman.journal.totals import Totals
+
+T = TypeVar("T")
 
 
 class Journal:
@@ -23,6 +27,7 @@ class Journal:
             StateError: the file is damaged, unreadable, or from a newer version.
         """
         self.database = Database(path, read_only=read_only)
+        self._group = CommitGroup(self.database)
         self.totals = Totals(self.database)
         self.facts = Facts(self.database)
         self.strategy_states = StrategyStates(self.database)
@@ -33,6 +38,14 @@ class Journal:
     def tx(self, label: str) -> AbstractContextManager[None]:
         """Make the writes inside one durable, all-or-nothing step. No await inside."""
         return self.database.tx(label)
+
+    async def commit(self, write: Callable[[], T]) -> T:
+        """Run `write` in a transaction that tasks ready at this moment share.
+
+        Raises:
+            StateError: the disk refused; nothing was kept.
+        """
+        return await self._group.commit(write)
 
     def close(self) -> None:
         """Close the file."""

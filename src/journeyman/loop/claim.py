@@ -21,12 +21,12 @@ class Claim:
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
         """Claim once."""
-        record, uncertain = self._intents.open(record, TaskState.CLAIMING)
+        record, uncertain = await self._intents.open(record, TaskState.CLAIMING)
         outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
-            return self._won(record, "", outcome.value.task)
+            return await self._won(record, "", outcome.value.task)
         if must_wait(outcome):
-            return self._intents.keep(
+            return await self._intents.keep(
                 record,
                 outcome,
                 uncertain=uncertain,
@@ -36,23 +36,27 @@ class Claim:
             # The agent that has it may be us: an earlier claim may have arrived.
             # Working in vain costs less than a claim that we forgot, so it is
             # treated as ours, and the submission decides.
-            return self._won(record, "taken, perhaps by our own earlier claim", None)
-        return self._lost(record, outcome)
+            return await self._won(
+                record, "taken, perhaps by our own earlier claim", None
+            )
+        return await self._lost(record, outcome)
 
-    def _won(
+    async def _won(
         self,
         record: TaskRecord,
         reason: str,
         shown: Task | None,
     ) -> TaskRecord:
-        journal = self._intents.journal
-        with journal.tx("claimed"):
-            if shown is not None:
-                task = fuller(record.task, shown)
-                record = journal.tasks.enrich(record, task, record.strategy)
-            record = journal.tasks.move(record, TaskState.CLAIMED, reason=reason)
+        tasks = self._intents.journal.tasks
+
+        def write() -> TaskRecord:
+            task = fuller(record.task, shown) if shown else record.task
+            told = tasks.enrich(record, task, record.strategy)
+            claimed = tasks.move(told, TaskState.CLAIMED, reason=reason)
             # Work begins at once, since a slot is held: one commit for both.
-            record = journal.tasks.move(record, TaskState.EXECUTING)
+            return tasks.move(claimed, TaskState.EXECUTING)
+
+        record = await self._intents.journal.commit(write)
         self._log.emit(
             events.CLAIMED,
             task_id=record.task_id,
@@ -61,8 +65,8 @@ class Claim:
         )
         return record
 
-    def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:
-        record = self._intents.settle(record, TaskState.LOST, failure.message)
+    async def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:
+        record = await self._intents.settle(record, TaskState.LOST, failure.message)
         self._log.emit(events.LOST, task_id=record.task_id, message=failure.message)
         return record
 

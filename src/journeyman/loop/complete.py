@@ -2,7 +2,7 @@
 
 from journeyman.domain import Confirmed, Refusal, TaskState
 from journeyman.economy import BalanceWatch, book_earning
-from journeyman.journal import TaskRecord
+from journeyman.journal import Confidence, TaskRecord
 from journeyman.loop import events
 from journeyman.loop.intent import (
     Intents,
@@ -34,25 +34,25 @@ class Complete:
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
-        record, uncertain = self._intents.open(record, TaskState.COMPLETING)
+        record, uncertain = await self._intents.open(record, TaskState.COMPLETING)
         with self._watch.window() as window:
             key = key_for(record, "complete")
             outcome = await self._market.complete(record.task_id, key)
             if isinstance(outcome, Confirmed):
-                record = self._earned(record, outcome.value.credits_earned)
+                record = await self._earned(record, outcome.value.credits_earned)
                 self._watch.observe(window, outcome.value.balance)
                 return record
         if must_wait(outcome) or is_doubtful(record, outcome):
-            return self._intents.keep(record, outcome, uncertain=uncertain)
+            return await self._intents.keep(record, outcome, uncertain=uncertain)
         if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
             # Completed by an earlier try whose answer was lost.
-            return self._earned(record, None)
-        return reject(self._intents, self._log, record, outcome.message)
+            return await self._earned(record, None)
+        return await reject(self._intents, self._log, record, outcome.message)
 
-    def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
+    async def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
         journal = self._intents.journal
-        with journal.tx("completed"):
-            record = journal.tasks.move(record, TaskState.COMPLETED)
+
+        def write() -> tuple[TaskRecord, int, Confidence]:
             amount, confidence = book_earning(
                 journal.ledger,
                 record.task_id,
@@ -60,6 +60,9 @@ class Complete:
                 listed=record.task.reward,
                 shown=shown,
             )
+            return journal.tasks.move(record, TaskState.COMPLETED), amount, confidence
+
+        record, amount, confidence = await journal.commit(write)
         self._log.emit(
             events.COMPLETED,
             task_id=record.task_id,

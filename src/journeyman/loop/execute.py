@@ -1,5 +1,6 @@
 """Execute a claimed task: hand it to its strategy, and keep what comes of it."""
 
+from functools import partial
 from typing import Protocol
 
 from journeyman.domain import JSON, Clock, TaskState
@@ -62,12 +63,12 @@ class Execute:
         """Run the strategy once."""
         if record.state is TaskState.CLAIMED and self._is_poison(record):
             tries = f"{record.executions} executions did not end it"
-            return self._fail(record, events.FAILED, error=tries)
+            return await self._fail(record, events.FAILED, error=tries)
         loaded = self._strategy_for(record)
         if loaded is None:
             gone = f"no strategy {record.strategy!r} is loaded, and no other wants it"
-            return self._fail(record, events.FAILED, error=gone)
-        record = self._begin(record, loaded)
+            return await self._fail(record, events.FAILED, error=gone)
+        record = await self._begin(record, loaded)
         state = self._journal.strategy_states.get(loaded.name)
         ended = await self._runner.run(
             loaded,
@@ -76,7 +77,7 @@ class Execute:
             timeout_seconds=self._timeout_seconds,
         )
         self._surroundings.clean_up(record)
-        return self._end(record, ended, state)
+        return await self._end(record, ended, state)
 
     def _is_poison(self, record: TaskRecord) -> bool:
         return record.executions >= self._max_attempts
@@ -88,13 +89,10 @@ class Execute:
         except ConfigurationError:
             return self._registry.choose(record.task).strategy
 
-    def _begin(self, record: TaskRecord, loaded: Loaded) -> TaskRecord:
+    async def _begin(self, record: TaskRecord, loaded: Loaded) -> TaskRecord:
         if record.state is TaskState.CLAIMED or loaded.name != record.strategy:
-            tasks = self._journal.tasks
-            with self._journal.tx("executing"):
-                record = tasks.enrich(record, record.task, loaded.name)
-                if record.state is TaskState.CLAIMED:
-                    record = tasks.move(record, TaskState.EXECUTING)
+            write = partial(self._start, record, loaded.name)
+            record = await self._journal.commit(write)
         self._log.emit(
             events.EXECUTING,
             task_id=record.task_id,
@@ -103,7 +101,13 @@ class Execute:
         )
         return record
 
-    def _end(
+    def _start(self, record: TaskRecord, strategy: str) -> TaskRecord:
+        record = self._journal.tasks.enrich(record, record.task, strategy)
+        if record.state is TaskState.EXECUTING:
+            return record
+        return self._journal.tasks.move(record, TaskState.EXECUTING)
+
+    async def _end(
         self,
         record: TaskRecord,
         ended: Ended,
@@ -111,34 +115,36 @@ class Execute:
     ) -> TaskRecord:
         match ended:
             case Finished():
-                record = self._finish(record, ended, state)
+                record = await self._finish(record, ended, state)
             case Later():
-                record = self._put_off(record, ended, state)
+                record = await self._put_off(record, ended, state)
             case Declined(reason):
-                record = self._decline(record, reason, state)
+                record = await self._decline(record, reason, state)
             case Broken(problem, fix):
                 event = events.MISCONFIGURED
-                record = self._fail(record, event, problem=problem, fix=fix)
+                record = await self._fail(record, event, problem=problem, fix=fix)
             case Crashed(error, where, trace):
                 facts = {"error": error, "where": where, "traceback": trace}
-                record = self._fail(record, events.FAILED, **facts)
+                record = await self._fail(record, events.FAILED, **facts)
             case TimedOut(seconds):
                 error = f"not done within {seconds:g} s"
-                record = self._fail(record, events.FAILED, error=error)
+                record = await self._fail(record, events.FAILED, error=error)
         return record
 
-    def _finish(
+    async def _finish(
         self,
         record: TaskRecord,
         finished: Finished,
         state: dict[str, JSON],
     ) -> TaskRecord:
-        tasks = self._journal.tasks
-        with self._journal.tx("executed"):
+        def write() -> TaskRecord:
+            tasks, result = self._journal.tasks, finished.result
             self._remember(record, state)
-            record = tasks.move(record, TaskState.EXECUTED, result=finished.result)
+            executed = tasks.move(record, TaskState.EXECUTED, result=result)
             # The result is on disk with this commit, and so is the intent to send it.
-            record = tasks.move(record, TaskState.SUBMITTING, attempts=1)
+            return tasks.move(executed, TaskState.SUBMITTING, attempts=1)
+
+        record = await self._journal.commit(write)
         self._log.emit(
             events.EXECUTED,
             task_id=record.task_id,
@@ -147,21 +153,24 @@ class Execute:
         )
         return record
 
-    def _put_off(
+    async def _put_off(
         self,
         record: TaskRecord,
         later: Later,
         state: dict[str, JSON],
     ) -> TaskRecord:
         next_at = self._clock.now().timestamp() + later.after
-        with self._journal.tx("put off"):
+
+        def write() -> TaskRecord:
             self._remember(record, state)
-            record = self._journal.tasks.move(
+            return self._journal.tasks.move(
                 record,
                 TaskState.CLAIMED,
                 reason=later.reason,
                 next_at=next_at,
             )
+
+        record = await self._journal.commit(write)
         self._log.emit(
             events.PUT_OFF,
             task_id=record.task_id,
@@ -171,19 +180,17 @@ class Execute:
         )
         return record
 
-    def _decline(
+    async def _decline(
         self,
         record: TaskRecord,
         reason: str,
         state: dict[str, JSON],
     ) -> TaskRecord:
-        with self._journal.tx("declined"):
+        def write() -> TaskRecord:
             self._remember(record, state)
-            record = self._journal.tasks.move(
-                record,
-                TaskState.DECLINED,
-                reason=reason,
-            )
+            return self._journal.tasks.move(record, TaskState.DECLINED, reason=reason)
+
+        record = await self._journal.commit(write)
         self._log.emit(
             events.DECLINED,
             task_id=record.task_id,
@@ -197,14 +204,12 @@ class Execute:
         if state != self._journal.strategy_states.get(record.strategy):
             self._journal.strategy_states.put(record.strategy, state)
 
-    def _fail(self, record: TaskRecord, event: Event, **facts: str) -> TaskRecord:
+    async def _fail(self, record: TaskRecord, event: Event, **facts: str) -> TaskRecord:
         reason = facts.get("error") or facts.get("problem") or ""
-        with self._journal.tx("failed"):
-            record = self._journal.tasks.move(
-                record,
-                TaskState.FAILED,
-                reason=reason,
-            )
+        tasks = self._journal.tasks
+        record = await self._journal.commit(
+            partial(tasks.move, record, TaskState.FAILED, reason=reason),
+        )
         self._log.emit(
             event,
             task_id=record.task_id,

@@ -45,28 +45,35 @@ class Intents:
         self._clock = clock
         self._log = log
 
-    def open(self, record: TaskRecord, state: TaskState) -> tuple[TaskRecord, bool]:
+    async def open(
+        self,
+        record: TaskRecord,
+        state: TaskState,
+    ) -> tuple[TaskRecord, bool]:
         """Commit that the request of `state` may leave now.
 
         Gives the record, and whether an earlier try may have been processed.
         """
         if record.state is state and record.unsent:
             return replace(record, unsent=False), False
-        tasks = self.journal.tasks
-        with self.journal.tx(f"{state} intent"):
-            if record.state is not state:
-                attempts = record.attempts + 1
-                return tasks.move(record, state, attempts=attempts), False
-            repeated = tasks.postpone(
-                record,
-                next_at=0.0,
-                attempts=record.attempts + 1,
-                reason=record.reason,
-                maybe_sent=True,
-            )
-            return repeated, record.maybe_sent
+        again = record.state is state
+        write = self._repeat if again else self._begin
+        opened = await self.journal.commit(lambda: write(record, state))
+        return opened, again and record.maybe_sent
 
-    def keep(
+    def _begin(self, record: TaskRecord, state: TaskState) -> TaskRecord:
+        return self.journal.tasks.move(record, state, attempts=record.attempts + 1)
+
+    def _repeat(self, record: TaskRecord, _state: TaskState) -> TaskRecord:
+        return self.journal.tasks.postpone(
+            record,
+            next_at=0.0,
+            attempts=record.attempts + 1,
+            reason=record.reason,
+            maybe_sent=True,
+        )
+
+    async def keep(
         self,
         record: TaskRecord,
         failure: Failure,
@@ -81,23 +88,26 @@ class Intents:
         uncertain = uncertain or isinstance(failure, Unknown)
         wait = self._wait(record, failure)
         next_at = self._clock.now().timestamp() + wait
-        with self.journal.tx(f"{record.state} kept"):
+        tasks, reason = self.journal.tasks, failure.message
+
+        def write() -> TaskRecord:
             if back_to is not None and not uncertain:
-                kept = self.journal.tasks.move(
+                return tasks.move(
                     record,
                     back_to,
-                    reason=failure.message,
+                    reason=reason,
                     next_at=next_at,
                     attempts=record.attempts,
                 )
-            else:
-                kept = self.journal.tasks.postpone(
-                    record,
-                    next_at=next_at,
-                    attempts=record.attempts,
-                    reason=failure.message,
-                    maybe_sent=uncertain,
-                )
+            return tasks.postpone(
+                record,
+                next_at=next_at,
+                attempts=record.attempts,
+                reason=reason,
+                maybe_sent=uncertain,
+            )
+
+        kept = await self.journal.commit(write)
         self._log.emit(
             events.DELAYED,
             task_id=record.task_id,
@@ -109,7 +119,7 @@ class Intents:
         )
         return kept
 
-    def settle(
+    async def settle(
         self,
         record: TaskRecord,
         state: TaskState,
@@ -122,11 +132,14 @@ class Intents:
         `then` is the intent that follows at once: it shares the commit, which is what
         a task costs most.
         """
-        with self.journal.tx(state):
-            record = self.journal.tasks.move(record, state, reason=reason)
-            if then is not None:
-                record = self.journal.tasks.move(record, then, attempts=1)
-        return record
+
+        def write() -> TaskRecord:
+            settled = self.journal.tasks.move(record, state, reason=reason)
+            if then is None:
+                return settled
+            return self.journal.tasks.move(settled, then, attempts=1)
+
+        return await self.journal.commit(write)
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
         wait = self._backoff.seconds(record.attempts, failure)

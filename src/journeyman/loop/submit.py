@@ -40,16 +40,16 @@ class Submit:
         if record.result is None:
             raise LookupError(f"task {record.task_id} is {record.state}, no result")
         result, key = record.result, key_for(record, "submit")
-        record, uncertain = self._intents.open(record, TaskState.SUBMITTING)
+        record, uncertain = await self._intents.open(record, TaskState.SUBMITTING)
         outcome = await self._market.submit(record.task_id, result, key)
         if isinstance(outcome, Confirmed):
-            return self._accepted(record, "")
+            return await self._accepted(record, "")
         if self._is_open(record, outcome):
-            return self._intents.keep(record, outcome, uncertain=uncertain)
+            return await self._intents.keep(record, outcome, uncertain=uncertain)
         if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
             # An earlier try may have arrived: the completion decides.
-            return self._accepted(record, "already there, perhaps by our own try")
-        return reject(self._intents, self._log, record, outcome.message)
+            return await self._accepted(record, "already there, perhaps by our own try")
+        return await reject(self._intents, self._log, record, outcome.message)
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         age = self._clock.now() - record.seen_at
@@ -57,8 +57,8 @@ class Submit:
             return False
         return must_wait(failure) or is_doubtful(record, failure)
 
-    def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
-        record = self._intents.settle(
+    async def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
+        record = await self._intents.settle(
             record,
             TaskState.SUBMITTED,
             reason,
@@ -72,14 +72,14 @@ class Submit:
         return record
 
 
-def reject(
+async def reject(
     intents: Intents,
     log: Log,
     record: TaskRecord,
     message: str,
 ) -> TaskRecord:
     """End a task whose result or completion was definitely refused."""
-    record = intents.settle(record, TaskState.REJECTED, message)
+    record = await intents.settle(record, TaskState.REJECTED, message)
     log.emit(
         events.REJECTED,
         task_id=record.task_id,
