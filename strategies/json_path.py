@@ -1,6 +1,7 @@
 """JSONPath queries with a library: bounding somebody else's engine."""
 
 import json
+import re
 from itertools import islice
 from typing import Any
 
@@ -51,7 +52,7 @@ class JsonPath(Strategy):
         if decision is not True:
             return decision
         path = task.input["path"]
-        if path.count("..") > 1 or "match" in path or "search" in path:
+        if path.count("..") > 1 or re.search(r"(match|search)\s*\(", path):
             return skip("the path may take forever to follow")
         return True
 
@@ -66,7 +67,7 @@ class JsonPath(Strategy):
             matches = jsonpath.finditer(path, document, strict=True)
             values = [match.obj for match in islice(matches, self.max_values + 1)]
         except (jsonpath.JSONPathError, RecursionError, ValueError) as error:
-            raise Decline("the path cannot be followed", why=str(error)) from error
+            raise Decline("the path cannot be followed", path=path[:80]) from error
         found = len(json.dumps(values))
         if len(values) > self.max_values or found > self.max_characters:
             raise Decline("the path finds too much", values=len(values))

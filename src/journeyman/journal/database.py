@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from journeyman.domain.errors import StateError
+from journeyman.journal.files import PRIVATE_FILE
 
 Row = sqlite3.Row
 
@@ -29,12 +30,7 @@ class Database:
         self._in_transaction = False
         self._before_commit: list[Callable[[], None]] = []
         self._after_rollback: list[Callable[[], None]] = []
-        try:
-            self._connection = _connect(path, read_only=read_only)
-            if not read_only:
-                _migrate(self._connection, path)
-        except sqlite3.Error as error:
-            raise _unusable(path, error) from error
+        self._connection = _open(path, read_only=read_only)
 
     def before_commit(self, write: Callable[[], None]) -> None:
         """Call this at the end of each transaction, while it can still be undone."""
@@ -90,10 +86,12 @@ class Database:
         except BaseException:
             for forget in self._after_rollback:
                 forget()
-            self._connection.execute("ROLLBACK TO step")
+            # A full disk makes SQLite undo the whole transaction by itself.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO step")
+                self._connection.execute("RELEASE step")
             raise
-        finally:
-            self._connection.execute("RELEASE step")
+        self._connection.execute("RELEASE step")
 
     def write(self, statement: str, *values: object) -> int:
         """Run one statement inside `tx`; give how many rows it changed."""
@@ -102,12 +100,26 @@ class Database:
         return self._connection.execute(statement, values).rowcount
 
     def rows(self, query: str, *values: object) -> list[Row]:
-        """Give all rows of a query."""
-        return self._connection.execute(query, values).fetchall()
+        """Give all rows of a query.
+
+        Raises:
+            StateError: the file cannot be read.
+        """
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
 
     def row(self, query: str, *values: object) -> Row | None:
-        """Give the first row of a query, if it has one."""
-        row: Row | None = self._connection.execute(query, values).fetchone()
+        """Give the first row of a query, if it has one.
+
+        Raises:
+            StateError: the file cannot be read.
+        """
+        try:
+            row: Row | None = self._connection.execute(query, values).fetchone()
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
         return row
 
     def backup_to(self, path: Path) -> None:
@@ -119,38 +131,66 @@ class Database:
         self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    address = f"file:{path}?mode={'ro' if read_only else 'rwc'}"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=5)
-    connection.row_factory = sqlite3.Row
-    if not read_only:
-        path.chmod(0o600)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # FULL: a lost "about to spend" row would be a double spend after a power cut.
-        connection.execute("PRAGMA synchronous = FULL")
+def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    # As a URI with its odd characters escaped: a "?" in a path is no query.
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    try:
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=5)
+    except sqlite3.Error as error:
+        raise _unusable(path, error) from error
+    try:
+        connection.row_factory = sqlite3.Row
+        if not read_only:
+            _make_durable(connection, path)
+        _bring_up_to_date(connection, path, read_only=read_only)
+    except (sqlite3.Error, OSError) as error:
+        connection.close()
+        raise _unusable(path, error) from error
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _make_durable(connection: sqlite3.Connection, path: Path) -> None:
+    path.chmod(PRIVATE_FILE)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # FULL: a lost "about to spend" row would be a double spend after a power cut.
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _bring_up_to_date(
+    connection: sqlite3.Connection,
+    path: Path,
+    *,
+    read_only: bool,
+) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    scripts = sorted(
-        (script for script in (files(__package__) / "migrations").iterdir()),
-        key=lambda script: script.name,
-    )
-    numbered = {
-        int(script.name.split("_")[0]): script
-        for script in scripts
-        if script.name.endswith(".sql")
-    }
-    newest = max(numbered)
+    scripts = _migrations()
+    newest = max(scripts)
     if version > newest:
         raise StateError(
             f"the journal {path} is of version {version}; this journeyman knows "
             f"versions up to {newest}",
             "Run the newer journeyman that wrote it, or use another --data-dir.",
         )
+    if read_only and version < newest:
+        raise StateError(
+            f"the journal {path} is of version {version}; this journeyman reads "
+            f"version {newest}",
+            "Start the daemon once: it brings the journal up to date.",
+        )
     for number in range(version + 1, newest + 1):
-        _apply(connection, number, numbered[number].read_text())
+        _apply(connection, number, scripts[number])
+
+
+def _migrations() -> dict[int, str]:
+    folder = files(__package__) / "migrations"
+    return {
+        int(script.name.split("_")[0]): script.read_text()
+        for script in folder.iterdir()
+        if script.name.endswith(".sql")
+    }
 
 
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
@@ -160,7 +200,7 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
     )
 
 
-def _unusable(path: Path, error: sqlite3.Error) -> StateError:
+def _unusable(path: Path, error: Exception) -> StateError:
     return StateError(
         f"the journal {path} cannot be opened: {error}",
         "Check that the file is readable and not damaged; restore it from a backup, "

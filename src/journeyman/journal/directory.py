@@ -7,7 +7,11 @@ from types import TracebackType
 from typing import Self
 
 from journeyman.domain.errors import AlreadyRunningError, StateError
-from journeyman.journal.files import PRIVATE_DIRECTORY, write_atomically
+from journeyman.journal.files import (
+    PRIVATE_DIRECTORY,
+    PRIVATE_FILE,
+    write_atomically,
+)
 
 
 class DataDirectory:
@@ -29,7 +33,8 @@ class DataDirectory:
         """
         try:
             self.path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-            probe = self.path / ".probe"
+            # Named by process: two that start at once must not stumble over it.
+            probe = self.path / f".probe-{os.getpid()}"
             write_atomically(probe, b"probe")
             probe.unlink()
         except OSError as error:
@@ -38,6 +43,25 @@ class DataDirectory:
                 "Give this user write access to it, or choose another with --data-dir "
                 "(setting data.directory).",
             ) from error
+
+    def held_by(self) -> str | None:
+        """Give the id of the process that holds the lock; None when nobody does.
+
+        It is the number as the holder wrote it, and "unknown" for a holder that has
+        not written it yet.
+        """
+        try:
+            descriptor = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            # Shared: two that look at once do not take each other for a daemon.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return os.read(descriptor, 32).decode(errors="replace") or "unknown"
+        finally:
+            os.close(descriptor)
+        return None
 
 
 class DirectoryLock:
@@ -55,11 +79,24 @@ class DirectoryLock:
 
         Raises:
             AlreadyRunningError: another process holds it; its id is in the message.
+            StateError: the file system has no locks, or the file is not ours.
         """
+        try:
+            self._descriptor = self._take()
+        except OSError as error:
+            raise StateError(
+                f"the data directory {self._directory.path} cannot be locked: "
+                f"{error.strerror}",
+                "Give this user write access to daemon.lock in it, or use a "
+                "--data-dir on a local file system.",
+            ) from error
+        return self
+
+    def _take(self) -> int:
         descriptor = os.open(
             self._directory.lock,
             os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
-            0o600,
+            PRIVATE_FILE,
         )
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,10 +109,12 @@ class DirectoryLock:
                 "Stop it first, or give this one its own --data-dir. One agent, one "
                 "daemon: two would do the same work twice.",
             ) from None
+        except OSError:
+            os.close(descriptor)
+            raise
         os.ftruncate(descriptor, 0)
         os.write(descriptor, str(os.getpid()).encode())
-        self._descriptor = descriptor
-        return self
+        return descriptor
 
     def __exit__(
         self,

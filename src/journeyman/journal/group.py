@@ -6,6 +6,7 @@ each in a savepoint of its own, so that one that fails takes no other with it.
 """
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -66,5 +67,7 @@ class CommitGroup:
         try:
             with self._database.savepoint():
                 return step, step.write(), None
+        except sqlite3.Error:
+            raise  # the disk, not the step: the whole group is undone
         except Exception as error:  # noqa: BLE001 - it is told to its caller alone
             return step, None, error

@@ -72,6 +72,8 @@ class Ledger:
         self._database = database
         self._totals = totals
         self._now = now
+        self._tail: tuple[int, str] | None = None
+        database.after_rollback(self._forget_tail)
 
     def book(self, new: NewEntry) -> bool:
         """Append an entry, inside a transaction; False when its key is booked already.
@@ -81,25 +83,24 @@ class Ledger:
         """
         if self._database.row("SELECT 1 FROM ledger WHERE key = ?", new.key):
             return False
-        last = self._last()
-        balance = (last["balance"] if last else 0) + new.amount
-        previous = last["hash"] if last else GENESIS
+        before, previous = self._last()
+        balance = before + new.amount
         at = self._now().isoformat()
+        digest = _hash(new, balance, at, previous)
         self._database.write(
             "INSERT INTO ledger (key, kind, amount, balance, confidence, subject, "
             "strategy, note, at, previous_hash, hash) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(new.key, new.kind, new.amount, balance, new.confidence, new.subject),
-            *(new.strategy, new.note, at, previous),
-            _hash(new, balance, at, previous),
+            *(new.strategy, new.note, at, previous, digest),
         )
+        self._tail = balance, digest
         self._totals.add(KIND_TOTAL + new.kind, new.amount)
         return True
 
     def balance(self) -> int:
         """Give the credits that we hold, as booked."""
-        last = self._last()
-        return int(last["balance"]) if last else 0
+        return self._last()[0]
 
     def totals(self) -> dict[str, int]:
         """Give the credits moved by each kind of entry, since the beginning."""
@@ -129,12 +130,21 @@ class Ledger:
             if entry.hash != _hash(entry, balance, row["at"], previous):
                 return f"entry {entry.entry_id} was changed after it was booked"
             previous = entry.hash
+        if balance != (booked := sum(self.totals().values())):
+            return f"the entries add up to {balance}, but {booked} was booked"
         return None
 
-    def _last(self) -> Row | None:
-        return self._database.row(
-            "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1",
-        )
+    def _last(self) -> tuple[int, str]:
+        """Give the balance and the hash of the last entry; read once, then kept."""
+        if self._tail is None:
+            row = self._database.row(
+                "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1",
+            )
+            self._tail = (row["balance"], row["hash"]) if row else (0, GENESIS)
+        return self._tail
+
+    def _forget_tail(self) -> None:
+        self._tail = None
 
 
 def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:

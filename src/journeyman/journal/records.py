@@ -93,7 +93,7 @@ def to_record(row: Row) -> TaskRecord:
         attempts=row["attempts"],
         executions=row["executions"],
         maybe_sent=bool(row["maybe_sent"]),
-        next_at=row["next_at"],
+        next_at=row["next_at"] or 0.0,
         seen_at=datetime.fromisoformat(row["seen_at"]),
         updated_at=datetime.fromisoformat(row["updated_at"]),
     )

@@ -4,7 +4,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from journeyman.domain import INTENTS, Result, Task, TaskId, TaskState, is_allowed
+from journeyman.domain import (
+    IN_FLIGHT,
+    INTENTS,
+    Result,
+    Task,
+    TaskId,
+    TaskState,
+    is_allowed,
+)
 from journeyman.journal.database import Database, Now
 from journeyman.journal.records import (
     TaskEvent,
@@ -68,13 +76,15 @@ class Tasks:
         kept = slim(task) if state is TaskState.SKIPPED else task
         self._database.write(
             "INSERT INTO tasks (task_id, state, strategy, reason, reward, record, "
-            "fingerprint, seen_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "fingerprint, next_at, seen_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, "
             "strategy = excluded.strategy, reason = excluded.reason, "
             "reward = excluded.reward, record = excluded.record, "
-            "fingerprint = excluded.fingerprint, updated_at = excluded.updated_at",
+            "fingerprint = excluded.fingerprint, next_at = excluded.next_at, "
+            "updated_at = excluded.updated_at",
             *(task.id, state, strategy, reason, task.reward, encode_task(kept)),
-            *(fingerprint, at, at),
+            *(fingerprint, _due_at(state, 0.0), at, at),
         )
         if known:
             self._totals.add(STATE_TOTAL + before, -1)
@@ -124,7 +134,8 @@ class Tasks:
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, executions = ?, result = coalesce(result, ?), "
             "updated_at = ? WHERE task_id = ? AND state = ?",
-            *(after, reason, moved.maybe_sent, next_at, attempts, moved.executions),
+            *(after, reason, moved.maybe_sent, _due_at(after, next_at)),
+            *(attempts, moved.executions),
             *(stored, at.isoformat(), record.task_id, record.state),
         )
         if not changed:
@@ -154,14 +165,20 @@ class Tasks:
         reason: str,
         maybe_sent: bool,
     ) -> TaskRecord:
-        """Keep a task where it is until `next_at`; the count of attempts is kept."""
+        """Keep a task where it is until `next_at`; the count of attempts is kept.
+
+        Raises:
+            StaleMoveError: somebody else moved it meanwhile.
+        """
         at = self._now()
-        self._database.write(
+        changed = self._database.write(
             "UPDATE tasks SET next_at = ?, attempts = ?, reason = ?, maybe_sent = ?, "
             "updated_at = ? WHERE task_id = ? AND state = ?",
             *(next_at, attempts, reason, maybe_sent, at.isoformat()),
             *(record.task_id, record.state),
         )
+        if not changed:
+            raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
         return replace(
             record,
             next_at=next_at,
@@ -206,14 +223,13 @@ class Tasks:
         )
         return [to_record(row) for row in rows]
 
-    def next_due_at(self, states: Collection[TaskState]) -> float | None:
-        """Give the earliest `next_at` among these states, in seconds since 1970."""
-        names = sorted(states)
+    def next_due_at(self, now: datetime) -> float | None:
+        """Give when the next task falls due after now, in seconds since 1970."""
         row = self._database.row(
-            f"SELECT min(next_at) AS first FROM tasks WHERE state IN ({_marks(names)})",  # noqa: S608 - only question marks are put in
-            *names,
+            "SELECT next_at FROM tasks WHERE next_at > ? ORDER BY next_at LIMIT 1",
+            now.timestamp(),
         )
-        return None if row is None or row["first"] is None else float(row["first"])
+        return float(row["next_at"]) if row else None
 
     def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
         """Give the tasks that moved last, newest first, all or of one state."""
@@ -291,6 +307,12 @@ class Tasks:
 def _require(task_id: TaskId, before: TaskState, after: TaskState) -> None:
     if not is_allowed(before, after):
         raise IllegalMoveError(f"task {task_id} cannot go from {before} to {after}")
+
+
+def _due_at(state: TaskState, next_at: float) -> float | None:
+    """Give what is stored: the index of due tasks leaves those without a date away."""
+    needs_something = state in IN_FLIGHT or state is TaskState.WANTED
+    return next_at if needs_something else None
 
 
 def _marks(values: Collection[object]) -> str:

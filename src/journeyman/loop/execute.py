@@ -7,6 +7,7 @@ from journeyman.domain import JSON, Clock, TaskState
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import events
+from journeyman.loop.memory import StrategyMemory
 from journeyman.observability import Event, Log
 from journeyman.strategies import Context
 from journeyman.strategies.loaded import Loaded
@@ -54,6 +55,7 @@ class Execute:
         self._runner = runner
         self._surroundings = surroundings
         self._journal = journal
+        self._memory = StrategyMemory(journal)
         self._timeout_seconds = timeout_seconds
         self._max_attempts = max_attempts
         self._clock = clock
@@ -69,15 +71,14 @@ class Execute:
             gone = f"no strategy {record.strategy!r} is loaded, and no other wants it"
             return await self._fail(record, events.FAILED, error=gone)
         record = await self._begin(record, loaded)
-        state = self._journal.strategy_states.get(loaded.name)
         ended = await self._runner.run(
             loaded,
             record.task,
-            self._surroundings.context(record, state),
+            self._surroundings.context(record, self._memory.of(loaded.name)),
             timeout_seconds=self._timeout_seconds,
         )
         self._surroundings.clean_up(record)
-        return await self._end(record, ended, state)
+        return await self._end(record, ended)
 
     def _is_poison(self, record: TaskRecord) -> bool:
         return record.executions >= self._max_attempts
@@ -111,15 +112,17 @@ class Execute:
         self,
         record: TaskRecord,
         ended: Ended,
-        state: dict[str, JSON],
     ) -> TaskRecord:
+        fault = self._memory.fault(record.strategy)
+        if fault:
+            return await self._fail(record, events.FAILED, error=fault)
         match ended:
             case Finished():
-                record = await self._finish(record, ended, state)
+                record = await self._finish(record, ended)
             case Later():
-                record = await self._put_off(record, ended, state)
+                record = await self._put_off(record, ended)
             case Declined(reason):
-                record = await self._decline(record, reason, state)
+                record = await self._decline(record, reason)
             case Broken(problem, fix):
                 event = events.MISCONFIGURED
                 record = await self._fail(record, event, problem=problem, fix=fix)
@@ -135,11 +138,10 @@ class Execute:
         self,
         record: TaskRecord,
         finished: Finished,
-        state: dict[str, JSON],
     ) -> TaskRecord:
         def write() -> TaskRecord:
             tasks, result = self._journal.tasks, finished.result
-            self._remember(record, state)
+            self._memory.save(record.strategy)
             executed = tasks.move(record, TaskState.EXECUTED, result=result)
             # The result is on disk with this commit, and so is the intent to send it.
             return tasks.move(executed, TaskState.SUBMITTING, attempts=1)
@@ -157,12 +159,11 @@ class Execute:
         self,
         record: TaskRecord,
         later: Later,
-        state: dict[str, JSON],
     ) -> TaskRecord:
         next_at = self._clock.now().timestamp() + later.after
 
         def write() -> TaskRecord:
-            self._remember(record, state)
+            self._memory.save(record.strategy)
             return self._journal.tasks.move(
                 record,
                 TaskState.CLAIMED,
@@ -184,10 +185,9 @@ class Execute:
         self,
         record: TaskRecord,
         reason: str,
-        state: dict[str, JSON],
     ) -> TaskRecord:
         def write() -> TaskRecord:
-            self._remember(record, state)
+            self._memory.save(record.strategy)
             return self._journal.tasks.move(record, TaskState.DECLINED, reason=reason)
 
         record = await self._journal.commit(write)
@@ -198,11 +198,6 @@ class Execute:
             reason=reason,
         )
         return record
-
-    def _remember(self, record: TaskRecord, state: dict[str, JSON]) -> None:
-        """Keep what the strategy wants to remember, with the end that it belongs to."""
-        if state != self._journal.strategy_states.get(record.strategy):
-            self._journal.strategy_states.put(record.strategy, state)
 
     async def _fail(self, record: TaskRecord, event: Event, **facts: str) -> TaskRecord:
         reason = facts.get("error") or facts.get("problem") or ""

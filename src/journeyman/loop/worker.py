@@ -137,11 +137,11 @@ class Worker:
 
     def _seconds_until_due(self) -> float:
         """Until the next repeat is due; a wall clock that jumps costs 30 s at most."""
-        first = self._journal.tasks.next_due_at(IN_FLIGHT | {TaskState.WANTED})
+        now = self._clock.now()
+        first = self._journal.tasks.next_due_at(now)
         if first is None:
             return LONGEST_WAIT_SECONDS
-        seconds = first - self._clock.now().timestamp()
-        return min(max(seconds, 1.0), LONGEST_WAIT_SECONDS)
+        return min(max(first - now.timestamp(), 1.0), LONGEST_WAIT_SECONDS)
 
     async def _carry(self, record: TaskRecord) -> None:
         """Take one task as far as it goes now."""

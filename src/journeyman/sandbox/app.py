@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Request
 
 from journeyman.sandbox import workshop
 from journeyman.sandbox.ambient import Ambient, Machine
@@ -36,7 +36,7 @@ def create_app(options: SandboxOptions, ambient: Ambient | None = None) -> FastA
         redirect_slashes=False,
     )
     app.state.sandbox = state
-    app.include_router(contract_router())
+    app.include_router(contract_router(), dependencies=[Depends(_take_time)])
     app.include_router(web_router())
     install_error_answers(app)
     return app
@@ -53,3 +53,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             group.cancel_scope.cancel()
     finally:
         state.db.close()
+
+
+async def _take_time(request: Request) -> None:
+    state: State = request.app.state.sandbox
+    if state.options.latency_seconds:
+        await state.ambient.sleep(state.options.latency_seconds)

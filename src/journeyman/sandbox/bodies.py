@@ -48,6 +48,16 @@ class CheckoutResponse(BaseModel):
     plan: str = ""
 
 
+class ErrorAnswer(BaseModel):
+    """Every answer that is not 200; the contract does not show these bodies."""
+
+    ok: bool
+    error: str
+    """For programs."""
+    message: str
+    """For people."""
+
+
 class TaskAction(Body):
     """Claim or complete a task; the contract does not show these bodies."""
 

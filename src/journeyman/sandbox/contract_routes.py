@@ -12,6 +12,7 @@ from journeyman.sandbox import agents, checkouts, repeats, surface, tasks, works
 from journeyman.sandbox.bodies import (
     CheckoutRequest,
     CheckoutResponse,
+    ErrorAnswer,
     NewAgent,
     NewTask,
     Registration,
@@ -49,7 +50,10 @@ _Limit = Annotated[int, Query(ge=1, le=tasks.LARGEST_LIMIT)]
 
 def contract_router() -> APIRouter:
     """Put the endpoints under the contract's paths."""
-    router = APIRouter(route_class=StrictRoute)
+    router = APIRouter(
+        route_class=StrictRoute,
+        responses={"4XX": {"model": ErrorAnswer, "description": "Not granted"}},
+    )
     _add(router, surface.JOIN, join, NewAgent)
     _add(router, surface.CHECKOUT, create_checkout, CheckoutResponse)
     _add(router, surface.MARKETPLACE, list_marketplace)

@@ -71,6 +71,12 @@ class SandboxOptions(BaseModel):
         gt=0,
         description="Seconds between two steps of one rival, on average.",
     )
+    latency_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=60,
+        description="Seconds that every answer of the contract takes longer.",
+    )
     base_url: Annotated[str, AfterValidator(_web_origin)] = Field(
         default="",
         description="The address that clients use; none is the one listened on.",

@@ -16,6 +16,7 @@ from journeyman.sandbox.options import SandboxOptions
 
 _BACKLOG = 2048
 """Connections that may wait to be accepted."""
+_LAST_PORT = 65535
 _GRACE_SECONDS = 3
 """How long requests that are under way may take when it stops."""
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -100,16 +101,16 @@ async def _serve_until_signal(
 
 def _listener(host: str, port: int) -> socket.socket:
     """Bind before anything else, so that the address is known, and known to be free."""
+    if not 0 <= port <= _LAST_PORT:
+        raise SandboxError(
+            f"{port} is not a port",
+            f"Choose one from 0 to {_LAST_PORT}; 0 takes any free one.",
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise _cannot_listen(host, port, error) from error
-    except OverflowError as error:
-        raise SandboxError(
-            f"{port} is not a port",
-            "Choose one from 0 to 65535; 0 takes any free one.",
-        ) from error
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> SandboxError:

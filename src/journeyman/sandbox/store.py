@@ -44,6 +44,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 def _prepare(db: sqlite3.Connection) -> None:
     db.row_factory = sqlite3.Row
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    is_new = version == 0 and not tables
+    if not is_new and version != _VERSION:
+        raise sqlite3.DatabaseError("it holds something else")
     # Locked for as long as it is open: two sandboxes on one file would each think
     # that they alone decide who wins a race.
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -52,12 +57,8 @@ def _prepare(db: sqlite3.Connection) -> None:
     # which a sandbox can bear and a benchmark would otherwise measure.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA foreign_keys = ON")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if version == 0 and not tables:
+    if is_new:
         _create(db)
-    elif version != _VERSION:
-        raise sqlite3.DatabaseError("it holds something else")
     with transaction(db):
         pass  # takes the lock now, while a refusal can still be told
 

@@ -58,6 +58,8 @@ class Registry:
         self.problems = tuple(problems)
         self._block_limit = block_limit
         self._chosen: Counter[str] = Counter()
+        # Why a strategy is not asked any more: each time would hold the daemon up.
+        self._blocked: dict[str, str] = {}
 
     def find(self, wanted: str) -> Loaded:
         """Find one by its name, class or function name, file name or path.
@@ -81,7 +83,7 @@ class Registry:
         Turns go to whoever was chosen least often, so a file that was just dropped
         in gets work at once.
         """
-        asked = [(loaded, self._ask(loaded, task)) for loaded in self.strategies]
+        asked = self._ask_all(task)
         verdicts = tuple(verdict for _, verdict in asked)
         willing = [(loaded, v) for loaded, v in asked if v.wanted]
         if not willing:
@@ -97,14 +99,34 @@ class Registry:
         self._chosen[chosen.name] += 1
         return Choice(chosen, f"{chosen.name} wants it: {verdict.reason}", verdicts)
 
-    def _ask(self, loaded: Loaded, task: Task) -> Verdict:
+    def _ask_all(self, task: Task) -> list[tuple[Loaded, Verdict]]:
+        """Ask under one alarm for all, since an alarm costs more than most answers.
+
+        Only when it rings is each asked under an alarm of its own, to find out whose
+        fault it was.
+        """
+
+        def ask(limit: float | None) -> list[tuple[Loaded, Verdict]]:
+            return [(each, self._ask(each, task, limit)) for each in self.strategies]
+
         try:
-            answer = watchdog.call(self._block_limit, loaded.instance.wants, task)
+            return watchdog.call(self._block_limit, ask, None)
+        except watchdog.BlockedError:
+            return ask(self._block_limit)
+
+    def _ask(self, loaded: Loaded, task: Task, limit: float | None) -> Verdict:
+        if loaded.name in self._blocked:
+            return Verdict(loaded.name, wanted=False, reason=self._blocked[loaded.name])
+        try:
+            answer = watchdog.call(limit, loaded.instance.wants, task)
             return _verdict(loaded.name, answer, task.reward)
         except KeyboardInterrupt:
             raise
         except watchdog.BlockedError:
-            reason = f"wants took longer than {self._block_limit:g} s"
+            if limit is None:
+                raise
+            reason = f"wants took longer than {limit:g} s; it is not asked again"
+            self._blocked[loaded.name] = reason
         except BaseException as error:  # noqa: BLE001 - any failure of a plugin is "no"
             reason = f"wants raised {describe(error)}"
         return Verdict(loaded.name, wanted=False, reason=reason)

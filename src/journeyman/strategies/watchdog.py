@@ -16,7 +16,10 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Final, NoReturn, ParamSpec, TypeVar
+
+SOON: Final = 0.001
+"""Seconds; 0 would switch a timer off."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,29 +37,45 @@ def call(
 ) -> T:
     """Call a function, and interrupt it after `limit` seconds.
 
-    An alarm that somebody else had set is put back; it is late by the call's length.
+    An alarm that somebody else had set is put back, less the time that has passed.
 
     Raises:
         BlockedError: it took longer.
     """
     if limit is None or not _is_possible():
         return function(*args, **kwargs)
-    former_handler = signal.signal(signal.SIGALRM, _bark)
-    former_timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
-
-    def disarm() -> None:
-        signal.setitimer(signal.ITIMER_REAL, *former_timer)
-        signal.signal(signal.SIGALRM, former_handler)
-
+    alarm = _Alarm(limit)
     try:
         try:
             return function(*args, **kwargs)
         finally:
-            disarm()
+            alarm.disarm()
     finally:
         # Again, because the alarm may have struck inside the first one. The next is
         # a whole limit away, so it cannot strike inside both.
-        disarm()
+        alarm.disarm()
+
+
+class _Alarm:
+    """The process's one real-time timer, borrowed."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._is_armed = True
+        self._handler = signal.signal(signal.SIGALRM, _bark)
+        self._timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
+
+    def disarm(self) -> None:
+        if not self._is_armed:
+            return
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+        # Before the timer: their alarm must not ring at our handler.
+        signal.signal(signal.SIGALRM, self._handler)
+        theirs, interval = self._timer
+        if theirs:
+            rest = max(theirs - (self._limit - left), SOON)
+            signal.setitimer(signal.ITIMER_REAL, rest, interval)
+        self._is_armed = False
 
 
 def _is_possible() -> bool:

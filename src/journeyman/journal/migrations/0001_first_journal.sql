@@ -11,14 +11,13 @@ CREATE TABLE tasks (
     attempts    INTEGER NOT NULL DEFAULT 0,  -- requests sent for the current intent
     executions  INTEGER NOT NULL DEFAULT 0,  -- times a strategy was started on it
     maybe_sent  INTEGER NOT NULL DEFAULT 0,  -- 1 before the first byte may leave
-    next_at     REAL NOT NULL DEFAULT 0,     -- not before this; seconds since 1970
+    next_at     REAL,                        -- due then, in seconds since 1970; NULL: never
     seen_at     TEXT NOT NULL,
     updated_at  TEXT NOT NULL
 );
 -- Only tasks that still need something: the hot path stays small as history grows.
-CREATE INDEX tasks_open ON tasks (state, next_at)
-    WHERE state IN ('wanted', 'claiming', 'claimed', 'executing',
-                    'executed', 'submitting', 'submitted', 'completing');
+CREATE INDEX tasks_open ON tasks (state, reward DESC) WHERE next_at IS NOT NULL;
+CREATE INDEX tasks_waiting ON tasks (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX tasks_recent ON tasks (updated_at);
 
 -- The history of each task: how it came to be where it is.

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Generator
 from functools import partial
 from types import CoroutineType
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from journeyman.domain import Clock
 from journeyman.strategies import watchdog
@@ -22,15 +22,13 @@ from journeyman.strategies.runners.judgement import of_exception, of_return
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
 HostTask: TypeAlias = "asyncio.Task[Any]"
 
-GRACE_SECONDS: Final = 2.0
-"""How long a cancelled coroutine may take to clean up."""
-
 
 async def run_on_loop(
     loaded: Loaded,
     call: Callable[[], Any],
     *,
     limit: float,
+    grace: float,
     block_limit: float | None,
     clock: Clock,
 ) -> Ended:
@@ -40,11 +38,12 @@ async def run_on_loop(
         loaded: the strategy, for messages.
         call: calls its run method.
         limit: seconds that it may take in all.
+        grace: seconds that it may take to clean up, once cancelled.
         block_limit: seconds that one step may hold the loop; None: any.
         clock: measures what it took.
     """
     began = clock.monotonic()
-    drive = _Drive(call, limit, block_limit)
+    drive = _Drive(call, limit, grace, block_limit)
     try:
         returned = await drive
     except KeyboardInterrupt:
@@ -70,13 +69,19 @@ class _Drive:
     """
 
     def __init__(
-        self, call: Callable[[], Any], limit: float, block_limit: float | None
+        self,
+        call: Callable[[], Any],
+        limit: float,
+        grace: float,
+        block_limit: float | None,
     ) -> None:
         self.expired = False
         self.is_stopped_from_outside = False
         self._call = call
         self._limit = limit
+        self._grace = grace
         self._block_limit = block_limit
+        self._is_in_grace = False
         self._given_up = False
         self._own_cancels = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -113,8 +118,8 @@ class _Drive:
             except asyncio.CancelledError as error:
                 if self._given_up:
                     raise
-                if not self.expired:
-                    self._arm(GRACE_SECONDS, self._give_up, task)
+                if not self._is_in_grace:
+                    self._begin_grace(task)
                 resume = partial(coroutine.throw, error)
             except GeneratorExit:
                 self.is_stopped_from_outside = True
@@ -123,7 +128,12 @@ class _Drive:
     def _expire(self, task: HostTask) -> None:
         self.expired = True
         self._cancel(task)
-        self._arm(GRACE_SECONDS, self._give_up, task)
+        self._begin_grace(task)
+
+    def _begin_grace(self, task: HostTask) -> None:
+        # Once only: anyio repeats its cancellation in each cycle of the loop.
+        self._is_in_grace = True
+        self._arm(self._grace, self._give_up, task)
 
     def _give_up(self, task: HostTask) -> None:
         self._given_up = True

@@ -12,13 +12,19 @@ from journeyman.strategies.runners.thread import ThreadRunner
 
 BLOCK_SECONDS: Final = 5.0
 """One step on the loop may take so long; everything else waits meanwhile."""
+GRACE_SECONDS: Final = 2.0
+"""How long a run may go on after its time, to clean up."""
 
 
 class Runner:
     """Runs strategies; nothing that an author does gets out of it but an Ended."""
 
     def __init__(
-        self, clock: Clock, *, block_limit: float | None = BLOCK_SECONDS
+        self,
+        clock: Clock,
+        *,
+        block_limit: float | None = BLOCK_SECONDS,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         """Measure by the clock.
 
@@ -26,10 +32,13 @@ class Runner:
             clock: tells how long a run took.
             block_limit: seconds that one step may hold the loop; None: any, for
                 simulated time.
+            grace_seconds: what a run may take to end after its limit, or when the
+                caller is cancelled.
         """
         self._clock = clock
         self._block_limit = block_limit
-        self._threads = ThreadRunner(clock)
+        self._grace = grace_seconds
+        self._threads = ThreadRunner(clock, grace_seconds)
 
     async def run(
         self, loaded: Loaded, task: Task, context: Context, *, timeout_seconds: float
@@ -52,6 +61,7 @@ class Runner:
                 loaded,
                 call,
                 limit=limit,
+                grace=self._grace,
                 block_limit=self._block_limit,
                 clock=self._clock,
             )

@@ -21,8 +21,6 @@ from journeyman.strategies.loaded import Loaded
 from journeyman.strategies.runners.ended import Broken, Ended, Later, TimedOut
 from journeyman.strategies.runners.judgement import of_exception, of_return
 
-GRACE_SECONDS: Final = 2.0
-"""How long a thread may take to notice `ctx.cancelled`."""
 MAX_ABANDONED: Final = 3
 """Threads of one strategy that may be left behind at once."""
 
@@ -67,7 +65,7 @@ class _Job:
 class ThreadRunner:
     """Runs strategies in threads, and counts those that never came back."""
 
-    def __init__(self, clock: Clock, *, grace_seconds: float = GRACE_SECONDS) -> None:
+    def __init__(self, clock: Clock, grace_seconds: float) -> None:
         """Measure by the clock; wait so long for a polite thread after its time."""
         self._clock = clock
         self._grace = grace_seconds

@@ -1,0 +1,1 @@
+raise RuntimeError("a file that starts with _ is left out")

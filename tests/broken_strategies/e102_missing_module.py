@@ -1,0 +1,2 @@
+from journeyman import strategy
+import a_library_that_nobody_installed

@@ -1,0 +1,1 @@
+from journeyman import Strategem

@@ -1,0 +1,5 @@
+import asyncio
+
+from journeyman import strategy
+
+raise asyncio.CancelledError

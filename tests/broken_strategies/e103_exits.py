@@ -1,0 +1,5 @@
+import sys
+
+from journeyman import strategy
+
+sys.exit("a plugin must not end the daemon")

@@ -1,0 +1,4 @@
+from journeyman import strategy
+
+TABLE = {}
+ENTRY = TABLE["not there"]

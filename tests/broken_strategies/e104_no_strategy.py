@@ -1,0 +1,3 @@
+from journeyman import Strategy, Task
+
+print_nothing = Task, Strategy

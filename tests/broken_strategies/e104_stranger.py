@@ -1,0 +1,1 @@
+raise SystemExit("a file that does not import journeyman is not even executed")

@@ -1,0 +1,5 @@
+from journeyman import Strategy
+
+
+class Idle(Strategy):
+    tags = {"idle"}

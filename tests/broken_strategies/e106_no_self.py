@@ -1,0 +1,8 @@
+from journeyman import Strategy
+
+
+class Selfless(Strategy):
+    tags = {"echo"}
+
+    def run():
+        return "x"

@@ -1,0 +1,6 @@
+from journeyman import strategy
+
+
+@strategy(tags={"echo"})
+def nosy(task, token):
+    return token

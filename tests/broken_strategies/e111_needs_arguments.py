@@ -1,0 +1,11 @@
+from journeyman import Strategy
+
+
+class Demanding(Strategy):
+    tags = {"echo"}
+
+    def __init__(self, api_key):
+        self.api_key = api_key
+
+    def run(self, task):
+        return "x"

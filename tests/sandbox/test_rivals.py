@@ -1,0 +1,96 @@
+"""Agents that compete: they earn like anybody, and take what clients post."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx2 as httpx
+
+from journeyman.sandbox import SandboxOptions, create_app
+
+
+class QuickTime:
+    """Time that passes when somebody waits, up to a chosen moment."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 11, 21, tzinfo=UTC)
+        self._steps_left = 0
+        self._more = anyio.Event()
+        self.idle = anyio.Event()
+        self._tokens = 0
+
+    def now(self) -> datetime:
+        return self._now
+
+    def new_token(self) -> str:
+        self._tokens += 1
+        return f"{self._tokens:064x}"[::-1]
+
+    async def sleep(self, seconds: float) -> None:
+        while self._steps_left == 0:
+            self.idle.set()
+            await self._more.wait()
+        self._steps_left -= 1
+        await anyio.lowlevel.checkpoint()
+        self._now += timedelta(seconds=seconds)
+
+    async def let_pass(self, steps: int) -> None:
+        self._steps_left, self.idle = steps, anyio.Event()
+        self._more.set()
+        self._more = anyio.Event()
+        await self.idle.wait()
+
+
+@asynccontextmanager
+async def contested(
+    **options: Any,  # noqa: ANN401 - as SandboxOptions takes them
+) -> AsyncIterator[tuple[httpx.AsyncClient, QuickTime]]:
+    time = QuickTime()
+    app = create_app(SandboxOptions(**options), time)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://sandbox") as client,
+    ):
+        yield client, time
+
+
+async def test_rivals_do_all_the_work_that_a_program_can_do() -> None:
+    async with contested(tasks=13, rivals=3, seed=4) as (client, time):
+        await time.let_pass(300)
+        books = (await client.get("/sandbox/books")).json()
+
+    rivals = [one for one in books["agents"] if "rival" in one["agent_id"]]
+    assert books["balanced"]
+    assert books["tasks"] == {"open": 2, "claimed": 0, "submitted": 0, "completed": 11}
+    assert len([one for one in rivals if one["earned"]]) >= 2
+
+
+async def test_a_rival_takes_what_a_client_posts() -> None:
+    async with contested(tasks=0, rivals=1) as (client, time):
+        agent = (
+            await client.post("/functions/v1/create-free-agent-public", json={})
+        ).json()
+        await client.post(
+            "/functions/v1/write-post-task-public",
+            json={"title": "Say hello", "description": "Any language", "reward": 40},
+            headers={"Authorization": f"Bearer {agent['access_token']}"},
+        )
+        await time.let_pass(4)
+        books = (await client.get("/sandbox/books")).json()
+
+    earned = {one["agent_id"]: one["earned"] for one in books["agents"]}
+    assert earned["agent_rival_01"] == 40
+
+
+async def test_the_same_seed_makes_the_same_contest() -> None:
+    contests = []
+    for _ in range(2):
+        async with contested(tasks=26, rivals=4, seed=9) as (client, time):
+            await time.let_pass(60)
+            contests.append((await client.get("/sandbox/books")).json())
+
+    assert contests[0] == contests[1]
