@@ -11,7 +11,16 @@ import anyio
 
 from journeyman.domain import Clock, Identity, Randomness
 from journeyman.domain.errors import JourneymanError
-from journeyman.economy import BalanceWatch, Limits, Offer, Posting, TopUp
+from journeyman.economy import (
+    BalanceWatch,
+    Limits,
+    Offer,
+    Posting,
+    Refill,
+    Shortage,
+    TopUp,
+    TopUpMode,
+)
 from journeyman.journal import (
     DataDirectory,
     DirectoryLock,
@@ -57,6 +66,7 @@ class Agent:
     watch: BalanceWatch
     posting: Posting
     top_up: TopUp
+    shortage: Shortage
 
 
 @asynccontextmanager
@@ -165,6 +175,7 @@ def _assemble(
 ) -> Agent:
     limits = limits_from(settings)
     watch = BalanceWatch(journal, world.log)
+    top_up = _build_top_up(settings, journal, network, world)
     return Agent(
         identity=identity,
         base_url=identity.base_url,
@@ -182,20 +193,41 @@ def _assemble(
             randomness=world.randomness,
             log=world.log,
         ),
-        top_up=TopUp(
-            network=network,
+        top_up=top_up,
+        shortage=Shortage(
+            agent_id=identity.agent_id,
+            top_up=top_up,
             journal=journal,
-            limits=limits,
-            offer=Offer(
-                plan=settings.topup.plan,
-                price_id=settings.topup.price_id,
-                product_label=settings.topup.product_label or None,
-                source=settings.topup.source or None,
+            refill=Refill(
+                mode=TopUpMode(settings.topup.mode),
+                below_credits=settings.topup.below_credits,
+                credits=settings.topup.credits,
             ),
             clock=world.clock,
-            randomness=world.randomness,
             log=world.log,
         ),
+    )
+
+
+def _build_top_up(
+    settings: Settings,
+    journal: Journal,
+    network: NetworkClient,
+    world: World,
+) -> TopUp:
+    return TopUp(
+        network=network,
+        journal=journal,
+        limits=limits_from(settings),
+        offer=Offer(
+            plan=settings.topup.plan,
+            price_id=settings.topup.price_id,
+            product_label=settings.topup.product_label or None,
+            source=settings.topup.source or None,
+        ),
+        clock=world.clock,
+        randomness=world.randomness,
+        log=world.log,
     )
 
 

@@ -121,6 +121,11 @@ class Daemon:
             ("deliver", every.deliver_every_seconds, worker.bell.ring),
             ("heartbeat", every.heartbeat_every_seconds, self._heartbeat.beat),
             (
+                "top-up check",
+                every.topup_check_every_seconds,
+                self._agent.shortage.check,
+            ),
+            (
                 "housekeeping",
                 every.housekeeping_every_seconds,
                 self._agent.journal.database.checkpoint,

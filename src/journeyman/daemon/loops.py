@@ -1,6 +1,6 @@
 """The daemon's side loops, each with its own bell and its own limit on waiting."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from journeyman.daemon import events
 from journeyman.daemon.agent import Agent
@@ -119,11 +119,13 @@ async def repeat(
     schedule: Schedule,
     name: str,
     seconds: float,
-    action: Callable[[], None],
+    action: Callable[[], Awaitable[None] | None],
 ) -> None:
-    """Do something short at an interval, for ever; cancel to stop."""
+    """Do something at an interval, for ever; cancel to stop."""
     bell = Bell()
     schedule.every(name, seconds, bell.ring)
     while True:
         await bell.wait(seconds + SLACK_SECONDS)
-        action()
+        done = action()
+        if done is not None:
+            await done

@@ -52,8 +52,22 @@ POST_UNKNOWN = declare(
 CHECKOUT_OPENED = declare(
     "topup.opened",
     "info",
-    "spend_id credits cents",
-    "A payment page exists; the owner decides whether to pay there.",
+    "spend_id credits cents url",
+    "A payment page exists at `url`; the owner decides whether to pay there.",
+)
+TOP_UP_SUGGESTED = declare(
+    "topup.suggested",
+    "warning",
+    "available below_credits credits",
+    "Credits run short, and the owner wants to be asked before a payment page is.",
+    "Run `journeyman topup --credits N`, or set topup.mode to `auto` or `off`.",
+)
+TOP_UP_OVER_CAP = declare(
+    "topup.over_cap",
+    "warning",
+    "setting message",
+    "Credits run short, but asking for more would break a cap of the owner's.",
+    "Wait for the next day or month (UTC), or raise the setting named.",
 )
 CHECKOUT_FAILED = declare(
     "topup.refused",

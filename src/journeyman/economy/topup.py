@@ -191,6 +191,7 @@ class TopUp:
             spend_id=spend_id,
             credits=credits_,
             cents=cents,
+            url=session.url,
         )
         return Opened(spend_id, str(session.url), credits_, cents)
 

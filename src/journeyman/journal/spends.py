@@ -118,6 +118,15 @@ class Spends:
         )
         return [_to_spend(row) for row in rows]
 
+    def unsettled(self, kind: SpendKind) -> list[Spend]:
+        """Give the spends of a kind whose end is not known yet, oldest first."""
+        rows = self._database.rows(
+            "SELECT * FROM spends WHERE kind = ? AND state IN ('held', 'unknown', "
+            "'open') ORDER BY at, rowid",
+            kind,
+        )
+        return [_to_spend(row) for row in rows]
+
     def recent(self, limit: int) -> list[Spend]:
         """Give the last spends, newest first."""
         rows = self._database.rows(

@@ -38,8 +38,20 @@ class TopUpSettings(Section):
 
     mode: Literal["off", "ask", "auto"] = Field(
         "off",
-        description="`off`: never. `ask`: an owner approves each. `auto`: the payment "
-        "page is requested within the limits below. In every mode a person pays.",
+        description="What happens when credits run short. `off`: nothing. `ask`: the "
+        "log says so, and the owner runs `journeyman topup`. `auto`: the payment page "
+        "is asked for, within the caps below. In every mode a person pays.",
+    )
+    below_credits: Credits = Field(
+        20,
+        description="Credits run short below this. By default it is the reserve, "
+        "below which nothing can be posted.",
+    )
+    credits: int = Field(
+        500,
+        ge=1,
+        description="How much to ask for in mode `auto`: 5 US dollars' worth.",
+        json_schema_extra={"unit": "credits"},
     )
     plan: str = Field(
         "credit_pack",

@@ -162,6 +162,10 @@ class ScheduleSettings(Section):
         description="How often to log a summary: what was seen, wanted and done, and "
         "what was not, and why.",
     )
+    topup_check_every_seconds: Seconds = Field(
+        300,
+        description="How often to look whether credits run short; see [topup].",
+    )
     housekeeping_every_seconds: Seconds = Field(
         3_600,
         description="How often to tidy the journal and give up on results that are "
