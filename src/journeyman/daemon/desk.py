@@ -14,7 +14,7 @@ from journeyman.settings import Settings
 from journeyman.strategies.registry import Registry
 
 STALE_AFTER_SECONDS = 120.0
-"""Beyond the longest pause between two looks: the discover loop must be stuck."""
+"""So long after a look was due, the discover loop must be stuck."""
 
 
 class DaemonDesk:
@@ -71,12 +71,9 @@ class DaemonDesk:
 
     def health(self) -> dict[str, JSON]:
         """Healthy: the loops run. A network that is down does not make us ill."""
-        age = self._clock.monotonic() - self._discovering.looked_at
-        longest = max(
-            self._settings.schedule.discover_max_seconds,
-            self._settings.schedule.discover_every_seconds,
-        )
-        stuck = age > longest + STALE_AFTER_SECONDS
+        now = self._clock.monotonic()
+        age = now - self._discovering.looked_at
+        stuck = now - self._discovering.next_look_at > STALE_AFTER_SECONDS
         return {
             "healthy": not stuck,
             "problem": f"no look at the network for {age:.0f} s" if stuck else "",

@@ -37,7 +37,9 @@ class DiscoverLoop:
         self._idle_seconds = every.discover_every_seconds
         self._was_productive = False
         self.looked_at = clock.monotonic()
-        """When it last looked, on the monotonic clock; for health."""
+        """When it last looked, on the monotonic clock."""
+        self.next_look_at = clock.monotonic()
+        """When it means to look again; much later than that, it must be stuck."""
 
     async def run(self) -> None:
         """Look for ever; cancel to stop."""
@@ -45,6 +47,7 @@ class DiscoverLoop:
             wait = self._next_wait(await self.look())
             if not wait:
                 continue
+            self.next_look_at = self._clock.monotonic() + wait
             self._schedule.after("discover", wait, self._bell.ring)
             await self._bell.wait(wait + SLACK_SECONDS)
 
