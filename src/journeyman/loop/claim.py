@@ -2,11 +2,19 @@
 
 from dataclasses import replace
 
-from journeyman.domain import Confirmed, Refusal, Task, TaskState
+from journeyman.domain import Confirmed, Refusal, Refused, Task, TaskState
 from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
-from journeyman.loop.intent import Intents, is_refused_as, key_for, must_wait
+from journeyman.loop.intent import (
+    DOUBTFUL_TRIES,
+    TOKEN_REFUSED,
+    Intents,
+    is_doubtful,
+    is_refused_as,
+    key_for,
+    must_wait,
+)
 from journeyman.loop.ports import Market
 from journeyman.observability import Log
 
@@ -25,7 +33,7 @@ class Claim:
         outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
             return await self._won(record, "", outcome.value.task)
-        if must_wait(outcome):
+        if _is_open(record, outcome):
             return await self._intents.keep(
                 record,
                 outcome,
@@ -69,6 +77,14 @@ class Claim:
         record = await self._intents.settle(record, TaskState.LOST, failure.message)
         self._log.emit(events.LOST, task_id=record.task_id, message=failure.message)
         return record
+
+
+def _is_open(record: TaskRecord, failure: Failure) -> bool:
+    """Tell whether a claim is worth repeating."""
+    if is_refused_as(failure, Refusal.UNAUTHORIZED):
+        forbidden = isinstance(failure, Refused) and failure.status != TOKEN_REFUSED
+        return not forbidden or record.attempts < DOUBTFUL_TRIES
+    return must_wait(failure) or is_doubtful(record, failure)
 
 
 def fuller(listed: Task, shown: Task) -> Task:

@@ -20,8 +20,14 @@ from journeyman.observability import Log
 REJECTED_TOKEN_PAUSE_SECONDS = 60.0
 """A token that was refused is tried at most once in this time."""
 
-ABSENT_TRIES = 3
-"""A single 404 is never trusted: gateways answer it for a service that restarts."""
+DOUBTFUL_TRIES = 3
+"""A single 403 or 404 is never trusted: gateways give them for a service that
+restarts."""
+
+TOKEN_REFUSED = 401
+"""This status is about the token itself (RFC 9110, section 15.5.2). A 403 may be about
+one task only, so it stops that task and not the daemon; a token that a network refuses
+by 403 shows at the next look at the marketplace."""
 
 WAITS = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
 """Refusals that say "not now" rather than "never"."""
@@ -143,7 +149,7 @@ class Intents:
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
         wait = self._backoff.seconds(record.attempts, failure)
-        if is_refused_as(failure, Refusal.UNAUTHORIZED):
+        if isinstance(failure, Refused) and failure.status == TOKEN_REFUSED:
             wait = max(wait, REJECTED_TOKEN_PAUSE_SECONDS)
             self._gate.suspend(REJECTED_TOKEN_PAUSE_SECONDS)
             self._log.emit(
@@ -167,7 +173,7 @@ def is_refused_as(failure: Failure, refusal: Refusal) -> bool:
 def is_doubtful(record: TaskRecord, failure: Failure) -> bool:
     """Tell whether a "no such task" is too young to be believed."""
     absent = is_refused_as(failure, Refusal.ABSENT)
-    return absent and record.attempts < ABSENT_TRIES
+    return absent and record.attempts < DOUBTFUL_TRIES
 
 
 def must_wait(failure: Failure) -> bool:

@@ -127,8 +127,7 @@ class Select:
         """Why nobody should do it, whatever the strategies say; empty when none."""
         checks = (
             (
-                task.poster == self._agent_id
-                or self._journal.spends.is_our_post(task.id),
+                task.poster == self._agent_id or self._journal.spends.is_our_post(task),
                 "our own post",
             ),
             (task.claimant is not None, "claimed by another agent"),
