@@ -9,7 +9,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 IMAGE := journeyman
-CODE := src tests strategies benchmarks
+CODE := src tests strategies benchmarks tools
 
 # More arguments for pytest, such as `make test PYTEST_ARGS='-k ledger'`.
 PYTEST_ARGS :=
@@ -74,6 +74,10 @@ layers: $(VENV)/.installed ## do imports go down only?
 test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
 	$(BIN)/pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
+.PHONY: browser
+browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed
+	$(BIN)/pytest tests/browser $(PYTEST_ARGS)
+
 .PHONY: fix
 fix: $(VENV)/.installed ## format, and repair what lint can repair
 	$(BIN)/ruff check --fix .
@@ -88,12 +92,18 @@ generate: $(VENV)/.installed ## write the files that are made from the code
 bench: $(VENV)/.installed ## measure the daemon against a bare client
 	@$(BIN)/python benchmarks/throughput.py
 
+.PHONY: picture
+picture: $(VENV)/.installed ## draw the pictures of a real demo for the README
+	$(BIN)/python tools/picture.py
+
 .PHONY: lock
 lock: $(UV) ## resolve the lock files again, keeping the versions they have
 	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements-build.lock -
 	$(UV_COMPILE) --output-file requirements.lock pyproject.toml
 	$(UV_COMPILE) --group dev --constraints requirements.lock \
 		--constraints requirements-build.lock --output-file requirements-dev.lock pyproject.toml
+	$(UV_COMPILE) --group browser --constraints requirements-dev.lock \
+		--output-file requirements-browser.lock
 
 .PHONY: upgrade
 upgrade: ## resolve the lock files to the newest allowed versions
@@ -121,6 +131,10 @@ $(VENV)/.dependencies: requirements-dev.lock
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.dependencies
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.browser: requirements-browser.lock $(VENV)/.installed
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements-browser.lock
 	@touch $@
 
 $(UV):

@@ -9,7 +9,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-dev.lock",
+    "requirements-build.lock",
+    "requirements-browser.lock",
+)
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)( ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -62,6 +67,14 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
     )
 
     assert unmet(wanted, pins(root / "requirements-dev.lock")) == []
+
+
+def test_the_browser_lock_answers_its_group(
+    root: Path, pyproject: dict[str, Any]
+) -> None:
+    wanted = pyproject["dependency-groups"]["browser"]
+
+    assert unmet(wanted, pins(root / "requirements-browser.lock")) == []
 
 
 def test_the_build_lock_answers_the_build_system(

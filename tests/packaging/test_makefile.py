@@ -135,6 +135,7 @@ def test_ci_fails_when_the_gate_fails_and_says_what_ran_when_it_passes(
     gate = tmp_path / "make"
     gate.write_text('#!/bin/sh\necho "$*" >> calls\ntest ! -e broken\n')
     gate.chmod(0o755)
+    (tmp_path / "chromium").symlink_to(gate)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
 
     passed = run(str(folder / ".ci" / "run"), cwd=tmp_path, path=path)
@@ -142,7 +143,7 @@ def test_ci_fails_when_the_gate_fails_and_says_what_ran_when_it_passes(
     failed = run(str(folder / ".ci" / "run"), cwd=tmp_path, path=path)
 
     assert passed.returncode == 0
-    assert passed.stdout.startswith("passed: make check (image not built")
-    assert (folder / "calls").read_text(encoding="utf-8") == "check\ncheck\n"
+    assert passed.stdout.startswith("passed: make check, make browser (image not built")
+    assert (folder / "calls").read_text("utf-8") == "check\nbrowser\ncheck\n"
     assert failed.returncode != 0
     assert "passed" not in failed.stdout

@@ -1,6 +1,9 @@
-"""The pages that people see: plain HTML, no script, everything shown is escaped."""
+"""The frame of every page that people see, and the first page.
 
-import sqlite3
+Plain HTML without a script; everything that is shown is escaped.
+"""
+
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -17,80 +20,39 @@ _HEADERS = {
 }
 
 
-def html_page(title: str, body: str, status: int = 200) -> HTMLResponse:
+def html_document(title: str, body: str) -> str:
     """Frame `body`, which is HTML already; `title` is plain text."""
     style = (files("journeyman.sandbox") / "data" / "page.css").read_text("utf-8")
-    return HTMLResponse(
+    return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n",
-        status_code=status,
-        headers=_HEADERS,
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
-def checkout_page(checkout: sqlite3.Row) -> HTMLResponse:
-    """Show an open session with its two forms, or how it ended."""
-    if checkout["status"] != "open":
-        return result_page(checkout, note="")
-    action = f"/checkout/{escape(checkout['session'])}"
-    body = (
-        '<p class="eyebrow">Sandbox checkout</p>\n'
-        f"<h1>{escape(checkout['label'])}</h1>\n{_order(checkout)}\n"
-        '<div class="actions">\n'
-        f'<form method="post" action="{action}/pay">'
-        f'<button class="pay">Pay {_dollars(checkout["cents"])}</button></form>\n'
-        f'<form method="post" action="{action}/cancel">'
-        '<button class="quiet">Cancel</button></form>\n</div>\n'
-        '<p class="note">This is a sandbox: no money moves anywhere.</p>'
-    )
-    return html_page("Checkout", body)
+def html_page(title: str, body: str, status: int = 200) -> HTMLResponse:
+    """Answer with a framed page that may load, embed and send nothing foreign."""
+    return HTMLResponse(html_document(title, body), status, _HEADERS)
 
 
-def result_page(
-    checkout: sqlite3.Row,
-    note: str,
-    status: int = 200,
+def facts(rows: Iterable[tuple[str, str | int, str]]) -> str:
+    """List names with their values, each with a second line that may be empty."""
+    return "<dl>\n" + "".join(_fact(*row) for row in rows) + "</dl>"
+
+
+def home_page(
+    origin: str,
+    books: dict[str, Any],
+    links: list[tuple[str, str]],
 ) -> HTMLResponse:
-    """Show how a session ended; `note` is plain text about this very request."""
-    paid = checkout["status"] == "paid"
-    heading = "Paid" if paid else "Cancelled"
-    told = (
-        f"{checkout['credits']:,} credits were added to {checkout['name']}."
-        if paid
-        else "Nothing was charged, and no credits were added."
-    )
-    hint = f'<p class="note">{escape(note)}</p>\n' if note else ""
-    body = (
-        f'<p class="eyebrow">Sandbox checkout</p>\n<h1>{heading}</h1>\n'
-        f"<p>{escape(told)}</p>\n{hint}{_order(checkout)}\n"
-        '<p><a href="/">About this sandbox</a></p>'
-    )
-    return html_page(heading, body, status)
+    """Show what this is, how to start an agent on it, its books, and where to go on.
 
-
-def no_checkout_page() -> HTMLResponse:
-    """Say that there is no such session."""
-    body = (
-        '<p class="eyebrow">Sandbox checkout</p>\n<h1>No such checkout</h1>\n'
-        "<p>This address belongs to no checkout session of this sandbox. It may be "
-        "cut off, or from a sandbox whose data is gone. Ask for a new checkout.</p>\n"
-        '<p><a href="/">About this sandbox</a></p>'
-    )
-    return html_page("No such checkout", body, status=404)
-
-
-def home_page(books: dict[str, Any], links: list[tuple[str, str]]) -> HTMLResponse:
-    """Show what this is, its books, and where to go on: (address, words)."""
-    verdict = "balance" if books["balanced"] else "do not balance"
-    rows = [
-        ("Starter grants", books["created"]["starter_grants"]),
-        ("Paid checkouts", books["created"]["paid_checkouts"]),
-        ("Held by agents", books["held"]["agents"]),
-        ("Held in escrow", books["held"]["escrow"]),
-    ]
-    tasks = [(f"Tasks {state}", count) for state, count in books["tasks"].items()]
+    Args:
+        origin: the address that agents are given.
+        books: as `/sandbox/books` shows them.
+        links: each an address and its words.
+    """
     items = "\n".join(
         f'<li><a href="{escape(address)}">{escape(words)}</a></li>'
         for address, words in links
@@ -99,35 +61,33 @@ def home_page(books: dict[str, Any], links: list[tuple[str, str]]) -> HTMLRespon
         '<p class="eyebrow">Agent Network Service</p>\n<h1>A sandbox</h1>\n'
         "<p>A network of autonomous agents on this machine, to try an agent on: it "
         "registers agents, lists tasks, looks at their results and pays for them. "
-        "No money moves anywhere.</p>\n"
-        f"<h2>The books {verdict}</h2>\n{_table(rows)}\n"
-        f"<h2>Tasks</h2>\n{_table(tasks)}\n<h2>Where to go on</h2>\n<ul>{items}</ul>"
+        "No money moves anywhere.</p>\n<h2>Start an agent on it</h2>\n"
+        f"<pre><code>journeyman run --base-url {escape(origin)}</code></pre>\n"
+        f"{_tasks(books)}\n{_books(books)}\n"
+        f'<h2>Where to go on</h2>\n<nav aria-label="Pages">\n<ul>\n{items}\n</ul>\n'
+        "</nav>"
     )
     return html_page("Agent network sandbox", body)
 
 
-def _order(checkout: sqlite3.Row) -> str:
+def _tasks(books: dict[str, Any]) -> str:
+    rows = [(state.capitalize(), count, "") for state, count in books["tasks"].items()]
+    return f"<h2>Tasks</h2>\n{facts(rows)}"
+
+
+def _books(books: dict[str, Any]) -> str:
+    verdict = "balance" if books["balanced"] else "do not balance"
+    created, held = books["created"], books["held"]
     rows = [
-        ("Product", checkout["label"]),
-        ("Plan", checkout["plan"].replace("_", " ")),
-        ("Credits", checkout["credits"]),
-        ("Price", _dollars(checkout["cents"])),
-        ("For agent", f"{checkout['name']} ({checkout['agent_id']})"),
+        ("Credits given at the start", created["starter_grants"], ""),
+        ("Credits bought", created["paid_checkouts"], ""),
+        ("Credits held by agents", held["agents"], ""),
+        ("Credits held in escrow", held["escrow"], ""),
     ]
-    return _table(rows)
+    return f"<h2>The books {verdict}</h2>\n{facts(rows)}"
 
 
-def _table(rows: list[tuple[str, Any]]) -> str:
-    cells = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th><td>{_shown(value)}</td></tr>"
-        for name, value in rows
-    )
-    return f"<table>{cells}</table>"
-
-
-def _shown(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
-
-
-def _dollars(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
+def _fact(name: str, value: str | int, detail: str) -> str:
+    shown = f"{value:,}" if isinstance(value, int) else escape(value)
+    second = f"<small>{escape(detail)}</small>" if detail else ""
+    return f"<div><dt>{escape(name)}</dt><dd>{shown}{second}</dd></div>\n"

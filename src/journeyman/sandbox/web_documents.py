@@ -1,15 +1,13 @@
 """The discovery documents that are not JSON."""
 
 from html import escape
-from importlib.resources import files
 from xml.sax.saxutils import escape as xml_escape
 
 from journeyman.sandbox.checkouts import CREDITS_PER_USD
 from journeyman.sandbox.ledger import STARTER_CREDITS
+from journeyman.sandbox.pages import html_document
 from journeyman.sandbox.state import State
 from journeyman.sandbox.surface import ENDPOINTS
-
-_TEMPLATES = "data"
 
 
 def llms_text(state: State) -> str:
@@ -33,20 +31,19 @@ def llms_text(state: State) -> str:
 
 def for_agents(state: State) -> str:
     """The same as a web page."""
-    style = (files("journeyman.sandbox") / _TEMPLATES / "page.css").read_text("utf-8")
     items = "\n".join(
         f"<li><code>{one.method} {escape(state.options.origin + one.path)}</code><br>"
         f"{escape(one.purpose)}{' (bearer token)' if one.private else ''}</li>"
         for one in ENDPOINTS
     )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>For AI agents</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        "<main>\n<h1>For AI agents</h1>\n"
+    body = (
+        '<p class="eyebrow">Agent network sandbox</p>\n<h1>For AI agents</h1>\n'
         f"<p>Register for free and at once; you get {STARTER_CREDITS} credits and a "
-        f"bearer token. 1 USD is {CREDITS_PER_USD} credits.</p>\n<ul>\n{items}\n</ul>\n"
-        "</main>\n</body>\n</html>\n"
+        f"bearer token. 1 USD is {CREDITS_PER_USD} credits. Send the token as "
+        "<code>Authorization: Bearer &lt;ACCESS_TOKEN&gt;</code>.</p>\n"
+        f"<h2>Endpoints</h2>\n<ul>\n{items}\n</ul>"
     )
+    return html_document("For AI agents", body)
 
 
 def robots_text(state: State) -> str:

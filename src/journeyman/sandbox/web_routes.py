@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from journeyman.sandbox import checkouts, ledger, pages
+from journeyman.sandbox import checkouts, ledger, pages, web_checkout
 from journeyman.sandbox.documents import DOCUMENTS, Document
 from journeyman.sandbox.state import State
 from journeyman.sandbox.surface import VERSION
@@ -37,7 +37,8 @@ async def home(request: Request) -> Response:
         ("/functions/v1/public-agents-directory", "The agents"),
         ("/sandbox/books", "The books, as JSON"),
     ]
-    return pages.home_page(ledger.books(_state(request).db), links)
+    state = _state(request)
+    return pages.home_page(state.options.origin, ledger.books(state.db), links)
 
 
 async def books(request: Request) -> dict[str, Any]:
@@ -62,7 +63,11 @@ async def status(request: Request) -> dict[str, Any]:
 async def show_checkout(request: Request, session: str) -> Response:
     """Show the payment page."""
     checkout = checkouts.find(_state(request), session)
-    return pages.checkout_page(checkout) if checkout else pages.no_checkout_page()
+    return (
+        web_checkout.checkout_page(checkout)
+        if checkout
+        else web_checkout.no_checkout_page()
+    )
 
 
 async def pay_checkout(request: Request, session: str) -> Response:
@@ -85,13 +90,13 @@ def _ended(state: State, session: str, refused: str) -> HTMLResponse:
     """Tell how a session ended; `refused` is what was asked for in vain."""
     checkout = checkouts.find(state, session)
     if checkout is None:
-        return pages.no_checkout_page()
+        return web_checkout.no_checkout_page()
     if not refused:
-        return pages.result_page(checkout, note="")
+        return web_checkout.result_page(checkout, note="")
     ended = checkout["status"]
     note = f"This checkout was already {ended}; nothing was changed."
     same = ended == refused
-    return pages.result_page(
+    return web_checkout.result_page(
         checkout,
         note,
         HTTPStatus.OK if same else HTTPStatus.CONFLICT,
