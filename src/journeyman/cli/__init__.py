@@ -1,1 +1,5 @@
-"""To be written."""
+"""The command line: one file per command under `commands`; parse, call, print."""
+
+from journeyman.cli.main import main
+
+__all__ = ["main"]

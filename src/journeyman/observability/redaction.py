@@ -41,9 +41,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         rf"\g<1>{HIDDEN}",
     ),
 )
-_HINTS = (
-    *("token", "key", "secret", "passw", "authorization", "cookie"),
-    *("bearer", "eyj", "://"),
+_HINTS = re.compile(
+    "token|key|secret|passw|authorization|cookie|bearer|eyj|://",
+    re.IGNORECASE,
 )
 """One of these is in every text that a pattern could match; a cheap first look."""
 _NAMED = re.compile(rf"(?:{_SENSITIVE}|secret|token)", re.IGNORECASE)
@@ -55,12 +55,14 @@ class Redactor:
     def __init__(self) -> None:
         self._forms: set[str] = set()
         self._known: re.Pattern[str] | None = None
+        self._names: dict[str, str] = {}
 
     def add(self, secret: str) -> None:
         """Learn a secret; one shorter than six characters is not looked for."""
         if len(secret) < SHORTEST_SECRET:
             return
         self._forms.update(_forms(secret))
+        self._names.clear()
         # The longest first: a form may hold a shorter one.
         longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
         self._known = re.compile("|".join(map(re.escape, longest_first)))
@@ -69,8 +71,7 @@ class Redactor:
         """Give the text without secrets."""
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
-        lowered = text.lower()
-        if not any(hint in lowered for hint in _HINTS):
+        if not _HINTS.search(text):
             return text
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
@@ -82,11 +83,16 @@ class Redactor:
 
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
         """Do the same for the fields of a log record."""
-        clean = self.clean
         return {
-            clean(name): _entry(name, plain(value), clean)
+            self._clean_name(name): _entry(name, plain(value), self.clean)
             for name, value in record.items()
         }
+
+    def _clean_name(self, name: str) -> str:
+        """Clean the name of a field, once: the same few come with every record."""
+        if name not in self._names:
+            self._names[name] = self.clean(name)
+        return self._names[name]
 
 
 def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
@@ -97,7 +103,10 @@ def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
     if isinstance(value, list):
         return [_walk(inner, clean) for inner in value]
     # A secret can be a number; a number that holds none stays one.
-    return value if clean(str(value)) == str(value) else HIDDEN
+    digits = str(value)
+    if len(digits) < SHORTEST_SECRET or clean(digits) == digits:
+        return value
+    return HIDDEN
 
 
 def _entry(key: str, value: JSON, clean: Callable[[str], str]) -> JSON:

@@ -1,0 +1,1 @@
+"""The commands, a file each. Heavy imports stay inside the functions."""

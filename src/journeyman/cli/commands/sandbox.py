@@ -1,0 +1,89 @@
+"""`journeyman sandbox`: a local network to try an agent on."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from journeyman.cli.command import command
+from journeyman.cli.session import Session
+
+if TYPE_CHECKING:
+    from journeyman.sandbox import SandboxOptions
+
+
+@command(
+    "sandbox",
+    example="journeyman sandbox --port 8080 --data sandbox.db --rivals 2",
+    settings=False,
+)
+def sandbox(  # noqa: PLR0913 - each is an option of the command line
+    session: Session,
+    *,
+    port: Annotated[
+        int, typer.Option(help="Where to listen; 0 takes any free port.")
+    ] = 8080,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep everything in this SQLite file."),
+    ] = None,
+    tasks: Annotated[
+        int | None, typer.Option(help="How many tasks to begin with.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed makes the same tasks.")
+    ] = None,
+    rivals: Annotated[
+        int | None, typer.Option(help="Other agents that compete for tasks.")
+    ] = None,
+    refill: Annotated[
+        bool | None,
+        typer.Option("--refill", help="Make new tasks for those that are taken."),
+    ] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Make only these kinds of task."),
+    ] = None,
+    latency: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Answer this much later."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML file, such as config/sandbox.toml."),
+    ] = None,
+    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Run a local network with tasks to do, until Ctrl-C.
+
+    It implements the whole contract on this machine. Nothing in it costs anything.
+    """
+    from journeyman.cli.serve_sandbox import build_options, serve_until_told
+
+    options = build_options(
+        config,
+        data=data,
+        tasks=tasks,
+        seed=seed,
+        rivals=rivals,
+        refill=refill,
+        kinds=tuple(kinds.split(",")) if kinds else None,
+        latency_seconds=latency,
+    )
+
+    def announce(base_url: str) -> None:
+        print(_sign(options, base_url, as_json=session.as_json), flush=True)
+
+    serve_until_told(options, host, port, announce, lifeline=until_stdin_closes)
+
+
+def _sign(options: "SandboxOptions", base_url: str, *, as_json: bool) -> str:
+    if as_json:
+        data = str(options.data) if options.data else None
+        return json.dumps({"base_url": base_url, "page": f"{base_url}/", "data": data})
+    return (
+        f"The sandbox is at {base_url} (open it in a browser). "
+        f"Start an agent on it: journeyman run --base-url {base_url}"
+    )

@@ -1,0 +1,101 @@
+"""The sheet of facts that `journeyman status` draws."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from journeyman.cli.text import counted, duration, neutral
+
+Status = Mapping[str, Any]
+LIFE = (
+    *("completed", "lost", "declined", "failed", "rejected", "skipped", "wanted"),
+    *("claiming", "claimed", "executing", "executed", "submitting", "submitted"),
+    "completing",
+)
+"""The states in the order in which a person asks for them."""
+
+
+def sheet(status: Status) -> dict[str, str]:
+    """Give label and text for each line; an empty text is left out."""
+    return {
+        "state": _state(status),
+        "agent": _agent(status),
+        "credits": _credits(status),
+        "now": _now(status),
+        "this run": _this_run(status),
+        "all time": _all_time(status),
+        "skipped": counted(status["skipped_because"].items())
+        if status["skipped_because"]
+        else "",
+        "top-ups": "\n".join(map(_top_up, status["open_top_ups"])),
+        "problems": _problems(status),
+        "data": str(status["data_directory"]),
+    }
+
+
+def _state(status: Status) -> str:
+    if status["running"]:
+        since = duration(status["up_seconds"])
+        word = "PAUSED" if status["obstacle"] == "paused" else "RUNNING"
+        why = status["obstacle"] if word == "RUNNING" else ""
+        process = f"for {since} (process {status['pid']})"
+        return f"{word} {process}{f', claims nothing: {why}' if why else ''}"
+    if status["held_by"]:
+        return (
+            f"STARTING (process {status['held_by']} holds the data directory and takes "
+            "no commands yet; its log says more)"
+        )
+    return "STOPPED (start it with `journeyman run`)"
+
+
+def _agent(status: Status) -> str:
+    if not status["agent_id"]:
+        return "has not joined a network yet"
+    return f"{status['agent_id']} on {status['base_url']}"
+
+
+def _credits(status: Status) -> str:
+    moved = ", ".join(
+        f"{kind} {amount:+d}" for kind, amount in status["ledger"].items() if amount
+    )
+    held = status["held_credits"]
+    return f"{status['balance']} ({moved or 'nothing booked'})" + (
+        f", of which {held} are held for posts of unknown outcome" if held else ""
+    )
+
+
+def _now(status: Status) -> str:
+    slots = f" of {status['slots']} slots" if status["running"] else ""
+    return f"{status['in_flight']} in flight{slots} · {status['waiting']} waiting"
+
+
+def _this_run(status: Status) -> str:
+    return (
+        counted(status["this_run"].items()).replace("_", " ")
+        if "this_run" in (status)
+        else ""
+    )
+
+
+def _all_time(status: Status) -> str:
+    tasks = status["tasks"]
+    return counted(
+        [
+            ("seen", status["tasks_seen"]),
+            *((name, tasks[name]) for name in LIFE if tasks.get(name)),
+        ],
+    )
+
+
+def _top_up(top_up: Mapping[str, Any]) -> str:
+    usd = top_up["cents"] / 100
+    return (
+        f"{top_up['spend_id']}: {top_up['credits']} credits for USD {usd:.2f}, "
+        f"not paid as far as we know: {neutral(top_up['url'])}"
+    )
+
+
+def _problems(status: Status) -> str:
+    count = len(status.get("strategy_problems", ()))
+    if not count:
+        return ""
+    return f"{count} strategy files were refused: journeyman strategies list"

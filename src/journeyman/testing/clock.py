@@ -1,0 +1,57 @@
+"""A clock whose hands a test moves."""
+
+from datetime import UTC, datetime, timedelta
+
+import anyio
+
+START = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class FakeClock:
+    """A `journeyman.domain.Clock` that stands still until `advance` is called."""
+
+    def __init__(self, start: datetime = START) -> None:
+        """Begin at `start`, a moment in UTC."""
+        self._now = start
+        self._monotonic = 0.0
+        self._sleepers: list[tuple[float, anyio.Event]] = []
+        self.slept: list[float] = []
+        """Every sleep that was asked for, in seconds."""
+
+    def monotonic(self) -> float:
+        """Seconds since the clock was made; never steps back."""
+        return self._monotonic
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the clock has been advanced by so many seconds."""
+        self.slept.append(seconds)
+        awake = anyio.Event()
+        self._sleepers.append((self._monotonic + seconds, awake))
+        self._wake()
+        await awake.wait()
+
+    def advance(self, seconds: float) -> None:
+        """Let both clocks run on, and wake whoever has slept long enough.
+
+        Raises:
+            ValueError: time does not run backwards; `step` sets the wall clock.
+        """
+        if seconds < 0:
+            raise ValueError(f"cannot advance by {seconds} s: use step")
+        self._monotonic += seconds
+        self.step(seconds)
+        self._wake()
+
+    def step(self, seconds: float) -> None:
+        """Set the wall clock forward or back, as a correction of it does."""
+        self._now += timedelta(seconds=seconds)
+
+    def _wake(self) -> None:
+        for due, awake in self._sleepers:
+            if due <= self._monotonic:
+                awake.set()
+        self._sleepers = [one for one in self._sleepers if one[0] > self._monotonic]

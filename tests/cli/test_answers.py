@@ -1,0 +1,243 @@
+"""What the commands answer, as JSON and to people."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeyman.domain.version import __version__
+
+Run = Callable[..., Any]
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+EVERY = (
+    *("status", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
+    *("market", "market --public", "directory", "directory --public", "discover"),
+    *("strategies list", "config show", "events", "version"),
+)
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_every_answer_is_one_json_document(
+    run: Run, lived: Path, sandbox: str, command: str
+) -> None:
+    reads_data = command not in {"events", "version"}
+    where = ("--data-dir", str(lived), "--base-url", sandbox) if reads_data else ()
+
+    done = run(*command.split(), *where, "--json")
+
+    assert done.code == 0, done.err
+    assert done.answer is not None
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_every_answer_reads_well_when_piped(
+    run: Run, lived: Path, sandbox: str, command: str
+) -> None:
+    reads_data = command not in {"events", "version"}
+    where = ("--data-dir", str(lived), "--base-url", sandbox) if reads_data else ()
+
+    done = run(*command.split(), *where)
+
+    assert done.code == 0, done.err
+    assert done.out.strip()
+    assert "\x1b" not in done.out
+
+
+def test_a_stopped_agent_is_told_from_its_journal(run: Run, lived: Path) -> None:
+    told = run("status", "--data-dir", str(lived))
+    answer = run("status", "--data-dir", str(lived), "--json").answer
+
+    assert told.out.startswith("state     STOPPED")
+    assert answer["running"] is False
+    assert answer["tasks"]["completed"] == 4
+    assert answer["balance"] == 100 + answer["ledger"]["earned"]
+
+
+def test_the_token_is_never_shown(run: Run, lived: Path) -> None:
+    identity = (lived / "identity.json").read_text()
+    token = identity.split('"access_token": "')[1].split('"')[0]
+
+    shown = [
+        run(*command.split(), "--data-dir", str(lived), *json).out
+        for command in ("join", "status", "tasks", "config show")
+        for json in ((), ("--json",))
+    ]
+
+    assert all(token not in text for text in shown)
+
+
+def test_a_task_tells_its_history_and_its_result(run: Run, lived: Path) -> None:
+    where = ("--data-dir", str(lived))
+    [first, *_] = run("tasks", "--state", "completed", *where, "--json").answer
+
+    told = run("tasks", "show", first["task_id"], "--raw", *where, "--json").answer
+    drawn = run("tasks", "show", first["task_id"], *where)
+
+    after = [event["after"] for event in told["history"]]
+    assert after[0] == "wanted"
+    assert after[-1] == "completed"
+    assert told["result"] is not None
+    assert told["raw"]["id"] == first["task_id"]
+    assert "executing" in drawn.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param(("tasks", "--state", "done"), "completed", id="state"),
+        pytest.param(("tasks", "show", "t_0"), "'t_0'", id="task"),
+    ],
+)
+def test_what_is_not_there_is_a_mistake_in_the_command(
+    run: Run, lived: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    done = run(*arguments, "--data-dir", str(lived))
+
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_a_ledger_that_was_tampered_with_is_found(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "journal.db").write_bytes((lived / "journal.db").read_bytes())
+    with sqlite3.connect(copy / "journal.db") as journal:
+        journal.execute("DROP TRIGGER IF EXISTS ledger_is_append_only")
+        for (name,) in journal.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        ).fetchall():
+            journal.execute(f"DROP TRIGGER {name}")
+        journal.execute("UPDATE ledger SET amount = 1000 WHERE entry_id = 1")
+    journal.close()
+
+    whole = run("ledger", "--verify", "--data-dir", str(lived))
+    broken = run("ledger", "--verify", "--data-dir", str(copy))
+
+    assert whole.code == 0
+    assert "The chain is whole." in whole.out
+    assert broken.code == 1
+    assert "BROKEN: entry 1" in broken.out
+
+
+def test_the_public_market_needs_no_identity(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "nobody")
+
+    done = run("market", "--limit", "3", *where, "--json")
+
+    assert done.code == 0
+    assert len(done.answer["tasks"]) == 3
+
+
+def test_the_twelve_documents_are_read(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "nobody")
+
+    found = run("discover", *where, "--json").answer
+
+    assert len(found) == 12
+    assert {row["found"] for row in found} == {"yes"}
+    assert {row["problem"] for row in found} == {""}
+
+
+def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine", "--json")
+
+    joined = run("join", *where).answer
+    posted = run("post", "--title", "Say hello", "--reward", "4", *where).answer
+    page = run("topup", "--credits", "50", *where).answer
+    waiting = run("topup", "--list", *where).answer
+    settled = run("topup", "--cancel", page["spend_id"], *where).answer
+
+    assert joined["joined_now"] is True
+    assert posted["balance"] == 96
+    assert page["cents"] == 50
+    assert [w["spend_id"] for w in waiting] == [page["spend_id"]]
+    assert settled["booked"] is False
+    assert run("topup", "--list", *where).answer == []
+    assert run("join", *where).answer["joined_now"] is False
+
+
+def test_a_limit_of_the_owner_says_no_before_anything_is_sent(
+    run: Run, sandbox: str
+) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine")
+
+    post = run("post", "--title", "x", "--reward", "26", *where)
+    top_up = run("topup", "--credits", "100000", *where)
+
+    assert post.code == top_up.code == 6
+    assert "budget.per_post_credits" in post.err
+    assert "topup.per_day_cents" in top_up.err
+
+
+def test_the_settings_tell_where_they_come_from(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYMAN_WORK__SLOTS", "3")
+
+    shown = run("config", "show", "--origin", "--set", "work.min_reward=2", "--json")
+
+    rows = {row["key"]: row for row in shown.answer}
+    assert rows["work.slots"]["value"] == "3"
+    assert rows["work.slots"]["origin"] == "environment JOURNEYMAN_WORK__SLOTS"
+    assert rows["work.min_reward"]["origin"] == "command line"
+    assert rows["network.limit"]["origin"] == "default"
+
+
+def test_broken_strategies_are_told_and_stop_nobody(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "strategies"
+    folder.mkdir()
+    (folder / "halves.py").write_text("def half(:\n")
+    (folder / "angry.py").write_text(
+        "from journeyman import Strategy\n\nraise RuntimeError('not today')\n",
+    )
+    (folder / "echo.py").write_text(
+        "from journeyman import strategy\n\n\n"
+        "@strategy(tags={'echo'}, min_reward=1)\n"
+        "def echo(task):\n"
+        '    """Says it again."""\n'
+        "    return task.text\n",
+    )
+
+    told = run("strategies", "list", "--strategies", str(folder))
+    answer = run("strategies", "list", "--strategies", str(folder), "--json").answer
+
+    assert told.code == 4
+    assert [s["name"] for s in answer["strategies"]] == ["echo"]
+    assert {p["code"] for p in answer["problems"]} == {"E101", "E103"}
+    assert "halves.py:1" in told.out
+    assert "1 | def half(:" in told.out
+    assert "not today" in told.out
+    assert "fix: " in told.out
+    assert "1 loaded" in told.out
+
+
+def test_the_version_is_the_package_s(run: Run) -> None:
+    assert run("version", "--json").answer["journeyman"] == __version__
+
+
+def test_the_reference_of_events_is_current(program: Program, tmp_path: Path) -> None:
+    reference = Path("docs/reference/events.md")
+    (tmp_path / reference).parent.mkdir(parents=True)
+
+    # In a process of its own: other tests declare events of their own.
+    done = program(
+        *(sys.executable, "-m", "journeyman", "events", "--write"), cwd=tmp_path
+    )
+
+    assert done.returncode == 0
+    current = (Path(__file__).parents[2] / reference).read_text(encoding="utf-8")
+    assert (tmp_path / reference).read_text() == current, "run `make generate`"
+
+
+def test_the_reference_of_events_is_written_in_a_checkout_only(run: Run) -> None:
+    outside = run("events", "--write")
+
+    assert outside.code == 1
+    assert "checkout" in outside.err

@@ -1,0 +1,70 @@
+"""Help: at once, complete, and with an example for each command."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+HEAVY = {"pydantic", "httpx2", "rich", "fastapi", "uvicorn", "anyio", "sqlite3"}
+COMMANDS = (
+    *("run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
+    *("join", "market", "directory", "discover", "post", "topup", "ledger"),
+    *("events", "version", "tasks", "tasks show", "strategies list", "config show"),
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "heavy"),
+    [
+        pytest.param("", HEAVY, id="all"),
+        # Typer itself imports pydantic as soon as a command has options.
+        pytest.param("run", HEAVY - {"pydantic"}, id="run"),
+    ],
+)
+def test_help_imports_nothing_heavy(
+    program: Program, command: str, heavy: set[str]
+) -> None:
+    code = (
+        "import sys; from journeyman.cli import main; code = main(sys.argv[1:]); "
+        f"print(*sorted({heavy!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+    )
+    arguments = [*command.split(), "--help"]
+
+    done = program(sys.executable, "-c", code, *arguments)
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: journeyman")
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_says_what_it_does_and_gives_an_example(
+    run: Run, command: str
+) -> None:
+    shown = run(*command.split(), "--help")
+
+    assert shown.code == 0
+    assert f"Example: journeyman {command}" in " ".join(shown.out.split())
+    assert "--json" in shown.out
+
+
+def test_the_list_of_commands_cuts_no_description_short(run: Run) -> None:
+    shown = run("--help")
+
+    assert not any(line.endswith("...") for line in shown.out.splitlines()[1:])
+    assert all(f"  {command.split()[0]} " in shown.out for command in COMMANDS)
+
+
+def test_no_arguments_show_the_help(run: Run) -> None:
+    assert run().out == run("--help").out
+
+
+def test_it_runs_as_a_module_too(program: Program) -> None:
+    done = program(sys.executable, "-m", "journeyman", "version")
+
+    assert done.stdout.startswith("journeyman ")

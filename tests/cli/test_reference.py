@@ -1,0 +1,28 @@
+"""docs/reference/cli.md says what the command line does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from journeyman.cli.app import ALL_COMMANDS
+from journeyman.cli.command import Command
+from journeyman.domain import errors
+
+TEXT = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ALL_COMMANDS, ids=lambda c: c.example)
+def test_each_command_is_there_with_its_example(command: Command) -> None:
+    assert command.example in TEXT
+
+
+def test_each_exit_code_is_there() -> None:
+    told = {int(code) for code in re.findall(r"^\| (\d+) \|", TEXT, re.MULTILINE)}
+    used = {
+        kind.exit_code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.JourneymanError)
+    }
+
+    assert used <= told

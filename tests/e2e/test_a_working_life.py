@@ -1,0 +1,192 @@
+"""The daemon as its owner sees it: started, watched, stopped, started again."""
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from journeyman.daemon.strategies import ready_strategies
+
+Start = Callable[..., Awaitable[Any]]
+
+WORD_COUNT = '''\
+from journeyman import Context, Decline, Result, Strategy, Task, param, skip
+
+
+class WordCount(Strategy):
+    """Counts the words of a text task."""
+
+    api, version = 1, "1.0.0"
+    max_words: int = param(50_000, ge=1, help="decline longer texts")
+
+    def wants(self, task: Task):
+        return task.reward >= 1 if "count" in task.tags else skip("tag 'count' missing")
+
+    async def run(self, task: Task, ctx: Context) -> Result:
+        words = len(task.text.split())
+        if words > self.max_words:
+            raise Decline("text too long", words=words)
+        ctx.log.info("counted", words=words)
+        return Result(str(words), evidence={"method": "whitespace"})
+'''
+"""The example of design 6, as written there."""
+
+
+async def test_it_earns_until_enough_tasks_have_ended_and_exits_with_0(
+    start: Start,
+    start_network: Start,
+    remains: Callable[[Path], Any],
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "20")
+    data = tmp_path / "data"
+
+    daemon = await start(
+        *("run", "--base-url", network.base_url, "--data-dir", str(data)),
+        *("--max-tasks", "6"),
+    )
+
+    assert await daemon.ended() == 0
+    [agent] = await network.newcomers()
+    left = remains(data)
+    assert left.completed == 6
+    assert left.balance == agent["balance"] > 100
+    assert left.kinds == {"starter", "earned"}
+    assert (await network.books())["balanced"]
+
+
+async def test_sigterm_stops_it_with_0_and_the_next_start_is_the_same_agent(
+    start: Start,
+    start_network: Start,
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "10", "--refill", "--latency", "0.02")
+    options = ("--base-url", network.base_url, "--data-dir", str(tmp_path / "data"))
+
+    first = await start("run", *options)
+    await first.event("task.completed", 2)
+    first.process.terminate()
+    assert await first.ended() == 0
+    second = await start("run", *options, "--max-tasks", "1")
+
+    assert await second.ended() == 0
+    assert len(await network.newcomers()) == 1
+    assert "identity.known" in second.stdout
+    assert (await network.books())["tasks"]["claimed"] == 0
+
+
+async def test_a_second_daemon_on_the_same_data_is_refused(
+    start: Start,
+    start_network: Start,
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "2")
+    options = ("--base-url", network.base_url, "--data-dir", str(tmp_path / "data"))
+    first = await start("run", *options)
+    await first.event("daemon.started")
+
+    second = await start("run", *options)
+
+    assert await second.ended() == 6
+    assert f"process {first.process.pid}" in second.stderr
+    assert "--data-dir" in second.stderr
+
+
+async def test_its_owner_can_look_pause_resume_post_and_stop(
+    start: Start,
+    start_network: Start,
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "2")
+    where = ("--data-dir", str(tmp_path / "data"), "--json")
+    daemon = await start("run", "--base-url", network.base_url, *where)
+    await daemon.event("daemon.started")
+
+    async def ask(*arguments: str) -> dict[str, Any]:
+        asked = await start(*arguments, *where)
+        assert await asked.ended() == 0, asked.stderr
+        return dict(json.loads(asked.stdout))
+
+    assert (await ask("health"))["healthy"] is True
+    await ask("pause")
+    assert (await ask("status"))["obstacle"] == "paused"
+    await ask("resume")
+    posted = await ask("post", "--title", "Say hello", "--reward", "3")
+    assert (await ask("status"))["ledger"]["spent"] == -3
+    assert posted["task_id"]
+    await ask("stop")
+    assert await daemon.ended() == 0
+
+
+async def test_a_strategy_dropped_into_the_folder_earns(
+    start: Start,
+    start_network: Start,
+    remains: Callable[[Path], Any],
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "6", "--kinds", "word_count")
+    folder = tmp_path / "strategies"
+    shutil.copytree(ready_strategies(), folder)
+    (folder / "word_count.py").write_text(WORD_COUNT)
+    (folder / "half.py").write_text("from journeyman import Strategy\n\ndef half(:\n")
+
+    daemon = await start(
+        *("run", "--base-url", network.base_url, "--data-dir", str(tmp_path / "data")),
+        *("--strategies", str(folder), "--once"),
+    )
+
+    assert await daemon.ended() == 0
+    left = remains(tmp_path / "data")
+    assert left.completed == 6
+    assert left.earners == {"word_count", "count_words"}
+    assert "half.py" in daemon.stdout, "the broken one is told, and stops nobody"
+
+
+async def test_its_own_sandbox_keeps_its_address_over_restarts(
+    start: Start,
+    tmp_path: Path,
+) -> None:
+    options = ("run", "--sandbox", "--data-dir", str(tmp_path / "data"))
+    first = await start(*options, "--max-tasks", "2")
+    assert await first.ended() == 0, first.stderr
+
+    second = await start(*options, "--max-tasks", "2")
+
+    assert await second.ended() == 0, second.stderr
+    assert "identity.known" in second.stdout
+
+
+async def test_being_told_to_stop_while_it_starts_is_no_failure(
+    start: Start,
+    tmp_path: Path,
+) -> None:
+    daemon = await start("run", "--sandbox", "--data-dir", str(tmp_path / "data"))
+    with anyio.fail_after(30):
+        while not (tmp_path / "data" / "sandbox.log").exists():  # noqa: ASYNC110 - another process makes it
+            await anyio.sleep(0.01)
+
+    daemon.process.terminate()
+
+    assert await daemon.ended() == 0, daemon.stderr
+
+
+@pytest.mark.parametrize("signal_name", ["terminate", "kill"])
+async def test_its_own_sandbox_never_outlives_it(
+    start: Start,
+    tmp_path: Path,
+    signal_name: str,
+) -> None:
+    options = ("run", "--sandbox", "--data-dir", str(tmp_path / "data"))
+    first = await start(*options)
+    await first.event("daemon.started")
+
+    getattr(first.process, signal_name)()
+    await first.process.wait()
+
+    # Its port and its data are free again, or this would not start.
+    second = await start(*options, "--max-tasks", "1")
+    assert await second.ended() == 0, second.stderr

@@ -1,0 +1,137 @@
+"""A network that plays a script, and the economy around a real journal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import pytest
+
+from journeyman.domain import (
+    AgentId,
+    Confirmed,
+    IdempotencyKey,
+    NewTask,
+    NotSent,
+    Outcome,
+    Refusal,
+    Refused,
+    TaskId,
+    Unknown,
+)
+from journeyman.economy import BalanceWatch, Limits, Offer, Posting, TopUp, book_starter
+from journeyman.journal import Journal
+from journeyman.network import CheckoutRequest, CheckoutSession, Posted
+from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
+
+T = TypeVar("T")
+
+ME = AgentId("agent-1")
+PAGE = "https://pay.example/1"
+OPENED = Confirmed(CheckoutSession(ok=True, session_id="cs_1", url=PAGE))
+REFUSED = Refused(Refusal.UNAFFORDABLE, "too poor", 402)
+NOT_SENT = NotSent("no connection")
+UNKNOWN = Unknown("timed out")
+LIMITS = Limits(
+    reserve_credits=20,
+    per_post_credits=25,
+    per_day_credits=50,
+    posts_per_day=10,
+    topup_per_day_cents=500,
+    topup_per_month_cents=2000,
+)
+
+
+def posted(
+    task_id: str | None = "task-1", balance: int | None = None
+) -> Confirmed[Posted]:
+    return Confirmed(Posted(TaskId(task_id) if task_id else None, balance))
+
+
+def new_task(reward: int = 5, title: str = "Count") -> NewTask:
+    return NewTask(title=title, description="Count the words", reward=reward)
+
+
+class ScriptedNetwork:
+    """Answers posts and checkouts from a script, when it is let to."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.posts: list[tuple[NewTask, IdempotencyKey]] = []
+        self.checkouts: list[tuple[CheckoutRequest, IdempotencyKey]] = []
+        self.post_answers: list[Outcome[Posted]] = []
+        self.checkout_answers: list[Outcome[CheckoutSession]] = []
+        self.states_when_called: list[list[str]] = []
+        self.may_answer = anyio.Event()
+        self.may_answer.set()
+        self._journal = journal
+
+    async def post_task(self, new: NewTask, key: IdempotencyKey) -> Outcome[Posted]:
+        self.posts.append((new, key))
+        await self._work()
+        return self.post_answers.pop(0)
+
+    async def create_checkout(
+        self, request: CheckoutRequest, key: IdempotencyKey
+    ) -> Outcome[CheckoutSession]:
+        self.checkouts.append((request, key))
+        await self._work()
+        return self.checkout_answers.pop(0)
+
+    async def _work(self) -> None:
+        """Look, as another process would, at what is on disk before answering."""
+        path, now = self._journal.database.path, FakeClock().now
+        with Journal(path, now, read_only=True) as reader:
+            spends = reader.spends.recent(99)
+        self.states_when_called.append([spend.state.value for spend in spends])
+        await self.may_answer.wait()
+
+
+class Economy:
+    """The economy of one agent with its 100 starter credits."""
+
+    def __init__(self, journal: Journal, clock: FakeClock, limits: Limits) -> None:
+        self.journal, self.clock = journal, clock
+        self.log = RecordingLog()
+        self.network = ScriptedNetwork(journal)
+        self.watch = BalanceWatch(journal, self.log)
+        randomness = FakeRandomness()
+        self.posting = Posting(
+            network=self.network,
+            journal=journal,
+            watch=self.watch,
+            limits=limits,
+            clock=clock,
+            randomness=randomness,
+            log=self.log,
+        )
+        self.top_up = TopUp(
+            network=self.network,
+            journal=journal,
+            limits=limits,
+            offer=Offer(plan="pack", price_id="p1", product_label=None, source="us"),
+            clock=clock,
+            randomness=randomness,
+            log=self.log,
+        )
+
+    @property
+    def balance(self) -> int:
+        return self.journal.ledger.balance()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, clock: FakeClock) -> Iterator[Journal]:
+    with Journal(tmp_path / "journal.db", clock.now) as opened:
+        with opened.tx("starter"):
+            book_starter(opened.ledger, None)
+        yield opened
+
+
+@pytest.fixture
+def economy(journal: Journal, clock: FakeClock) -> Economy:
+    return Economy(journal, clock, LIMITS)

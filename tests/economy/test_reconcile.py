@@ -1,0 +1,164 @@
+"""A shown balance is compared only when nothing else can explain a difference."""
+
+import pytest
+from tests.economy.conftest import ME, OPENED, UNKNOWN, Economy, new_task, posted
+
+from journeyman.domain import SpendId, Task, TaskId, TaskState
+from journeyman.journal import Confidence, EntryKind, SpendState
+
+TO = {
+    TaskState.CLAIMING: 1,
+    TaskState.EXECUTING: 3,
+    TaskState.SUBMITTING: 5,
+    TaskState.SUBMITTED: 6,
+    TaskState.COMPLETING: 7,
+    TaskState.COMPLETED: 8,
+}
+WAY = (
+    TaskState.CLAIMING,
+    TaskState.CLAIMED,
+    TaskState.EXECUTING,
+    TaskState.EXECUTED,
+    TaskState.SUBMITTING,
+    TaskState.SUBMITTED,
+    TaskState.COMPLETING,
+    TaskState.COMPLETED,
+)
+
+
+def show(economy: Economy, balance: int | None) -> None:
+    """Let an answer show a balance while nothing else is on its way."""
+    with economy.watch.window() as window:
+        economy.watch.observe(window, balance)
+
+
+def put_task(economy: Economy, state: TaskState) -> None:
+    tasks = economy.journal.tasks
+    with economy.journal.tx("walk"):
+        tasks.sight(Task(id=TaskId("t")), TaskState.WANTED, reason="", fingerprint="f")
+        record = tasks.get(TaskId("t"))
+        for after in WAY[: TO[state]]:
+            record = tasks.move(record, after)
+
+
+@pytest.mark.parametrize("shown", [None, 100])
+def test_a_balance_that_agrees_or_is_not_shown_books_nothing(
+    economy: Economy, shown: int | None
+) -> None:
+    show(economy, shown)
+
+    assert len(economy.journal.ledger.recent(9)) == 1
+
+
+@pytest.mark.parametrize("shown", [0, 93, 108])
+def test_a_difference_that_nothing_explains_is_booked_as_one(
+    economy: Economy, shown: int
+) -> None:
+    show(economy, shown)
+    show(economy, shown)
+
+    entry = economy.journal.ledger.recent(1)[0]
+    assert (entry.kind, entry.amount) == (EntryKind.ADJUSTMENT, shown - 100)
+    assert entry.confidence is Confidence.OBSERVED
+    assert economy.balance == shown
+    assert economy.log.names == ["ledger.adjusted"]
+
+
+def test_the_same_difference_twice_in_a_row_is_booked_twice(economy: Economy) -> None:
+    for shown in (90, 100, 90):
+        show(economy, shown)
+
+    assert economy.balance == 90
+    assert len(economy.journal.ledger.recent(9)) == 4
+
+
+def test_requests_that_overlap_spoil_each_others_balance(economy: Economy) -> None:
+    with economy.watch.window() as first:
+        with economy.watch.window() as second:
+            economy.watch.observe(second, 90)
+        economy.watch.observe(first, 90)
+
+    assert economy.balance == 100
+
+
+def test_a_window_that_was_never_alone_stays_so(economy: Economy) -> None:
+    with economy.watch.window() as first:
+        with economy.watch.window():
+            pass
+        economy.watch.observe(first, 90)
+    show(economy, 95)
+
+    assert economy.balance == 95
+
+
+@pytest.mark.parametrize(
+    ("state", "compared"),
+    [
+        (TaskState.CLAIMING, True),
+        (TaskState.EXECUTING, True),
+        (TaskState.SUBMITTING, False),
+        (TaskState.SUBMITTED, False),
+        (TaskState.COMPLETING, False),
+        (TaskState.COMPLETED, True),
+    ],
+)
+def test_a_payment_that_may_have_arrived_is_waited_for(
+    economy: Economy, state: TaskState, *, compared: bool
+) -> None:
+    put_task(economy, state)
+
+    show(economy, 103)
+
+    assert economy.balance == (103 if compared else 100)
+
+
+async def test_an_open_top_up_whose_credits_are_seen_is_booked_once(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+    await economy.top_up.ask(ME, 250)
+
+    show(economy, 350)
+    show(economy, 350)
+
+    (spend,) = economy.journal.spends.recent(9)
+    assert spend.state is SpendState.SETTLED
+    assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 250}
+
+
+async def test_other_credits_are_not_taken_for_a_top_up(economy: Economy) -> None:
+    economy.network.checkout_answers.append(OPENED)
+    await economy.top_up.ask(ME, 250)
+
+    show(economy, 349)
+
+    (spend,) = economy.journal.spends.recent(9)
+    assert spend.state is SpendState.OPEN
+    assert economy.journal.ledger.totals() == {"starter": 100, "adjustment": 249}
+
+
+async def test_a_post_of_unknown_outcome_that_has_left_the_balance_is_settled(
+    economy: Economy,
+) -> None:
+    economy.network.post_answers.append(UNKNOWN)
+    await economy.posting.post(new_task(25))
+
+    show(economy, 75)
+
+    spend = economy.journal.spends.get(SpendId("post_1"))
+    assert spend is not None
+    assert spend.state is SpendState.SETTLED
+    assert economy.journal.ledger.totals() == {"starter": 100, "spent": -25}
+    assert economy.journal.spends.held_credits() == 0
+
+
+async def test_the_balance_in_a_posts_own_answer_is_compared_after_its_booking(
+    economy: Economy,
+) -> None:
+    economy.network.post_answers.extend([posted("a", 95), posted("b", 88)])
+
+    await economy.posting.post(new_task(5))
+    assert economy.journal.ledger.totals() == {"starter": 100, "spent": -5}
+
+    await economy.posting.post(new_task(5))
+    assert economy.journal.ledger.totals()["adjustment"] == -2

@@ -1,0 +1,110 @@
+"""When credits run short, what happens is what the owner allowed."""
+
+import pytest
+from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
+
+from journeyman.domain import Outcome, SpendId
+from journeyman.economy import Refill, Shortage, TopUpMode
+from journeyman.network import CheckoutSession
+
+ABOVE, BELOW = 101, 100
+"""Thresholds with which 100 credits are short, and are not."""
+
+
+def shortage(economy: Economy, mode: str, below_credits: int) -> Shortage:
+    return Shortage(
+        agent_id=ME,
+        top_up=economy.top_up,
+        journal=economy.journal,
+        refill=Refill(mode=TopUpMode(mode), below_credits=below_credits, credits=250),
+        clock=economy.clock,
+        log=economy.log,
+    )
+
+
+def events(economy: Economy) -> list[str]:
+    return [name for name, _ in economy.log.lines]
+
+
+async def test_in_mode_auto_a_page_is_asked_for_and_its_address_is_logged(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+
+    await shortage(economy, "auto", ABOVE).check()
+
+    ((request, _),) = economy.network.checkouts
+    assert (request.requested_credits, request.amount_cents) == (250, 250)
+    ((name, fields),) = economy.log.lines
+    assert (name, fields["url"]) == ("topup.opened", "https://pay.example/1")
+    assert economy.balance == 100
+
+
+async def test_nothing_is_asked_for_while_there_is_enough(economy: Economy) -> None:
+    await shortage(economy, "auto", BELOW).check()
+
+    assert economy.network.checkouts == []
+    assert events(economy) == []
+
+
+@pytest.mark.parametrize("answer", [OPENED, UNKNOWN], ids=["open", "unknown"])
+async def test_while_one_top_up_waits_no_other_is_asked_for_not_even_after_a_restart(
+    economy: Economy, answer: Outcome[CheckoutSession]
+) -> None:
+    economy.network.checkout_answers = [answer, answer]
+    await shortage(economy, "auto", ABOVE).check()
+
+    await shortage(economy, "auto", ABOVE).check()
+
+    assert len(economy.network.checkouts) == 1
+
+
+async def test_a_refused_page_may_be_asked_for_again(economy: Economy) -> None:
+    economy.network.checkout_answers = [REFUSED, OPENED]
+    watch = shortage(economy, "auto", ABOVE)
+
+    await watch.check()
+    await watch.check()
+
+    assert len(economy.network.checkouts) == 2
+
+
+async def test_a_cancelled_top_up_makes_room_for_the_next(economy: Economy) -> None:
+    economy.network.checkout_answers = [OPENED, OPENED]
+    watch = shortage(economy, "auto", ABOVE)
+    await watch.check()
+    economy.top_up.cancel(SpendId("topup_1"))
+
+    await watch.check()
+
+    assert len(economy.network.checkouts) == 2
+
+
+async def test_a_cap_stops_it_and_is_named(economy: Economy) -> None:
+    economy.network.checkout_answers = [OPENED, OPENED]
+    watch = shortage(economy, "auto", ABOVE + 10_000)
+    for number in (1, 2):
+        await watch.check()
+        economy.top_up.confirm(SpendId(f"topup_{number}"))
+
+    await watch.check()
+
+    assert len(economy.network.checkouts) == 2
+    name, fields = economy.log.lines[-1]
+    assert (name, fields["setting"]) == ("topup.over_cap", "topup.per_day_cents")
+
+
+async def test_in_mode_ask_the_owner_is_told_and_nothing_is_sent(
+    economy: Economy,
+) -> None:
+    await shortage(economy, "ask", ABOVE).check()
+
+    assert economy.network.checkouts == []
+    assert events(economy) == ["topup.suggested"]
+
+
+async def test_in_mode_off_nothing_happens(economy: Economy) -> None:
+    await shortage(economy, "off", ABOVE).check()
+
+    assert economy.network.checkouts == []
+    assert events(economy) == []

@@ -1,0 +1,128 @@
+"""Who we are: whole or absent on disk, private, and never replaced by itself."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from journeyman.domain import AccessToken, AgentId, Identity
+from journeyman.domain.errors import StateError
+from journeyman.journal import load_identity, save_identity
+
+ME = Identity(AgentId("agent-1"), AccessToken("tok-secret"), "http://a.example")
+OTHER = Identity(AgentId("agent-2"), AccessToken("tok-other"), "http://b.example")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "identity.json"
+
+
+def test_an_identity_is_read_back_as_it_was_saved(file: Path) -> None:
+    save_identity(file, ME)
+
+    assert load_identity(file) == ME
+
+
+def test_who_has_never_joined_has_no_identity(file: Path) -> None:
+    assert load_identity(file) is None
+
+
+def test_only_the_owner_can_read_it_whatever_the_umask(file: Path) -> None:
+    before = os.umask(0)
+    try:
+        save_identity(file, ME)
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace", "write"])
+def test_a_disk_that_fails_on_the_way_leaves_the_old_identity(
+    file: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    save_identity(file, ME)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os." + broken, fail)
+        with pytest.raises(StateError, match="No space left"):
+            save_identity(file, OTHER)
+
+    assert load_identity(file) == ME
+
+
+def test_the_new_name_is_given_only_to_bytes_that_are_on_disk(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def tell_fsync(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        done.append("folder" if is_folder else "content")
+        fsync(descriptor)
+
+    def tell_replace(old: Path, new: Path) -> None:
+        done.append("name")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", tell_fsync)
+    monkeypatch.setattr(os, "replace", tell_replace)
+    save_identity(file, ME)
+
+    assert done == ["content", "name", "folder"]
+
+
+DAMAGED = [
+    pytest.param(b"", id="empty"),
+    pytest.param(b"\0" * 100, id="zeros"),
+    pytest.param(b'{"format": 1, "agent_id": "a"', id="cut"),
+    pytest.param(b"[]", id="array"),
+    pytest.param(b'{"format": 1}', id="fields-missing"),
+    pytest.param(
+        b'{"format": 1, "agent_id": "a", "access_token": "", "base_url": "u"}',
+        id="empty-token",
+    ),
+    pytest.param(
+        b'{"format": 2, "agent_id": "a", "access_token": "t", "base_url": "u"}',
+        id="newer-format",
+    ),
+    pytest.param(b"\xff\xfe\x00", id="not-text"),
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_identity_is_refused_and_left_alone(
+    file: Path, content: bytes
+) -> None:
+    file.write_bytes(content)
+
+    with pytest.raises(StateError, match=r"cannot be used[\s\S]*backup"):
+        load_identity(file)
+
+    assert file.read_bytes() == content
+
+
+def test_an_identity_that_cannot_be_read_is_refused(file: Path) -> None:
+    file.mkdir()
+
+    with pytest.raises(StateError, match="cannot be used"):
+        load_identity(file)
+
+
+def test_no_error_tells_the_token(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "replace", _refuse)
+
+    with pytest.raises(StateError) as caught:
+        save_identity(file, ME)
+
+    assert "tok-secret" not in f"{caught.value} {caught.value!r} {ME}"
+
+
+def _refuse(*_: object) -> None:
+    raise OSError(13, "Permission denied")

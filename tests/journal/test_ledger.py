@@ -1,0 +1,111 @@
+"""The ledger: each credit once, in a chain that shows any later change."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.journal.conftest import Open
+
+from journeyman.journal import Confidence, EntryKind, Journal, NewEntry
+from journeyman.testing import FakeClock
+
+
+def entry(key: str, amount: int = 5, kind: EntryKind = EntryKind.EARNED) -> NewEntry:
+    return NewEntry(
+        key=key,
+        kind=kind,
+        amount=amount,
+        confidence=Confidence.CONFIRMED,
+        subject="t1",
+        strategy="count",
+        note="a note",
+    )
+
+
+def book(journal: Journal, *entries: NewEntry) -> list[bool]:
+    with journal.tx("book"):
+        return [journal.ledger.book(one) for one in entries]
+
+
+def _tamper(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as other:
+        for trigger in ("ledger_is_not_changed", "ledger_is_not_deleted"):
+            other.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        for statement in statements:
+            other.execute(statement)
+    other.close()
+
+
+def test_a_key_is_booked_once(journal: Journal, open_journal: Open) -> None:
+    assert book(journal, entry("earned:t1"), entry("earned:t1", 99)) == [True, False]
+    assert book(open_journal(), entry("earned:t1", 99)) == [False]
+    assert journal.ledger.balance() == 5
+
+
+def test_each_entry_shows_the_balance_after_it(journal: Journal) -> None:
+    book(journal, entry("a", 100, EntryKind.STARTER), entry("b", -30), entry("c", 7))
+
+    assert [one.balance for one in journal.ledger.recent(9)] == [100, 70, 77]
+    assert journal.ledger.totals() == {"earned": -23, "starter": 100}
+
+
+def test_nothing_of_a_booking_that_was_undone_remains(journal: Journal) -> None:
+    def fail() -> None:
+        with journal.tx("half"):
+            journal.ledger.book(entry("a"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+    assert journal.ledger.balance() == 0
+    assert journal.ledger.totals() == {}
+    assert book(journal, entry("a")) == [True]
+
+
+def test_a_whole_chain_has_no_fault(journal: Journal, clock: FakeClock) -> None:
+    assert journal.ledger.first_fault() is None
+    for number in range(5):
+        clock.step(-1)
+        book(journal, entry(f"k{number}"))
+
+    assert journal.ledger.first_fault() is None
+
+
+CHANGES = [
+    pytest.param("UPDATE ledger SET amount = 500 WHERE entry_id = 2", id="amount"),
+    pytest.param("UPDATE ledger SET balance = 500 WHERE entry_id = 2", id="balance"),
+    pytest.param("UPDATE ledger SET note = 'x' WHERE entry_id = 2", id="note"),
+    pytest.param("UPDATE ledger SET key = 'x' WHERE entry_id = 2", id="key"),
+    pytest.param("UPDATE ledger SET at = '2020-01-01' WHERE entry_id = 2", id="time"),
+    pytest.param("UPDATE ledger SET hash = '0' WHERE entry_id = 2", id="hash"),
+    pytest.param("UPDATE ledger SET kind = 'spent' WHERE entry_id = 2", id="kind"),
+    pytest.param("DELETE FROM ledger WHERE entry_id = 1", id="first-gone"),
+    pytest.param("DELETE FROM ledger WHERE entry_id = 2", id="middle-gone"),
+    pytest.param("DELETE FROM ledger WHERE entry_id = 3", id="last-gone"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_row_is_found(journal: Journal, path: Path, change: str) -> None:
+    book(journal, entry("a"), entry("b"), entry("c"))
+
+    _tamper(path, change)
+
+    assert journal.ledger.first_fault()
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE ledger SET amount = 1", "DELETE FROM ledger"]
+)
+def test_the_file_itself_refuses_to_change_the_ledger(
+    journal: Journal, path: Path, statement: str
+) -> None:
+    book(journal, entry("a"))
+
+    other = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        other.execute(statement)
+    other.close()
+
+    assert journal.ledger.balance() == 5
