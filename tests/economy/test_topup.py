@@ -46,7 +46,7 @@ async def test_a_page_is_asked_for_by_the_contract_and_nothing_is_booked(
     ((request, key),) = economy.network.checkouts
     assert (request.plan, request.agent_id, request.price_id) == ("pack", ME, "p1")
     assert (request.requested_credits, request.amount_cents) == (250, 250)
-    assert key == FIRST
+    assert str(key) == str(FIRST)
     assert economy.network.states_when_called == [["held"]]
     assert state(economy) is SpendState.OPEN
     assert economy.balance == 100

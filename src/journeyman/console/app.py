@@ -6,7 +6,6 @@ Served on a unix socket in the data directory, readable by its owner alone, so t
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from json import JSONDecodeError
 from typing import Protocol
 
 from starlette.applications import Starlette
@@ -102,10 +101,16 @@ class Console:
             raise UsageError("`credits` must be a whole number")
         return JSONResponse(await self.desk.top_up(credits_))
 
-    async def settle_top_up(self, request: Request) -> Response:
-        """POST /top-ups/{spend_id}/confirm or /cancel."""
+    async def confirm_top_up(self, request: Request) -> Response:
+        """POST /top-ups/{spend_id}/confirm."""
+        return self._settle_top_up(request, paid=True)
+
+    async def cancel_top_up(self, request: Request) -> Response:
+        """POST /top-ups/{spend_id}/cancel."""
+        return self._settle_top_up(request, paid=False)
+
+    def _settle_top_up(self, request: Request, *, paid: bool) -> Response:
         spend_id = SpendId(request.path_params["spend_id"])
-        paid = request.path_params["verdict"] == "confirm"
         return JSONResponse(self.desk.settle_top_up(spend_id, paid=paid))
 
 
@@ -125,7 +130,8 @@ def build_app(desk: Desk) -> Starlette:
             route("POST", "/stop", console.stop),
             route("POST", "/posts", console.post),
             route("POST", "/top-ups", console.top_up),
-            route("POST", "/top-ups/{spend_id}/{verdict:str}", console.settle_top_up),
+            route("POST", "/top-ups/{spend_id}/confirm", console.confirm_top_up),
+            route("POST", "/top-ups/{spend_id}/cancel", console.cancel_top_up),
         ],
         exception_handlers={JourneymanError: _refuse},
     )
@@ -146,7 +152,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _object(request: Request) -> dict[str, JSON]:
     try:
         body = await request.json()
-    except JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a body that is no UTF-8
         raise UsageError(f"the body is no JSON: {error}") from error
     if not isinstance(body, dict):
         raise UsageError("the body must be a JSON object")

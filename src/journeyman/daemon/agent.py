@@ -3,12 +3,18 @@
 The daemon runs one; a command that acts while no daemon runs opens one for a moment.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import anyio
 
+from journeyman.console import Desk
+from journeyman.daemon.control import serve_control
+from journeyman.daemon.unwrapping import one_error
 from journeyman.domain import Clock, Identity, Randomness
 from journeyman.domain.errors import JourneymanError
 from journeyman.economy import (
@@ -33,6 +39,7 @@ from journeyman.network import HttpLimits, NetworkClient, Transport
 from journeyman.observability import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.settings import Settings
+from journeyman.strategies.runners import BLOCK_SECONDS
 
 
 class JoinInterruptedError(JourneymanError):
@@ -51,6 +58,15 @@ class World:
     redactor: Redactor
     transport: Transport | None = None
     """None: real sockets."""
+    open_journal: Callable[[Path, Callable[[], datetime]], Journal] = Journal
+    """Opens the file, given what tells the time."""
+    save_identity: Callable[[Path, Identity], None] = save_identity
+    serve_control: Callable[[Path, Desk, Log], Coroutine[Any, Any, None]] = (
+        serve_control
+    )
+    """Takes the owner's commands, at a socket of this path, until cancelled."""
+    block_limit: float | None = BLOCK_SECONDS
+    """Real seconds that one step of a strategy may hold the loop; None: any."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +108,7 @@ async def open_agent(
     directory.prepare()
     with (
         DirectoryLock(directory),
-        Journal(directory.journal, world.clock.now) as journal,
+        world.open_journal(directory.journal, world.clock.now) as journal,
     ):
         async with build_network(settings, base_url, world) as network:
             join = _build_join(directory, journal, network, base_url, world)
@@ -137,7 +153,7 @@ def _build_join(
         registrar=network,
         journal=journal,
         load=lambda: load_identity(directory.identity),
-        save=lambda identity: save_identity(directory.identity, identity),
+        save=lambda identity: world.save_identity(directory.identity, identity),
         base_url=base_url,
         backoff=Backoff(world.randomness),
         clock=world.clock,
@@ -153,13 +169,11 @@ async def _join(join: Join, stop: anyio.Event) -> Identity:
         await stop.wait()
         group.cancel_scope.cancel()
 
-    try:
+    with one_error():
         async with anyio.create_task_group() as group:
             group.start_soon(break_off)
             identity = await join()
             group.cancel_scope.cancel()
-    except* JourneymanError as errors:
-        raise errors.exceptions[0] from None
     if identity is None:
         raise JoinInterruptedError("stopped before the network was joined")
     return identity

@@ -11,6 +11,7 @@ from journeyman.loop import (
     Backoff,
     Claim,
     Complete,
+    Crew,
     Discover,
     Execute,
     Gate,
@@ -51,16 +52,16 @@ def compose(
         clock=world.clock,
         log=world.log,
     )
+    crew = Crew(registry, generation(registry))
     select = Select(
         agent_id=agent.identity.agent_id,
-        chooser=registry,
-        generation=generation(registry),
+        chooser=crew,
         journal=agent.journal,
         min_reward=settings.work.min_reward,
         clock=world.clock,
         log=world.log,
     )
-    execute = _build_execute(settings, agent, registry, world, runner)
+    execute = _build_execute(settings, agent, crew, world, runner)
     return Works(
         gate=gate,
         discover=Discover(
@@ -73,7 +74,7 @@ def compose(
         ),
         worker=Worker(
             journal=agent.journal,
-            steps=_build_steps(settings, agent, intents, execute, world),
+            steps=_build_steps(settings, agent, crew, intents, execute, world),
             gate=gate,
             slots=settings.work.slots,
             max_tasks=settings.work.max_tasks,
@@ -86,12 +87,12 @@ def compose(
 def _build_execute(
     settings: Settings,
     agent: Agent,
-    registry: Registry,
+    crew: Crew,
     world: World,
     runner: Runner,
 ) -> Execute:
     return Execute(
-        registry=registry,
+        crew=crew,
         runner=runner,
         surroundings=DaemonSurroundings(
             journal=agent.journal,
@@ -111,12 +112,19 @@ def _build_execute(
 def _build_steps(
     settings: Settings,
     agent: Agent,
+    crew: Crew,
     intents: Intents,
     execute: Execute,
     world: World,
 ) -> dict[TaskState, Step]:
     """Name the verb for each state in which something is to be done."""
-    claim = Claim(agent.network, intents, world.log)
+    claim = Claim(
+        market=agent.network,
+        intents=intents,
+        crew=crew,
+        clock=world.clock,
+        log=world.log,
+    )
     submit = Submit(
         market=agent.network,
         intents=intents,

@@ -1,5 +1,6 @@
 """Whether the data directory would die with the container that we run in."""
 
+import re
 from pathlib import Path
 
 MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
@@ -19,8 +20,13 @@ def would_die_with_container(path: Path) -> bool:
 def is_on_mount(path: Path, mountinfo: str) -> bool:
     """Tell whether something other than the root is mounted at or above a path."""
     points = {
-        Path(line.split()[_MOUNT_POINT])
+        Path(_unescaped(line.split()[_MOUNT_POINT]))
         for line in mountinfo.splitlines()
         if len(line.split()) > _MOUNT_POINT
     }
     return any(place in points for place in (path, *path.parents) if place != Path("/"))
+
+
+def _unescaped(field: str) -> str:
+    """Give a path as it is: the kernel writes a blank in it by its octal number."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

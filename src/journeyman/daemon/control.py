@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import uvicorn
 
 from journeyman.console import Desk, build_app
@@ -32,10 +33,13 @@ async def serve_control(path: Path, desk: Desk, log: Log) -> None:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
-    try:
-        await _Server(config).serve(sockets=[listener])
-    finally:
-        _remove(path)
+    server = _Server(config)
+    with listener:
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            await _close(server, listener)
+            _remove(path)
 
 
 class _Server(uvicorn.Server):
@@ -44,6 +48,13 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+async def _close(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Let answers that are on their way out, such as the one to a stop, arrive."""
+    if server.started:
+        with anyio.CancelScope(shield=True):
+            await server.shutdown(sockets=[listener])
 
 
 def _listen(path: Path) -> socket.socket:

@@ -1,5 +1,6 @@
 """Asks a running daemon, over the unix socket in its data directory."""
 
+import socket
 import ssl
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,12 @@ from typing import Self
 import httpx2 as httpx
 
 from journeyman.domain import JSON, NewTask, SpendId
-from journeyman.domain.errors import JourneymanError, NotRunningError, TimedOutError
+from journeyman.domain.errors import (
+    JourneymanError,
+    NotRunningError,
+    StateError,
+    TimedOutError,
+)
 
 ANSWER_SECONDS = 5.0
 """A healthy daemon answers from memory, in a few milliseconds."""
@@ -33,14 +39,15 @@ class ControlClient:
     Every method raises:
         NotRunningError: no daemon answers.
         TimedOutError: one is there and does not answer in time.
+        StateError: it ended before it answered.
         JourneymanError: it refused, and said why.
     """
 
-    def __init__(self, socket: Path) -> None:
-        self._socket = socket
+    def __init__(self, path: Path) -> None:
+        self._socket = path
         self._client = httpx.Client(
             transport=httpx.HTTPTransport(
-                uds=str(socket),
+                uds=str(path),
                 # No TLS on a socket of this machine: loading roots would take longer
                 # than the whole command.
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -102,18 +109,29 @@ class ControlClient:
         body: dict[str, JSON] | None = None,
         timeout: float = ANSWER_SECONDS,
     ) -> dict[str, JSON]:
+        self._require_listener()
         try:
             response = self._client.request(method, path, json=body, timeout=timeout)
-            answer = response.json()
         except httpx.TimeoutException as error:
             raise self._silent(timeout) from error
-        except httpx.TransportError as error:
+        except httpx.ConnectError as error:
             raise self._not_running() from error
-        except ValueError:
-            answer = {}
+        except httpx.TransportError as error:
+            raise self._broken_off() from error
+        answer = _answer(response)
         if response.status_code not in {OK, UNHEALTHY}:
             raise _refused(response.status_code, answer)
-        return dict(answer)
+        return answer
+
+    def _require_listener(self) -> None:
+        """Knock first: the library leaks a socket for each connection that fails."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+            knock.settimeout(ANSWER_SECONDS)
+            try:
+                knock.connect(str(self._socket))
+            except OSError as error:
+                # Also a path that is too long for a socket: no daemon has it open.
+                raise self._not_running() from error
 
     def _silent(self, seconds: float) -> TimedOutError:
         return TimedOutError(
@@ -123,11 +141,25 @@ class ControlClient:
             "lost.",
         )
 
+    def _broken_off(self) -> StateError:
+        """Tell of a lost answer; taken for "not running", a post would be repeated."""
+        return StateError(
+            f"the daemon of {self._socket.parent} ended before it answered",
+            "What was asked may have been done: look with `journeyman status`.",
+        )
+
     def _not_running(self) -> NotRunningError:
         return NotRunningError(
             f"no daemon runs in the data directory {self._socket.parent}",
             "Start it with `journeyman run`, or name its --data-dir.",
         )
+
+
+def _answer(response: httpx.Response) -> dict[str, JSON]:
+    try:
+        return dict(response.json())
+    except ValueError:  # The plain text of an error that nobody caught.
+        return {}
 
 
 def _refused(status: int, answer: dict[str, JSON]) -> RefusedByDaemonError:

@@ -10,12 +10,12 @@ from journeyman.daemon import events
 from journeyman.daemon.agent import Agent, JoinInterruptedError, World, open_agent
 from journeyman.daemon.compose import Works, compose
 from journeyman.daemon.container import would_die_with_container
-from journeyman.daemon.control import serve_control
 from journeyman.daemon.desk import DaemonDesk
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat, repeat
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.strategies import load_strategies, strategies_directory
+from journeyman.daemon.unwrapping import one_error
 from journeyman.domain.errors import NetworkError
 from journeyman.domain.version import __version__
 from journeyman.loop import Bell, recover_interrupted
@@ -31,16 +31,17 @@ async def run_daemon(settings: Settings, base_url: str, world: World) -> None:
         JourneymanError: it cannot start, or the disk fails; see `open_agent`.
     """
     shutdown = Shutdown()
-    async with anyio.create_task_group() as group:
-        group.start_soon(shutdown.listen)
-        registry = _load(settings, world)
-        try:
+    with one_error():
+        async with anyio.create_task_group() as group:
+            group.start_soon(shutdown.listen)
+            registry = _load(settings, world)
             stop = shutdown.requested
-            async with open_agent(settings, base_url, world, stop=stop) as agent:
-                await Daemon(settings, agent, registry, world, shutdown).run()
-        except JoinInterruptedError:
-            world.log.emit(events.STOPPED, reason=shutdown.reason)
-        group.cancel_scope.cancel()
+            try:
+                async with open_agent(settings, base_url, world, stop=stop) as agent:
+                    await Daemon(settings, agent, registry, world, shutdown).run()
+            except JoinInterruptedError:
+                world.log.emit(events.STOPPED, reason=shutdown.reason)
+            group.cancel_scope.cancel()
 
 
 class Daemon:
@@ -64,7 +65,7 @@ class Daemon:
             agent,
             registry,
             world,
-            Runner(world.clock),
+            Runner(world.clock, block_limit=world.block_limit),
         )
         self._schedule = Schedule(world.clock)
         self._discovering = DiscoverLoop(
@@ -80,7 +81,7 @@ class Daemon:
     async def run(self) -> None:
         """Work until told to stop, then drain."""
         self._announce()
-        recover_interrupted(self._agent.journal, self._world.clock, self._world.log)
+        recover_interrupted(self._agent.journal, self._world.log)
         self._works.worker.on_rest(self._discovering.feed)
         self._works.worker.on_rest(self._attention.ring)
         self._shutdown.on_request(self._attention.ring)
@@ -114,7 +115,7 @@ class Daemon:
         every = self._settings.schedule
         worker, log = self._works.worker, self._world.log
         socket = self._agent.directory.control_socket
-        side.start_soon(serve_control, socket, self._desk(), log)
+        side.start_soon(self._world.serve_control, socket, self._desk(), log)
         if not self._settings.work.once:
             side.start_soon(self._discovering.run)
         for name, seconds, action in (

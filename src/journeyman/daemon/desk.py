@@ -89,6 +89,7 @@ class DaemonDesk:
         """Claim again."""
         self._works.gate.resume()
         self._works.worker.bell.ring()
+        self._discovering.wake()
 
     def stop(self) -> None:
         """Drain and exit."""

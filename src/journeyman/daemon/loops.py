@@ -61,6 +61,11 @@ class DiscoverLoop:
         self._works.worker.bell.ring()
         return poll
 
+    def wake(self) -> None:
+        """Look now, however long the pause was meant to be."""
+        self._idle_seconds = self._every.discover_every_seconds
+        self._bell.ring()
+
     def feed(self) -> None:
         """Look again soon, if the last look gave work and more could be done."""
         if self._was_productive and self._works.worker.is_hungry:

@@ -22,16 +22,16 @@ class Shutdown:
         self._listeners: list[Callable[[], None]] = []
 
     def on_request(self, listener: Callable[[], None]) -> None:
-        """Call this when a stop is requested."""
+        """Call this whenever a stop is requested."""
         self._listeners.append(listener)
 
     def request(self, reason: str) -> None:
         """Ask for a stop; asked again, break off."""
         if self.requested.is_set():
             self.forced.set()
-            return
-        self.reason = reason
-        self.requested.set()
+        else:
+            self.reason = reason
+            self.requested.set()
         for listener in self._listeners:
             listener()
 

@@ -12,15 +12,25 @@ IdempotencyKey = NewType("IdempotencyKey", str)
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class AccessToken:
     """A bearer token that cannot be printed by accident.
 
     `str()`, `repr()`, formatting and logging all show a placeholder; only
-    `reveal()` gives the secret, and only `network` and `journal` call it.
+    `reveal()` gives the secret, and only `network` and `journal` call it. It is no
+    dataclass, since `dataclasses.asdict` of whatever holds it would open it.
     """
 
-    _secret: str
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: str) -> None:
+        """Keep the secret."""
+        self._secret = secret
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AccessToken) and other._secret == self._secret
+
+    def __hash__(self) -> int:
+        return hash(self._secret)
 
     def reveal(self) -> str:
         """Give the secret itself, for the Authorization header or the identity file."""

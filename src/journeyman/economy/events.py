@@ -2,18 +2,6 @@
 
 from journeyman.observability import declare
 
-STARTER_BOOKED = declare(
-    "ledger.starter",
-    "info",
-    "amount balance",
-    "The starter credits of a new agent were booked.",
-)
-EARNED = declare(
-    "ledger.earned",
-    "info",
-    "task_id strategy amount balance confidence",
-    "A completed task was booked.",
-)
 ADJUSTED = declare(
     "ledger.adjusted",
     "warning",
@@ -73,8 +61,9 @@ CHECKOUT_FAILED = declare(
     "topup.refused",
     "warning",
     "spend_id credits message",
-    "The network did not make a payment page; nothing was asked of the owner.",
-    "Read the message; check the settings of [topup].",
+    "The network did not make a payment page, or its answer was lost.",
+    "Read the message; check the settings of [topup]. One whose answer was lost counts "
+    "against the caps until `journeyman topup --cancel`.",
 )
 TOP_UP_BOOKED = declare(
     "topup.booked",

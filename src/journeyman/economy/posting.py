@@ -14,6 +14,7 @@ from journeyman.domain import (
     TaskId,
     Unknown,
 )
+from journeyman.domain.errors import UsageError
 from journeyman.domain.outcome import Failure
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import book_post
@@ -84,7 +85,15 @@ class Posting:
 
         The decision and the hold are one commit, made before the request leaves, so
         that neither a crash nor a second decision can break a limit.
+
+        Raises:
+            UsageError: the reward is below one credit.
         """
+        if new.reward < 1:
+            raise UsageError(
+                f"cannot post a task for {new.reward} credits",
+                "Offer a reward of at least 1.",
+            )
         held = self._hold(new, strategy)
         if isinstance(held, OverBudget):
             self._log.emit(
@@ -104,7 +113,7 @@ class Posting:
             return self._give_back(held, outcome)
 
     def recover(self) -> None:
-        """Mark the posts that a crash interrupted: they may have happened.
+        """Mark the spends that a crash interrupted: they may have happened.
 
         They stay held and are never repeated by themselves; a balance that the
         network shows may settle them later.
@@ -121,7 +130,15 @@ class Posting:
                     reason=reason,
                 )
         for spend in interrupted:
-            self._emit_unknown(spend, reason)
+            if spend.kind is SpendKind.POST:
+                self._emit_unknown(spend, reason)
+            else:
+                self._log.emit(
+                    events.CHECKOUT_FAILED,
+                    spend_id=spend.spend_id,
+                    credits=spend.credits,
+                    message=reason,
+                )
 
     def _hold(self, new: NewTask, strategy: str) -> Spend | OverBudget:
         spend_id = SpendId(self._randomness.new_id("post"))

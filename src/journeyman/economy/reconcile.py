@@ -1,16 +1,24 @@
 """The ledger beside the balances that the network happens to show (design 5).
 
 No endpoint shows a balance, but some answers carry one. Such a figure can only be
-compared with the ledger when nothing else moved credits while it was on its way.
+compared with the ledger when nothing else moved credits while it was on its way, and
+when no payment may have arrived that is not booked yet.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from journeyman.domain import TaskState
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import book_adjustment, book_post, book_top_up
 from journeyman.journal import Confidence, Journal, Spend, SpendKind, SpendState
 from journeyman.observability import Log
+
+PAYABLE = frozenset(
+    {TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLETING},
+)
+"""A task in one of these may have been paid for without our knowing it: a balance that
+has its reward would be booked as an adjustment, and the reward once more later."""
 
 
 class Window:
@@ -52,6 +60,8 @@ class BalanceWatch:
         a post of unknown outcome that was taken, or booked as an adjustment.
         """
         if shown is None or not window.alone:
+            return
+        if self._journal.tasks.count_in(PAYABLE):
             return
         difference = shown - self._journal.ledger.balance()
         if difference == 0:

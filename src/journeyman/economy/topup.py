@@ -147,7 +147,8 @@ class TopUp:
 
     def _waiting(self, spend_id: SpendId) -> Spend:
         spend = self._journal.spends.get(spend_id)
-        waiting = (SpendState.OPEN, SpendState.UNKNOWN, SpendState.HELD)
+        # HELD is left out: its answer is still on the way, and would undo this.
+        waiting = (SpendState.OPEN, SpendState.UNKNOWN)
         if spend and spend.kind is SpendKind.TOP_UP and spend.state in waiting:
             return spend
         state = f"is already {spend.state}" if spend else "is not known"

@@ -1,5 +1,6 @@
 """The journal and the identity: everything that must survive a kill."""
 
+from journeyman.journal.database import CommitObserver
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity, save_identity
 from journeyman.journal.journal import Journal
@@ -9,6 +10,7 @@ from journeyman.journal.spends import Spend, SpendKind, Spends, SpendState
 from journeyman.journal.tasks import IllegalMoveError, StaleMoveError, Tasks
 
 __all__ = [
+    "CommitObserver",
     "Confidence",
     "DataDirectory",
     "DirectoryLock",

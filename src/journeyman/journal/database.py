@@ -6,11 +6,31 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
+from typing import Protocol
 
 from journeyman.domain.errors import StateError
 from journeyman.journal.files import PRIVATE_FILE
 
 Row = sqlite3.Row
+
+
+class CommitObserver(Protocol):
+    """Is told of every commit. What it raises in `before` undoes the transaction."""
+
+    def before(self, label: str) -> None:
+        """All is written, nothing is durable yet."""
+        ...
+
+    def after(self, label: str) -> None:
+        """All is durable."""
+        ...
+
+
+class _Nobody:
+    """The observer in production."""
+
+    def before(self, label: str) -> None: ...
+    def after(self, label: str) -> None: ...
 
 
 class Database:
@@ -30,6 +50,7 @@ class Database:
         self._in_transaction = False
         self._before_commit: list[Callable[[], None]] = []
         self._after_rollback: list[Callable[[], None]] = []
+        self._observer: CommitObserver = _Nobody()
         self._connection = _open(path, read_only=read_only)
 
     def before_commit(self, write: Callable[[], None]) -> None:
@@ -39,6 +60,10 @@ class Database:
     def after_rollback(self, forget: Callable[[], None]) -> None:
         """Call this when a transaction is undone."""
         self._after_rollback.append(forget)
+
+    def observe(self, observer: CommitObserver) -> None:
+        """Tell this observer, and no other, of each commit; for simulation."""
+        self._observer = observer
 
     def close(self) -> None:
         """Close the file; committed work is safe with or without this."""
@@ -63,6 +88,7 @@ class Database:
                 yield
                 for write in self._before_commit:
                     write()
+                self._observer.before(label)
                 self._connection.execute("COMMIT")
             except BaseException:
                 for forget in self._after_rollback:
@@ -74,6 +100,7 @@ class Database:
             raise _unwritable(self.path, label, error) from error
         finally:
             self._in_transaction = False
+        self._observer.after(label)
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:

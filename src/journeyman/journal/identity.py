@@ -65,5 +65,5 @@ def _unusable(path: Path, problem: str) -> StateError:
     return StateError(
         f"the identity file {path} cannot be used: {problem}",
         "Restore it from a backup. Only if the agent and its credits may be given "
-        "up, move the file away and join again.",
+        "up, move the whole data directory away and join anew.",
     )

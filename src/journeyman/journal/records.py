@@ -1,7 +1,7 @@
 """Tasks as rows: how a task is written to the journal and read back."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from journeyman.domain import Result, Task, TaskId, TaskState
@@ -22,6 +22,8 @@ class TaskRecord:
     """What the strategy made; never changed once written."""
     attempts: int
     """Requests sent for the current intent."""
+    doubts: int
+    """Refusals in a row that may be mistaken, such as a gateway's 404."""
     executions: int
     """How often a strategy was started on it."""
     maybe_sent: bool
@@ -57,18 +59,20 @@ def slim(task: Task) -> Task:
 
 def encode_task(task: Task) -> str:
     """Write a task as JSON."""
-    fields = asdict(task)
-    fields["deadline"] = task.deadline.isoformat() if task.deadline else None
-    return json.dumps(fields)
+    # Not by `asdict`, which copies the whole record deeply, once for each task.
+    content = {field.name: getattr(task, field.name) for field in fields(task)}
+    content["deadline"] = task.deadline.isoformat() if task.deadline else None
+    content["raw"] = dict(task.raw)
+    return json.dumps(content)
 
 
 def decode_task(text: str) -> Task:
     """Read a task written by `encode_task`."""
-    fields = json.loads(text)
-    fields["tags"] = tuple(fields["tags"])
-    if fields["deadline"] is not None:
-        fields["deadline"] = datetime.fromisoformat(fields["deadline"])
-    return Task(**fields)
+    content = json.loads(text)
+    content["tags"] = tuple(content["tags"])
+    if content["deadline"] is not None:
+        content["deadline"] = datetime.fromisoformat(content["deadline"])
+    return Task(**content)
 
 
 def encode_result(result: Result) -> str:
@@ -78,8 +82,8 @@ def encode_result(result: Result) -> str:
 
 def decode_result(text: str) -> Result:
     """Read a result written by `encode_result`."""
-    fields = json.loads(text)
-    return Result(output=fields["output"], evidence=fields["evidence"])
+    content = json.loads(text)
+    return Result(output=content["output"], evidence=content["evidence"])
 
 
 def to_record(row: Row) -> TaskRecord:
@@ -91,6 +95,7 @@ def to_record(row: Row) -> TaskRecord:
         reason=row["reason"],
         result=decode_result(row["result"]) if row["result"] is not None else None,
         attempts=row["attempts"],
+        doubts=row["doubts"],
         executions=row["executions"],
         maybe_sent=bool(row["maybe_sent"]),
         next_at=row["next_at"] or 0.0,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.domain import JSON, SpendId, TaskId
+from journeyman.domain import JSON, SpendId, Task, TaskId
 from journeyman.journal.database import Database, Now, Row
 
 
@@ -160,9 +160,20 @@ class Spends:
         )
         return int(row["held"]) if row else 0
 
-    def is_our_post(self, task_id: TaskId) -> bool:
-        """Tell whether a task is one that we posted."""
-        row = self._database.row("SELECT 1 FROM spends WHERE task_id = ?", task_id)
+    def is_our_post(self, task: Task) -> bool:
+        """Tell whether a task is one that we posted, or looks like one.
+
+        A post whose answer is still on the way, was lost, or named no task is known
+        by its title and reward.
+        """
+        row = self._database.row(
+            "SELECT 1 FROM spends WHERE (task_id = ?1 AND task_id != '') "
+            "OR (kind = 'post' AND task_id = '' AND state != 'released' "
+            "AND credits = ?2 AND json_extract(request, '$.title') = ?3)",
+            task.id,
+            task.reward,
+            task.title,
+        )
         return row is not None
 
 

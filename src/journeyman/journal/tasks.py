@@ -104,11 +104,12 @@ class Tasks:
         result: Result | None = None,
         next_at: float = 0.0,
         attempts: int = 0,
+        doubts: int = 0,
     ) -> TaskRecord:
         """Move a task, if it still stands where `record` says; write the event.
 
-        Each state starts with its own `attempts`. An intent is marked as maybe sent
-        from the start, since the process may die right after this commit.
+        Each state starts with its own `attempts` and `doubts`. An intent is marked as
+        maybe sent from the start, since the process may die right after this commit.
 
         Raises:
             IllegalMoveError: the table of transitions has no such move.
@@ -125,25 +126,36 @@ class Tasks:
             unsent=after in INTENTS,
             next_at=next_at,
             attempts=attempts,
+            doubts=doubts,
             executions=record.executions + (after is TaskState.EXECUTING),
             # As it would be read back, so that every sending is the same.
             result=decode_result(stored) if stored else record.result,
             updated_at=at,
         )
+        self._write_move(record.state, moved, stored)
+        return moved
+
+    def _write_move(
+        self,
+        before: TaskState,
+        moved: TaskRecord,
+        stored: str | None,
+    ) -> None:
+        """Compare and set; then the totals and the event, in the same transaction."""
+        after, at = moved.state, moved.updated_at.isoformat()
         changed = self._database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
-            "attempts = ?, executions = ?, result = coalesce(result, ?), "
+            "attempts = ?, doubts = ?, executions = ?, result = coalesce(result, ?), "
             "updated_at = ? WHERE task_id = ? AND state = ?",
-            *(after, reason, moved.maybe_sent, _due_at(after, next_at)),
-            *(attempts, moved.executions),
-            *(stored, at.isoformat(), record.task_id, record.state),
+            *(after, moved.reason, moved.maybe_sent, _due_at(after, moved.next_at)),
+            *(moved.attempts, moved.doubts, moved.executions),
+            *(stored, at, moved.task_id, before),
         )
         if not changed:
-            raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
-        self._totals.add(STATE_TOTAL + record.state, -1)
+            raise StaleMoveError(f"{moved.task_id} is no longer {before}")
+        self._totals.add(STATE_TOTAL + before, -1)
         self._totals.add(STATE_TOTAL + after)
-        self._append_event(record.task_id, record.state, after, reason, at.isoformat())
-        return moved
+        self._append_event(moved.task_id, before, after, moved.reason, at)
 
     def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
@@ -162,6 +174,7 @@ class Tasks:
         *,
         next_at: float,
         attempts: int,
+        doubts: int = 0,
         reason: str,
         maybe_sent: bool,
     ) -> TaskRecord:
@@ -172,9 +185,9 @@ class Tasks:
         """
         at = self._now()
         changed = self._database.write(
-            "UPDATE tasks SET next_at = ?, attempts = ?, reason = ?, maybe_sent = ?, "
-            "updated_at = ? WHERE task_id = ? AND state = ?",
-            *(next_at, attempts, reason, maybe_sent, at.isoformat()),
+            "UPDATE tasks SET next_at = ?, attempts = ?, doubts = ?, reason = ?, "
+            "maybe_sent = ?, updated_at = ? WHERE task_id = ? AND state = ?",
+            *(next_at, attempts, doubts, reason, maybe_sent, at.isoformat()),
             *(record.task_id, record.state),
         )
         if not changed:
@@ -183,6 +196,7 @@ class Tasks:
             record,
             next_at=next_at,
             attempts=attempts,
+            doubts=doubts,
             reason=reason,
             maybe_sent=maybe_sent,
             unsent=False,
@@ -250,6 +264,20 @@ class Tasks:
         """Give how many tasks are in one of these states."""
         counts = self.counts()
         return sum(counts.get(state, 0) for state in states)
+
+    def count_others(
+        self,
+        states: Collection[TaskState],
+        excluding: Collection[TaskId],
+    ) -> int:
+        """Give how many tasks are in one of these open states, but for those named."""
+        row = self._database.row(
+            f"SELECT count(*) AS n FROM tasks WHERE state IN ({_marks(states)}) "  # noqa: S608 - only question marks are put in
+            f"AND next_at IS NOT NULL AND task_id NOT IN ({_marks(excluding)})",
+            *states,
+            *excluding,
+        )
+        return int(row["n"]) if row else 0
 
     def history(self, task_id: TaskId) -> list[TaskEvent]:
         """Give all moves of a task, oldest first."""

@@ -4,21 +4,24 @@ from journeyman.loop.backoff import Backoff
 from journeyman.loop.bell import Bell
 from journeyman.loop.claim import Claim
 from journeyman.loop.complete import Complete
+from journeyman.loop.crew import Crew
 from journeyman.loop.discover import Discover, Poll, Tally
 from journeyman.loop.execute import Execute, Surroundings
 from journeyman.loop.gate import Gate
 from journeyman.loop.intent import Intents
-from journeyman.loop.join import Join
+from journeyman.loop.join import UNCERTAIN_TRIES_PER_DAY, Join
 from journeyman.loop.recover import recover_interrupted
 from journeyman.loop.select import Select
 from journeyman.loop.submit import Submit
 from journeyman.loop.worker import Progress, Step, Worker
 
 __all__ = [
+    "UNCERTAIN_TRIES_PER_DAY",
     "Backoff",
     "Bell",
     "Claim",
     "Complete",
+    "Crew",
     "Discover",
     "Execute",
     "Gate",

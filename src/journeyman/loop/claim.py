@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from journeyman.domain import Confirmed, Refusal, Refused, Task, TaskState
+from journeyman.domain import Clock, Confirmed, Task, TaskState
 from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
+from journeyman.loop.crew import Crew
 from journeyman.loop.intent import (
-    DOUBTFUL_TRIES,
-    TOKEN_REFUSED,
     Intents,
+    is_doubt,
     is_doubtful,
-    is_refused_as,
     key_for,
+    may_be_done,
     must_wait,
 )
 from journeyman.loop.ports import Market
@@ -20,15 +20,27 @@ from journeyman.observability import Log
 
 
 class Claim:
-    """WANTED or CLAIMING, to EXECUTING or LOST."""
+    """WANTED or CLAIMING, to EXECUTING, LOST or SKIPPED."""
 
-    def __init__(self, market: Market, intents: Intents, log: Log) -> None:
+    def __init__(
+        self,
+        *,
+        market: Market,
+        intents: Intents,
+        crew: Crew,
+        clock: Clock,
+        log: Log,
+    ) -> None:
         self._market = market
         self._intents = intents
+        self._crew = crew
+        self._clock = clock
         self._log = log
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
-        """Claim once."""
+        """Claim once, if the task is still worth it."""
+        if record.state is TaskState.WANTED and (obstacle := self._obstacle(record)):
+            return await self._pass_over(record, obstacle)
         record, uncertain = await self._intents.open(record, TaskState.CLAIMING)
         outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
@@ -40,7 +52,7 @@ class Claim:
                 uncertain=uncertain,
                 back_to=TaskState.WANTED,
             )
-        if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
+        if uncertain and (may_be_done(outcome) or is_doubt(outcome)):
             # The agent that has it may be us: an earlier claim may have arrived.
             # Working in vain costs less than a claim that we forgot, so it is
             # treated as ours, and the submission decides.
@@ -48,6 +60,20 @@ class Claim:
                 record, "taken, perhaps by our own earlier claim", None
             )
         return await self._lost(record, outcome)
+
+    def _obstacle(self, record: TaskRecord) -> str:
+        """Say what has changed since the task was wanted; empty when nothing has."""
+        deadline = record.task.deadline
+        if deadline is not None and deadline <= self._clock.now():
+            return "past its deadline"
+        if self._crew.find_for(record) is None:
+            return f"its strategy {record.strategy!r} is gone, and no other wants it"
+        return ""
+
+    async def _pass_over(self, record: TaskRecord, reason: str) -> TaskRecord:
+        record = await self._intents.settle(record, TaskState.SKIPPED, reason)
+        self._log.emit(events.SKIPPED, task_id=record.task_id, reason=reason)
+        return record
 
     async def _won(
         self,
@@ -81,10 +107,9 @@ class Claim:
 
 def _is_open(record: TaskRecord, failure: Failure) -> bool:
     """Tell whether a claim is worth repeating."""
-    if is_refused_as(failure, Refusal.UNAUTHORIZED):
-        forbidden = isinstance(failure, Refused) and failure.status != TOKEN_REFUSED
-        return not forbidden or record.attempts < DOUBTFUL_TRIES
-    return must_wait(failure) or is_doubtful(record, failure)
+    if is_doubt(failure):
+        return is_doubtful(record, failure)
+    return must_wait(failure)
 
 
 def fuller(listed: Task, shown: Task) -> Task:

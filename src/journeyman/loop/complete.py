@@ -1,14 +1,15 @@
 """Complete a task and book what it earned (contract endpoint 9)."""
 
-from journeyman.domain import Confirmed, Refusal, TaskState
+from journeyman.domain import Confirmed, TaskState
 from journeyman.economy import BalanceWatch, book_earning
 from journeyman.journal import Confidence, TaskRecord
 from journeyman.loop import events
 from journeyman.loop.intent import (
+    RESULT_DOUBTFUL_TRIES,
     Intents,
     is_doubtful,
-    is_refused_as,
     key_for,
+    may_be_done,
     must_wait,
 )
 from journeyman.loop.ports import Market
@@ -42,9 +43,10 @@ class Complete:
                 record = await self._earned(record, outcome.value.credits_earned)
                 self._watch.observe(window, outcome.value.balance)
                 return record
-        if must_wait(outcome) or is_doubtful(record, outcome):
+        doubtful = is_doubtful(record, outcome, RESULT_DOUBTFUL_TRIES)
+        if must_wait(outcome) or doubtful:
             return await self._intents.keep(record, outcome, uncertain=uncertain)
-        if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
+        if uncertain and may_be_done(outcome):
             # Completed by an earlier try whose answer was lost.
             return await self._earned(record, None)
         return await reject(self._intents, self._log, record, outcome.message)

@@ -4,14 +4,13 @@ from functools import partial
 from typing import Protocol
 
 from journeyman.domain import JSON, Clock, TaskState
-from journeyman.domain.errors import ConfigurationError
 from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import events
+from journeyman.loop.crew import Crew
 from journeyman.loop.memory import StrategyMemory
 from journeyman.observability import Event, Log
 from journeyman.strategies import Context
 from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.registry import Registry
 from journeyman.strategies.runners import (
     Broken,
     Crashed,
@@ -42,7 +41,7 @@ class Execute:
     def __init__(
         self,
         *,
-        registry: Registry,
+        crew: Crew,
         runner: Runner,
         surroundings: Surroundings,
         journal: Journal,
@@ -51,7 +50,7 @@ class Execute:
         clock: Clock,
         log: Log,
     ) -> None:
-        self._registry = registry
+        self._crew = crew
         self._runner = runner
         self._surroundings = surroundings
         self._journal = journal
@@ -66,7 +65,7 @@ class Execute:
         if record.state is TaskState.CLAIMED and self._is_poison(record):
             tries = f"{record.executions} executions did not end it"
             return await self._fail(record, events.FAILED, error=tries)
-        loaded = self._strategy_for(record)
+        loaded = self._crew.find_for(record)
         if loaded is None:
             gone = f"no strategy {record.strategy!r} is loaded, and no other wants it"
             return await self._fail(record, events.FAILED, error=gone)
@@ -82,13 +81,6 @@ class Execute:
 
     def _is_poison(self, record: TaskRecord) -> bool:
         return record.executions >= self._max_attempts
-
-    def _strategy_for(self, record: TaskRecord) -> Loaded | None:
-        """Find its strategy; a file may have been renamed since the claim."""
-        try:
-            return self._registry.find(record.strategy)
-        except ConfigurationError:
-            return self._registry.choose(record.task).strategy
 
     async def _begin(self, record: TaskRecord, loaded: Loaded) -> TaskRecord:
         if record.state is TaskState.CLAIMED or loaded.name != record.strategy:
@@ -124,6 +116,7 @@ class Execute:
             case Declined(reason):
                 record = await self._decline(record, reason)
             case Broken(problem, fix):
+                self._crew.bench(record.strategy)
                 event = events.MISCONFIGURED
                 record = await self._fail(record, event, problem=problem, fix=fix)
             case Crashed(error, where, trace):

@@ -29,6 +29,11 @@ class Gate:
         self._suspended_until = self._clock.monotonic() + seconds
 
     @property
+    def is_closed(self) -> bool:
+        """The daemon drains: what waits for a slot waits for the next start."""
+        return bool(self._closed_because)
+
+    @property
     def suspended_for(self) -> float:
         """Seconds until we may act again; 0 when we may."""
         return max(0.0, self._suspended_until - self._clock.monotonic())

@@ -1,5 +1,6 @@
 """Intents: what changes the network is committed before it is sent (design 2)."""
 
+import hashlib
 from dataclasses import replace
 
 from journeyman.domain import (
@@ -22,12 +23,22 @@ REJECTED_TOKEN_PAUSE_SECONDS = 60.0
 
 DOUBTFUL_TRIES = 3
 """A single 403 or 404 is never trusted: gateways give them for a service that
-restarts."""
+restarts. So many in a row are."""
+
+RESULT_DOUBTFUL_TRIES = 100
+"""Work that is done is worth more patience: with the longest waits, some hours of a
+gateway that says "no such task"."""
+
+DOUBTFUL_PAUSE_SECONDS = 30.0
+"""At least so long between two of them: a restart takes its time."""
 
 TOKEN_REFUSED = 401
 """This status is about the token itself (RFC 9110, section 15.5.2). A 403 may be about
 one task only, so it stops that task and not the daemon; a token that a network refuses
 by 403 shows at the next look at the marketplace."""
+
+MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})
+"""Refusals with which networks answer a repeat of what they have done."""
 
 WAITS = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
 """Refusals that say "not now" rather than "never"."""
@@ -68,13 +79,19 @@ class Intents:
         return opened, again and record.maybe_sent
 
     def _begin(self, record: TaskRecord, state: TaskState) -> TaskRecord:
-        return self.journal.tasks.move(record, state, attempts=record.attempts + 1)
+        return self.journal.tasks.move(
+            record,
+            state,
+            attempts=record.attempts + 1,
+            doubts=record.doubts,
+        )
 
     def _repeat(self, record: TaskRecord, _state: TaskState) -> TaskRecord:
         return self.journal.tasks.postpone(
             record,
             next_at=0.0,
             attempts=record.attempts + 1,
+            doubts=record.doubts,
             reason=record.reason,
             maybe_sent=True,
         )
@@ -92,6 +109,7 @@ class Intents:
         `back_to` is used only when nothing can have happened.
         """
         uncertain = uncertain or isinstance(failure, Unknown)
+        doubts = record.doubts + 1 if is_doubt(failure) else 0
         wait = self._wait(record, failure)
         next_at = self._clock.now().timestamp() + wait
         tasks, reason = self.journal.tasks, failure.message
@@ -104,11 +122,13 @@ class Intents:
                     reason=reason,
                     next_at=next_at,
                     attempts=record.attempts,
+                    doubts=doubts,
                 )
             return tasks.postpone(
                 record,
                 next_at=next_at,
                 attempts=record.attempts,
+                doubts=doubts,
                 reason=reason,
                 maybe_sent=uncertain,
             )
@@ -149,6 +169,8 @@ class Intents:
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
         wait = self._backoff.seconds(record.attempts, failure)
+        if is_doubt(failure):
+            wait = max(wait, DOUBTFUL_PAUSE_SECONDS)
         if isinstance(failure, Refused) and failure.status == TOKEN_REFUSED:
             wait = max(wait, REJECTED_TOKEN_PAUSE_SECONDS)
             self._gate.suspend(REJECTED_TOKEN_PAUSE_SECONDS)
@@ -161,8 +183,15 @@ class Intents:
 
 
 def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
-    """Name a request so that its every repeat, in any run, carries the same key."""
-    return IdempotencyKey(f"{action}:{record.task_id}")
+    """Name a request so that its every repeat, in any run, carries the same key.
+
+    Hashed, because a task id is the network's text, and a header carries neither every
+    letter nor every length. With the moment of the sighting in it, because a network
+    may remember keys for all its agents together.
+    """
+    named = f"{record.seen_at.isoformat()} {record.task_id}"
+    digest = hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
+    return IdempotencyKey(f"{action}-{digest}")
 
 
 def is_refused_as(failure: Failure, refusal: Refusal) -> bool:
@@ -170,10 +199,29 @@ def is_refused_as(failure: Failure, refusal: Refusal) -> bool:
     return isinstance(failure, Refused) and failure.refusal is refusal
 
 
-def is_doubtful(record: TaskRecord, failure: Failure) -> bool:
-    """Tell whether a "no such task" is too young to be believed."""
-    absent = is_refused_as(failure, Refusal.ABSENT)
-    return absent and record.attempts < DOUBTFUL_TRIES
+def is_doubt(failure: Failure) -> bool:
+    """Tell whether a "no such task" or a "not for you" may be a gateway's mistake."""
+    if not isinstance(failure, Refused) or failure.status == TOKEN_REFUSED:
+        return False
+    return failure.refusal in {Refusal.ABSENT, Refusal.UNAUTHORIZED}
+
+
+def is_doubtful(
+    record: TaskRecord,
+    failure: Failure,
+    tries: int = DOUBTFUL_TRIES,
+) -> bool:
+    """Tell whether a refusal was not heard often enough to be believed."""
+    return is_doubt(failure) and record.doubts + 1 < tries
+
+
+def may_be_done(failure: Failure) -> bool:
+    """Tell whether a refused repeat may mean that an earlier try of ours was done.
+
+    The contract shows neither how a repeat is answered nor how a refusal looks, so
+    that only a refusal which is plainly about something else says no.
+    """
+    return isinstance(failure, Refused) and failure.refusal in MAY_BE_DONE
 
 
 def must_wait(failure: Failure) -> bool:

@@ -27,6 +27,8 @@ from journeyman.observability import Log
 
 REGISTRATION = "registration"
 """The fact that holds the registration intent."""
+AGENT = "agent"
+"""The fact that names the agent whose books and tasks the journal holds."""
 TRIES_PER_START = 3
 UNCERTAIN_TRIES_PER_DAY = 3
 """How often a registration that may have happened is repeated: each repeat could make
@@ -63,12 +65,26 @@ class Join:
         """Join, or find that we have joined.
 
         Raises:
-            SafetyError: the identity on disk belongs to another network, or a
-                registration of unknown outcome must not be repeated today.
+            SafetyError: the identity on disk belongs to another network or is not
+                that of the journal, or a registration of unknown outcome must not
+                be repeated today.
             NetworkError: the network cannot be reached or refuses us.
             StateError: the identity on disk is damaged, or cannot be written.
         """
         identity = self._load()
+        owner = self._journal.facts.get(AGENT)
+        if owner is not None and (identity is None or identity.agent_id != owner):
+            raise SafetyError(
+                f"the journal in this data directory is that of the agent {owner}, and "
+                + (
+                    f"the identity is {identity.agent_id}"
+                    if identity
+                    else "its identity is gone"
+                ),
+                "Restore identity.json from a backup. Only if that agent and its "
+                "credits may be given up, move the whole data directory away and join "
+                "anew: one agent's books must not go on as another's.",
+            )
         if identity is None:
             return await self._register()
         if identity.base_url != self._base_url:
@@ -79,7 +95,7 @@ class Join:
                 "back. The token is never sent to a network that did not issue it.",
             )
         # A crash between saving the identity and booking its credits ends here.
-        self._book_starter(None)
+        self._open_books(identity, None)
         self._log.emit(
             events.KNOWN,
             agent_id=identity.agent_id,
@@ -154,7 +170,7 @@ class Join:
         )
         # Before anything else: a token that is lost here is lost for ever.
         self._save(identity)
-        self._book_starter(registration.credits)
+        self._open_books(identity, registration.credits)
         self._log.emit(
             events.JOINED,
             agent_id=identity.agent_id,
@@ -163,8 +179,9 @@ class Join:
         )
         return identity
 
-    def _book_starter(self, shown: int | None) -> None:
+    def _open_books(self, identity: Identity, shown: int | None) -> None:
         with self._journal.tx("starter credits"):
+            self._journal.facts.put(AGENT, identity.agent_id)
             book_starter(self._journal.ledger, shown)
 
     async def _wait(self, attempt: int, failure: Failure) -> None:

@@ -4,26 +4,26 @@ Nothing is done here but bookkeeping: from then on recovered work takes the same
 as new work (design 2).
 """
 
-from journeyman.domain import IN_FLIGHT, Clock, TaskState
+from datetime import UTC, datetime
+
+from journeyman.domain import IN_FLIGHT, TaskState
 from journeyman.journal import Journal
 from journeyman.loop import events
 from journeyman.observability import Log
 
 EVERYTHING = 1_000_000
+FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
-def recover_interrupted(journal: Journal, clock: Clock, log: Log) -> int:
+def recover_interrupted(journal: Journal, log: Log) -> int:
     """Give how many tasks are in flight; those that were being executed start again.
 
     Requests that may have left keep their mark, so that their repeat is known to be
     one; waits are kept too, so that a crash loop is no storm of requests.
     """
     in_flight = journal.tasks.count_in(IN_FLIGHT)
-    interrupted = journal.tasks.due(
-        {TaskState.EXECUTING},
-        clock.now(),
-        limit=EVERYTHING,
-    )
+    # Whatever the clock says: one that was set back must leave none behind.
+    interrupted = journal.tasks.due({TaskState.EXECUTING}, FOREVER, EVERYTHING)
     if interrupted:
         with journal.tx("recover"):
             for record in interrupted:

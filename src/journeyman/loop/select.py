@@ -17,12 +17,20 @@ OPEN_WORDS = frozenset(
 """Words for a task that may be claimed. The contract shows none, so an empty status
 counts as open, and any other word does not."""
 
+HELD_WORDS = OPEN_WORDS | {"claimed", "assigned", "in_progress", "in progress"}
+"""Words for a task that its claimant still works on."""
+
 REVISABLE = frozenset({TaskState.SKIPPED})
 """States in which a task is decided about again when it, or a strategy, changed."""
 
 
 class Chooser(Protocol):
     """Asks the strategies."""
+
+    @property
+    def generation(self) -> str:
+        """Changes with the strategies: tasks passed over are then looked at again."""
+        ...
 
     def choose(self, task: Task) -> Choice:
         """Name the strategy that should do the task, or the reason why none does."""
@@ -53,7 +61,6 @@ class Select:
         *,
         agent_id: AgentId,
         chooser: Chooser,
-        generation: str,
         journal: Journal,
         min_reward: int,
         clock: Clock,
@@ -61,9 +68,6 @@ class Select:
     ) -> None:
         self._agent_id = agent_id
         self._chooser = chooser
-        # Changes with the strategies' files and parameters, so that a new strategy
-        # is asked about what older ones passed over.
-        self._generation = generation
         self._journal = journal
         self._min_reward = min_reward
         self._clock = clock
@@ -130,8 +134,14 @@ class Select:
                 task.poster == self._agent_id or self._journal.spends.is_our_post(task),
                 "our own post",
             ),
-            (task.claimant is not None, "claimed by another agent"),
-            (task.status not in OPEN_WORDS, f"status is {task.status!r}"),
+            (
+                task.claimant is not None and not self._is_held_by_us(task),
+                "claimed by another agent",
+            ),
+            (
+                task.status not in OPEN_WORDS and not self._is_held_by_us(task),
+                f"status is {task.status!r}",
+            ),
             (
                 task.deadline is not None and task.deadline <= self._clock.now(),
                 "past its deadline",
@@ -143,9 +153,13 @@ class Select:
         )
         return next((reason for applies, reason in checks if applies), "")
 
+    def _is_held_by_us(self, task: Task) -> bool:
+        """Find a claim of ours that the journal does not know: it may be restored."""
+        return task.claimant == self._agent_id and task.status in HELD_WORDS
+
     def _fingerprint(self, task: Task) -> str:
         seen = (
-            self._generation,
+            self._chooser.generation,
             task.status,
             task.claimant,
             task.reward,

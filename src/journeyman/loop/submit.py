@@ -2,15 +2,16 @@
 
 from datetime import timedelta
 
-from journeyman.domain import Clock, Confirmed, Refusal, TaskState
+from journeyman.domain import Clock, Confirmed, TaskState
 from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
 from journeyman.loop.intent import (
+    RESULT_DOUBTFUL_TRIES,
     Intents,
     is_doubtful,
-    is_refused_as,
     key_for,
+    may_be_done,
     must_wait,
 )
 from journeyman.loop.ports import Market
@@ -46,16 +47,21 @@ class Submit:
             return await self._accepted(record, "")
         if self._is_open(record, outcome):
             return await self._intents.keep(record, outcome, uncertain=uncertain)
-        if uncertain and is_refused_as(outcome, Refusal.CONFLICT):
+        if uncertain and may_be_done(outcome):
             # An earlier try may have arrived: the completion decides.
             return await self._accepted(record, "already there, perhaps by our own try")
         return await reject(self._intents, self._log, record, outcome.message)
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
-        age = self._clock.now() - record.seen_at
-        if age > self._result_max_age:
-            return False
-        return must_wait(failure) or is_doubtful(record, failure)
+        if must_wait(failure) or is_doubtful(record, failure, RESULT_DOUBTFUL_TRIES):
+            return self._age(record) <= self._result_max_age
+        return False
+
+    def _age(self, record: TaskRecord) -> timedelta:
+        """How old the result is; the task itself may have waited long before."""
+        history = self._intents.journal.tasks.history(record.task_id)
+        made = [move.at for move in history if move.after == TaskState.EXECUTED]
+        return self._clock.now() - (made[-1] if made else record.seen_at)
 
     async def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
         record = await self._intents.settle(

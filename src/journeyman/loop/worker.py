@@ -15,8 +15,8 @@ from journeyman.loop.bell import Bell
 from journeyman.loop.gate import Gate
 from journeyman.observability import Log
 
-WORK = frozenset({TaskState.CLAIMED})
-"""Waiting for a strategy: these need a slot."""
+WORK = frozenset({TaskState.CLAIMED, TaskState.CLAIMING})
+"""Waiting for a strategy, or for a claim that leads to one: these need a slot."""
 REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
 """Requests that are repeated, or results that wait to be sent."""
 BUG_PAUSE_SECONDS = 60.0
@@ -111,10 +111,9 @@ class Worker:
         lanes = list(self._carried.values())
         repeats = self._take(REPEATS, self._slots - lanes.count(Lane.REPEAT))
         free = self._slots - lanes.count(Lane.SLOT)
-        work = self._take(WORK, free)
+        work = [] if self._gate.is_closed else self._take(WORK, free)
         if not self._gate.obstacle:
-            begun = len(repeats) + len(work)
-            new = min(free - len(work), self._allowance() - begun)
+            new = min(free - len(work), self._allowance())
             work += self._take(frozenset({TaskState.WANTED}), new)
         due = [(Lane.REPEAT, record) for record in repeats]
         return due + [(Lane.SLOT, record) for record in work]
@@ -130,10 +129,11 @@ class Worker:
         )
 
     def _allowance(self) -> int:
-        """How many more tasks this run may begin."""
+        """How many more tasks this run may begin; what waits for a repeat has begun."""
         if self._max_tasks is None:
             return self._slots
-        return self._max_tasks - self.progress.ended - len(self._carried)
+        waiting = self._journal.tasks.count_others(IN_FLIGHT, self._carried)
+        return self._max_tasks - self.progress.ended - len(self._carried) - waiting
 
     def _seconds_until_due(self) -> float:
         """Until the next repeat is due; a wall clock that jumps costs 30 s at most."""
@@ -161,16 +161,27 @@ class Worker:
                 listener()
 
     def _rest(self, task_id: TaskId, error: Exception) -> None:
-        """Leave a task as it is for a while, after a bug of ours."""
-        record = self._journal.tasks.get(task_id)
+        """Leave a task as it is for a while, after a bug of ours.
+
+        One that was executed waits for its next execution; they are counted, so that
+        a bug cannot go on for ever.
+        """
+        tasks, record = self._journal.tasks, self._journal.tasks.get(task_id)
+        next_at = self._clock.now().timestamp() + BUG_PAUSE_SECONDS
+        reason = f"{type(error).__name__}: {error}"
         with self._journal.tx("bug"):
-            self._journal.tasks.postpone(
-                record,
-                next_at=self._clock.now().timestamp() + BUG_PAUSE_SECONDS,
-                attempts=record.attempts,
-                reason=f"{type(error).__name__}: {error}",
-                maybe_sent=record.maybe_sent,
-            )
+            if record.state is TaskState.EXECUTING:
+                after = TaskState.CLAIMED
+                tasks.move(record, after, reason=reason, next_at=next_at)
+            else:
+                tasks.postpone(
+                    record,
+                    next_at=next_at,
+                    attempts=record.attempts,
+                    doubts=record.doubts,
+                    reason=reason,
+                    maybe_sent=record.maybe_sent,
+                )
         self._log.emit(
             events.BUG,
             task_id=task_id,
@@ -179,7 +190,9 @@ class Worker:
         )
 
     def _must_rest(self, record: TaskRecord) -> bool:
-        if record.state in TERMINAL or self._gate.suspended_for:
+        if record.state is TaskState.EXECUTING:
+            return False  # nothing is sent, and nobody else would take it up
+        if record.state not in self._steps or self._gate.suspended_for:
             return True
         return record.next_at > self._clock.now().timestamp()
 

@@ -9,6 +9,7 @@ CREATE TABLE tasks (
     fingerprint TEXT NOT NULL,               -- of the record and who judged it
     result      TEXT,                        -- JSON; written once, sent as it is
     attempts    INTEGER NOT NULL DEFAULT 0,  -- requests sent for the current intent
+    doubts      INTEGER NOT NULL DEFAULT 0,  -- refusals in a row that may be mistaken
     executions  INTEGER NOT NULL DEFAULT 0,  -- times a strategy was started on it
     maybe_sent  INTEGER NOT NULL DEFAULT 0,  -- 1 before the first byte may leave
     next_at     REAL,                        -- due then, in seconds since 1970; NULL: never

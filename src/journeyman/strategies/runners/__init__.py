@@ -9,9 +9,10 @@ from journeyman.strategies.runners.ended import (
     Later,
     TimedOut,
 )
-from journeyman.strategies.runners.runner import Runner
+from journeyman.strategies.runners.runner import BLOCK_SECONDS, Runner
 
 __all__ = [
+    "BLOCK_SECONDS",
     "Broken",
     "Crashed",
     "Declined",

@@ -1,0 +1,145 @@
+"""The owner's desk of a running daemon, over its real control socket."""
+
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import httpx2 as httpx
+import pytest
+from tests.daemon.conftest import MakeSite, Site
+
+
+@asynccontextmanager
+async def _at_the_desk(site: Site, **changes: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
+    """Run a daemon, and talk to it as the command line does."""
+    socket = site.data / "control.sock"
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: site.run(**changes))
+        await site.logged("daemon.started")
+        transport = httpx.AsyncHTTPTransport(uds=str(socket), retries=0)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://daemon"
+        ) as desk:
+            await _until_it_listens(desk)
+            yield desk
+            with suppress(httpx.TransportError):  # the test may have stopped it
+                await desk.post("/stop")
+
+
+async def _until_it_listens(desk: httpx.AsyncClient) -> None:
+    with anyio.fail_after(10):
+        while True:
+            try:
+                await desk.get("/healthz")
+            except httpx.ConnectError:
+                await anyio.sleep(0.005)
+            else:
+                return
+
+
+@pytest.fixture
+async def idle(make_site: MakeSite) -> Site:
+    """Give a site whose network has no tasks."""
+    return await make_site(tasks=0)
+
+
+async def test_status_tells_who_it_is_and_how_the_money_stands(idle: Site) -> None:
+    async with _at_the_desk(idle) as desk:
+        status = (await desk.get("/status")).json()
+
+    assert status["balance"] == 100
+    assert status["loaded_strategies"] == ["count_words"]
+    assert (status["running"], status["obstacle"], status["in_flight"]) == (True, "", 0)
+    assert "token" not in str(status).lower()
+
+
+async def test_only_its_owner_may_use_the_socket(idle: Site) -> None:
+    async with _at_the_desk(idle):
+        mode = (idle.data / "control.sock").stat().st_mode
+
+    assert stat.S_ISSOCK(mode)
+    assert stat.S_IMODE(mode) == 0o600
+    assert not (idle.data / "control.sock").exists()
+
+
+async def test_the_answer_to_a_stop_arrives_before_the_daemon_ends(idle: Site) -> None:
+    async with _at_the_desk(idle) as desk:
+        answer = await desk.post("/stop")
+
+    assert answer.json() == {"ok": True}
+    assert idle.log.named("daemon.stopped")[0]["reason"] == "asked by the owner"
+
+
+async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
+    idle: Site,
+) -> None:
+    async with _at_the_desk(idle) as desk:
+        await desk.post("/pause")
+        paused = (await desk.get("/status")).json()
+        health = await desk.get("/healthz")
+        polls = paused["this_run"]["polls"]
+        await desk.post("/resume")
+        with anyio.fail_after(5):
+            while (await desk.get("/status")).json()["this_run"]["polls"] == polls:  # noqa: ASYNC110 - asked from outside, as a person would
+                await anyio.sleep(0.005)
+        resumed = (await desk.get("/status")).json()
+
+    assert (paused["obstacle"], resumed["obstacle"]) == ("paused", "")
+    assert health.status_code == 200
+
+
+async def test_a_post_through_the_desk_is_in_the_networks_books_too(
+    idle: Site,
+) -> None:
+    async with _at_the_desk(idle) as desk:
+        body = {"title": "Count", "reward": 5, "kind": "word_count"}
+        answer = await desk.post("/posts", json=body)
+        over = await desk.post("/posts", json={**body, "reward": 26})
+
+    assert answer.json()["balance"] == 95
+    assert over.json()["exit_code"] == 6
+    assert "budget.per_post_credits" in over.json()["fix"]
+    books = await idle.books()
+    assert books["balanced"]
+    assert [one["balance"] for one in books["agents"] if one["balance"] == 95]
+
+
+async def test_a_top_up_gives_a_page_and_is_booked_on_the_owners_word(
+    idle: Site,
+) -> None:
+    async with _at_the_desk(idle) as desk:
+        asked = (await desk.post("/top-ups", json={"credits": 200})).json()
+        waiting = (await desk.get("/status")).json()
+        booked = await desk.post(f"/top-ups/{asked['spend_id']}/confirm")
+        again = await desk.post(f"/top-ups/{asked['spend_id']}/confirm")
+
+    assert asked["url"].startswith("http://127.0.0.1:8080/")
+    assert (asked["cents"], waiting["balance"]) == (200, 100)
+    assert [one["url"] for one in waiting["open_top_ups"]] == [asked["url"]]
+    assert booked.json()["balance"] == 300
+    assert again.status_code == 409
+
+
+async def test_a_socket_left_by_a_killed_daemon_is_replaced(idle: Site) -> None:
+    idle.data.mkdir()
+    (idle.data / "control.sock").write_text("left behind")
+
+    async with _at_the_desk(idle) as desk:
+        assert (await desk.get("/status")).status_code == 200
+
+
+async def test_a_path_too_long_for_a_socket_costs_the_desk_and_nothing_else(
+    make_site: MakeSite,
+) -> None:
+    site = await make_site()
+    site.folder = site.folder / ("x" * 100)
+    site.folder.mkdir()
+    (site.folder / "strategies").symlink_to(site.folder.parent / "strategies")
+
+    await site.run(work__max_tasks=2)
+
+    assert "sock" in str(site.log.named("control.unavailable")[0]["path"])
+    with site.journal() as journal:
+        assert journal.tasks.counts()["completed"] >= 2

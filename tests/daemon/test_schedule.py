@@ -1,0 +1,100 @@
+"""The scheduler only rings, and a clock that goes wrong stalls nothing."""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+from journeyman.daemon.loops import repeat
+from journeyman.daemon.schedule import Schedule
+from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.loop import Bell
+from journeyman.testing import FakeClock
+
+
+@pytest.fixture
+async def schedule() -> AsyncIterator[Schedule]:
+    made = Schedule(SystemClock())
+    made.start()
+    yield made
+    made.stop()
+
+
+async def test_it_rings_once_after_a_while(schedule: Schedule) -> None:
+    bell = Bell()
+    schedule.after("one", 0.01, bell.ring)
+
+    with anyio.fail_after(5):
+        assert await bell.wait()
+
+
+async def test_it_rings_again_and_again(schedule: Schedule) -> None:
+    bell = Bell()
+    schedule.every("many", 0.01, bell.ring)
+
+    with anyio.fail_after(5):
+        assert [await bell.wait() for _ in range(3)] == [True] * 3
+
+
+async def test_a_later_call_of_the_same_name_takes_the_place_of_the_first(
+    schedule: Schedule,
+) -> None:
+    first, second = Bell(), Bell()
+    schedule.after("look", 0.05, first.ring)
+    schedule.after("look", 0.01, second.ring)
+
+    with anyio.fail_after(5):
+        assert await second.wait()
+    assert not await first.wait(0.1)
+
+
+async def test_what_is_late_is_rung_and_not_dropped() -> None:
+    behind = FakeClock()  # its hour is long past: as after a suspended night
+    schedule = Schedule(behind)
+    schedule.start()
+    bell = Bell()
+    schedule.after("late", 1, bell.ring)
+
+    with anyio.fail_after(5):
+        assert await bell.wait()
+    schedule.stop()
+
+
+async def test_a_scheduler_that_is_stalled_delays_by_its_slack_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("journeyman.daemon.loops.SLACK_SECONDS", 0.01)
+    never_started = Schedule(SystemClock())
+    done = anyio.Event()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(repeat, never_started, "tidy", 0.01, done.set)
+        with anyio.fail_after(5):
+            await done.wait()
+        group.cancel_scope.cancel()
+
+
+def test_the_first_request_drains_and_the_second_breaks_off() -> None:
+    shutdown, rung = Shutdown(), list[str]()
+    shutdown.on_request(lambda: rung.append("rung"))
+
+    shutdown.request("asked by the owner")
+    assert (shutdown.requested.is_set(), shutdown.forced.is_set()) == (True, False)
+    shutdown.request("SIGTERM")
+
+    assert shutdown.forced.is_set()
+    assert shutdown.reason == "asked by the owner"
+    assert rung == ["rung", "rung"]
+
+
+async def test_the_machines_own_clock_runs_and_its_ids_differ() -> None:
+    clock, randomness = SystemClock(), SystemRandomness()
+    before = clock.monotonic()
+
+    await clock.sleep(0)
+
+    assert clock.monotonic() >= before
+    assert clock.now().tzinfo is not None
+    assert 1 <= randomness.uniform(1, 2) <= 2
+    assert len({randomness.new_id("x") for _ in range(100)}) == 100

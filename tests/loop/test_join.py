@@ -1,0 +1,283 @@
+"""Joining: once, durably, and never as somebody else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.loop.conftest import NOT_SENT, THROTTLED, UNKNOWN
+
+from journeyman.domain import (
+    AccessToken,
+    AgentId,
+    Confirmed,
+    IdempotencyKey,
+    Identity,
+    Outcome,
+)
+from journeyman.domain.errors import NetworkError, SafetyError, StateError
+from journeyman.journal import Journal, load_identity, save_identity
+from journeyman.loop import Backoff, Join
+from journeyman.network import Registration
+from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
+
+URL = "http://network.example"
+DAY = 86_400
+
+
+def registered(credits_: int | None = 100) -> Outcome[Registration]:
+    return Confirmed(Registration(AgentId("agent-1"), AccessToken("tok"), credits_))
+
+
+class Registrar:
+    """Answers from a script, when it is let to."""
+
+    def __init__(self) -> None:
+        self.script: list[Outcome[Registration]] = []
+        self.keys: list[IdempotencyKey] = []
+        self.may_answer = anyio.Event()
+        self.may_answer.set()
+
+    async def register(self, key: IdempotencyKey) -> Outcome[Registration]:
+        self.keys.append(key)
+        await self.may_answer.wait()
+        return self.script.pop(0) if self.script else registered()
+
+
+class HurriedClock(FakeClock):
+    """A clock on which a sleep takes no time."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+        await super().sleep(0)
+
+
+class Entrance:
+    """One data directory in front of one network."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = HurriedClock()
+        self.registrar = Registrar()
+        self.log = RecordingLog()
+        self.randomness = FakeRandomness()
+        self.identity_file = folder / "identity.json"
+        self.journal_file = folder / "journal.db"
+        self.save: Callable[[Identity], None] = self._save
+
+    async def join(self, base_url: str = URL) -> Identity:
+        """Start once."""
+        with Journal(self.journal_file, self.clock.now) as journal:
+            return await Join(
+                registrar=self.registrar,
+                journal=journal,
+                load=lambda: load_identity(self.identity_file),
+                save=self.save,
+                base_url=base_url,
+                backoff=Backoff(self.randomness),
+                clock=self.clock,
+                randomness=self.randomness,
+                log=self.log,
+            )()
+
+    @property
+    def balance(self) -> int:
+        with Journal(self.journal_file, self.clock.now) as journal:
+            return journal.ledger.balance()
+
+    def _save(self, identity: Identity) -> None:
+        save_identity(self.identity_file, identity)
+
+
+@pytest.fixture
+def entrance(tmp_path: Path) -> Entrance:
+    return Entrance(tmp_path)
+
+
+async def test_joining_gives_an_identity_on_disk_and_the_starter_credits(
+    entrance: Entrance,
+) -> None:
+    identity = await entrance.join()
+
+    assert load_identity(entrance.identity_file) == identity
+    assert identity == Identity(AgentId("agent-1"), AccessToken("tok"), URL)
+    assert entrance.balance == 100
+    assert entrance.log.names == ["identity.joined"]
+
+
+async def test_who_has_joined_registers_no_more(entrance: Entrance) -> None:
+    first = await entrance.join()
+
+    assert await entrance.join() == first
+    assert len(entrance.registrar.keys) == 1
+    assert entrance.balance == 100
+    assert entrance.log.names == ["identity.joined", "identity.known"]
+
+
+@pytest.mark.parametrize(("shown", "booked"), [(None, 100), (100, 100), (250, 250)])
+async def test_the_credits_that_the_answer_names_are_booked_else_the_contracts(
+    entrance: Entrance, shown: int | None, booked: int
+) -> None:
+    entrance.registrar.script = [registered(shown)]
+
+    await entrance.join()
+
+    assert entrance.balance == booked
+
+
+@pytest.mark.parametrize("answer", [UNKNOWN, NOT_SENT])
+async def test_a_registration_that_did_not_end_clearly_is_repeated_with_one_key(
+    entrance: Entrance, answer: Outcome[Registration]
+) -> None:
+    entrance.registrar.script = [answer, answer]
+
+    await entrance.join()
+
+    assert len(entrance.registrar.keys) == 3
+    assert len(set(entrance.registrar.keys)) == 1
+    assert entrance.log.names.count("identity.join_trouble") == 2
+
+
+async def test_the_key_outlives_the_process(entrance: Entrance) -> None:
+    entrance.registrar.script = [NOT_SENT] * 3
+    with pytest.raises(NetworkError, match=f"could not join {URL}: no connection"):
+        await entrance.join()
+
+    await entrance.join()
+
+    assert len(set(entrance.registrar.keys)) == 1
+
+
+async def test_a_definite_no_is_told_at_once(entrance: Entrance) -> None:
+    entrance.registrar.script = [THROTTLED]
+
+    with pytest.raises(NetworkError, match=r"slow down[\s\S]*--sandbox"):
+        await entrance.join()
+
+    assert len(entrance.registrar.keys) == 1
+
+
+async def test_a_registration_that_may_have_happened_is_repeated_three_times_a_day(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.script = [UNKNOWN] * 3
+    with pytest.raises(NetworkError):
+        await entrance.join()
+
+    with pytest.raises(SafetyError, match=r"3 times[\s\S]*second agent"):
+        await entrance.join()
+    entrance.clock.advance(DAY)
+    await entrance.join()
+
+    assert len(entrance.registrar.keys) == 4
+    assert len(set(entrance.registrar.keys)) == 1
+
+
+async def test_tries_that_certainly_did_nothing_do_not_count(
+    entrance: Entrance,
+) -> None:
+    for _ in range(4):
+        entrance.registrar.script = [NOT_SENT] * 3
+        with pytest.raises(NetworkError):
+            await entrance.join()
+
+    await entrance.join()
+
+
+async def test_a_crash_loop_during_registration_is_no_storm(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.may_answer = anyio.Event()
+    for _ in range(3):
+        with Journal(entrance.journal_file, entrance.clock.now) as journal:
+            # What a start writes before its request leaves; then it is killed.
+            join = Join(
+                registrar=entrance.registrar,
+                journal=journal,
+                load=lambda: None,
+                save=lambda _identity: None,
+                base_url=URL,
+                backoff=Backoff(entrance.randomness),
+                clock=entrance.clock,
+                randomness=entrance.randomness,
+                log=entrance.log,
+            )
+            join._open_intent()
+
+    with pytest.raises(SafetyError):
+        await entrance.join()
+
+
+async def test_a_stop_waits_for_an_answer_that_may_carry_the_only_token(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.may_answer = anyio.Event()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(entrance.join)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+        entrance.registrar.may_answer.set()
+
+    assert load_identity(entrance.identity_file) is not None
+    assert entrance.balance == 100
+
+
+async def test_the_token_is_on_disk_before_anything_is_booked(
+    entrance: Entrance,
+) -> None:
+    def fail(_: Identity) -> None:
+        raise StateError("the disk is full")
+
+    entrance.save = fail
+
+    with pytest.raises(StateError):
+        await entrance.join()
+
+    assert entrance.balance == 0
+
+
+async def test_a_crash_between_token_and_booking_ends_with_the_credits_booked_once(
+    entrance: Entrance,
+) -> None:
+    identity = Identity(AgentId("agent-1"), AccessToken("tok"), URL)
+    save_identity(entrance.identity_file, identity)
+
+    assert await entrance.join() == identity
+    assert await entrance.join() == identity
+
+    assert entrance.registrar.keys == []
+    assert entrance.balance == 100
+
+
+async def test_an_identity_of_another_network_is_refused(entrance: Entrance) -> None:
+    await entrance.join()
+
+    with pytest.raises(SafetyError, match=r"belongs to[\s\S]*other\.example") as caught:
+        await entrance.join("http://other.example")
+
+    assert caught.value.exit_code == 6
+    assert "tok" not in str(caught.value).replace("token", "")
+
+
+async def test_a_lost_identity_is_not_replaced_while_its_books_are_there(
+    entrance: Entrance,
+) -> None:
+    await entrance.join()
+    entrance.identity_file.unlink()
+
+    with pytest.raises(SafetyError, match=r"agent-1[\s\S]*backup"):
+        await entrance.join()
+
+    assert len(entrance.registrar.keys) == 1
+
+
+async def test_the_books_of_one_agent_do_not_go_on_as_anothers(
+    entrance: Entrance,
+) -> None:
+    await entrance.join()
+    save_identity(
+        entrance.identity_file, Identity(AgentId("agent-2"), AccessToken("t2"), URL)
+    )
+
+    with pytest.raises(SafetyError, match="agent-1, and the identity is agent-2"):
+        await entrance.join()
