@@ -30,7 +30,7 @@ async def test_no_task_is_forgotten_and_no_credit_booked_twice(
     data = tmp_path / "data"
     options = ("run", "--base-url", network.base_url, "--data-dir", str(data))
     # A task in whose work we are killed again and again is given up, on purpose.
-    patient = ("--set", "work.max_attempts=20")
+    patient = ("--set", "work.max_attempts=20", "--log-level", "debug")
 
     for event, count in DEATHS:
         daemon = await start(*options, *patient)

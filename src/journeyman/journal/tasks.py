@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 
 from journeyman.domain import (
     IN_FLIGHT,
@@ -100,6 +101,7 @@ class Tasks:
         record: TaskRecord,
         after: TaskState,
         *,
+        through: TaskState | None = None,
         reason: str = "",
         result: Result | None = None,
         next_at: float = 0.0,
@@ -110,12 +112,16 @@ class Tasks:
 
         Each state starts with its own `attempts` and `doubts`. An intent is marked as
         maybe sent from the start, since the process may die right after this commit.
+        `through` is a state on the way that needs nothing: one write serves both
+        moves, and the history has an event for each.
 
         Raises:
             IllegalMoveError: the table of transitions has no such move.
             StaleMoveError: somebody else moved it meanwhile.
         """
-        _require(record.task_id, record.state, after)
+        path = [record.state, *([through] if through else []), after]
+        for one, other in pairwise(path):
+            _require(record.task_id, one, other)
         at = self._now()
         stored = encode_result(result) if result and not record.result else None
         moved = replace(
@@ -127,22 +133,22 @@ class Tasks:
             next_at=next_at,
             attempts=attempts,
             doubts=doubts,
-            executions=record.executions + (after is TaskState.EXECUTING),
+            executions=record.executions + path[1:].count(TaskState.EXECUTING),
             # As it would be read back, so that every sending is the same.
             result=decode_result(stored) if stored else record.result,
             updated_at=at,
         )
-        self._write_move(record.state, moved, stored)
+        self._write_move(path, moved, stored)
         return moved
 
     def _write_move(
         self,
-        before: TaskState,
+        path: list[TaskState],
         moved: TaskRecord,
         stored: str | None,
     ) -> None:
-        """Compare and set; then the totals and the event, in the same transaction."""
-        after, at = moved.state, moved.updated_at.isoformat()
+        """Compare and set; then the totals and the events, in the same transaction."""
+        before, after, at = path[0], path[-1], moved.updated_at.isoformat()
         changed = self._database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, doubts = ?, executions = ?, result = coalesce(result, ?), "
@@ -155,7 +161,8 @@ class Tasks:
             raise StaleMoveError(f"{moved.task_id} is no longer {before}")
         self._totals.add(STATE_TOTAL + before, -1)
         self._totals.add(STATE_TOTAL + after)
-        self._append_event(moved.task_id, before, after, moved.reason, at)
+        for one, other in pairwise(path):
+            self._append_event(moved.task_id, one, other, moved.reason, at)
 
     def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""

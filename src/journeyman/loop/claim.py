@@ -86,9 +86,9 @@ class Claim:
         def write() -> TaskRecord:
             task = fuller(record.task, shown) if shown else record.task
             told = tasks.enrich(record, task, record.strategy)
-            claimed = tasks.move(told, TaskState.CLAIMED, reason=reason)
             # Work begins at once, since a slot is held: one commit for both.
-            return tasks.move(claimed, TaskState.EXECUTING)
+            begun, through = TaskState.EXECUTING, TaskState.CLAIMED
+            return tasks.move(told, begun, through=through, reason=reason)
 
         record = await self._intents.journal.commit(write)
         self._log.emit(

@@ -81,7 +81,7 @@ EXECUTING = declare(
 )
 EXECUTED = declare(
     "task.executed",
-    "info",
+    "debug",
     "task_id strategy seconds",
     "A strategy has done a task; its result is on disk.",
 )
@@ -113,7 +113,7 @@ PUT_OFF = declare(
 )
 SUBMITTED = declare(
     "task.submitted",
-    "info",
+    "debug",
     "task_id strategy",
     "The network has the result.",
 )

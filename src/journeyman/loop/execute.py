@@ -133,11 +133,15 @@ class Execute:
         finished: Finished,
     ) -> TaskRecord:
         def write() -> TaskRecord:
-            tasks, result = self._journal.tasks, finished.result
             self._memory.save(record.strategy)
-            executed = tasks.move(record, TaskState.EXECUTED, result=result)
             # The result is on disk with this commit, and so is the intent to send it.
-            return tasks.move(executed, TaskState.SUBMITTING, attempts=1)
+            return self._journal.tasks.move(
+                record,
+                TaskState.SUBMITTING,
+                through=TaskState.EXECUTED,
+                result=finished.result,
+                attempts=1,
+            )
 
         record = await self._journal.commit(write)
         self._log.emit(

@@ -160,10 +160,10 @@ class Intents:
         """
 
         def write() -> TaskRecord:
-            settled = self.journal.tasks.move(record, state, reason=reason)
+            tasks = self.journal.tasks
             if then is None:
-                return settled
-            return self.journal.tasks.move(settled, then, attempts=1)
+                return tasks.move(record, state, reason=reason)
+            return tasks.move(record, then, through=state, reason=reason, attempts=1)
 
         return await self.journal.commit(write)
 
