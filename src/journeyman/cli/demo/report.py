@@ -1,5 +1,9 @@
 """The summary of a demo, told to a person."""
 
+import shutil
+import sys
+from pathlib import Path
+
 from journeyman.cli.demo.errands import Errands
 from journeyman.cli.demo.summary import Check, Summary
 from journeyman.cli.output import facts, say, table
@@ -30,17 +34,26 @@ def print_summary(summary: Summary, errands: Errands) -> None:
         },
     )
     say()
-    data = summary.places["state"]
+    data, us = summary.places["state"], command_name()
     facts(
         {
             "state": data,
             "logs": f"{summary.places['daemon_log']}, {summary.places['sandbox_log']}",
-            "look around": f"journeyman status --data-dir {data}\n"
-            f"journeyman tasks --data-dir {data}\n"
-            f"journeyman ledger --data-dir {data}",
-            "go on": "journeyman run --sandbox --data-dir my-agent",
+            "look around": f"{us} status --data-dir {data}\n"
+            f"{us} tasks --data-dir {data}\n"
+            f"{us} ledger --data-dir {data}",
+            "go on": f"{us} run --sandbox --data-dir my-agent",
         },
     )
+
+
+def command_name() -> str:
+    """Give what to type to run us again: a checkout's .venv is not on the path."""
+    started = Path(sys.argv[0])
+    if shutil.which("journeyman") or started.name != "journeyman":
+        return "journeyman"
+    here = Path.cwd()
+    return str(started.relative_to(here) if started.is_relative_to(here) else started)
 
 
 def _told(check: Check) -> str:
