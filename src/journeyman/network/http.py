@@ -4,6 +4,7 @@ A call ends in a `Reply`, also when its body is useless, or in a `TransportFailu
 that says whether anything can have reached the other side (design 2).
 """
 
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -115,6 +116,9 @@ NEVER_RAISED: Mapping[type[Exception], str] = MappingProxyType(
         httpx.RequestNotRead: "requests have their bytes in memory",
     },
 )
+
+_LONGEST_CHAIN = 20
+"""Of causes that are followed; a chain may even be a ring."""
 
 
 class HttpClient:
@@ -237,7 +241,27 @@ def _parsed(text: str) -> tuple[JSON, str]:
 
 
 def _told(error: Exception) -> str:
-    """Say what went wrong below, in one line; some exceptions carry no words."""
-    name = type(error).__name__
+    """Say what went wrong below, in one line.
+
+    The library's own words hide the system's ("connection refused"), which stand at
+    the end of the chain of causes; some exceptions carry no words at all.
+    """
+    name, deepest = type(error).__name__, _deepest(error)
+    if isinstance(deepest, ConnectionError) and deepest.errno:
+        return f"{name}: {os.strerror(deepest.errno)}"
+    if isinstance(deepest, OSError) and deepest.strerror:
+        return f"{name}: {deepest.strerror}"
     words = " ".join(str(error).split())
     return f"{name}: {words}" if words else name
+
+
+def _deepest(error: BaseException) -> BaseException:
+    """Follow the causes; of several attempts, the first is taken."""
+    for _ in range(_LONGEST_CHAIN):
+        inner = error.__cause__ or error.__context__
+        if isinstance(error, BaseExceptionGroup):
+            inner = error.exceptions[0]
+        if inner is None:
+            break
+        error = inner
+    return error
