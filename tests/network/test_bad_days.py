@@ -55,7 +55,7 @@ async def test_a_port_where_nobody_listens_means_not_sent(
         outcome = await client.claim(TASK, KEY)
 
     assert isinstance(outcome, NotSent)
-    assert "ConnectError" in outcome.message
+    assert outcome.message == "ConnectError: Connection refused"
     assert log.named("network.trouble")[0]["outcome"] == "not sent"
 
 

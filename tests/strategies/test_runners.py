@@ -272,16 +272,16 @@ async def test_the_strategys_own_timeout_goes_before_the_owners(
         "try:\n    while True: pass\nexcept Exception: return 'hidden'",
     ],
 )
-async def test_a_strategy_that_blocks_the_loop_is_interrupted(
+async def test_a_strategy_that_blocks_the_loop_is_interrupted_and_gets_no_more_work(
     run_file: Run, body: str
 ) -> None:
     ended = await run_file(written(body))
 
-    assert isinstance(ended, Crashed)
-    assert ended.error == (
-        "blocked the event loop for 0.2 s: use a plain def, which runs in a thread"
+    assert isinstance(ended, Broken)
+    assert ended.problem.startswith(
+        "blocked the event loop for 0.2 s at strategies/mine.py:"
     )
-    assert ended.where.startswith("strategies/mine.py:")
+    assert ended.fix.startswith("use a plain def, which runs in a thread")
 
 
 @FORMS

@@ -42,9 +42,7 @@ def of_exception(
         case Misconfigured():
             return Broken(printable(error.problem), printable(error.fix))
         case BlockedError():
-            remedy = "use a plain def, which runs in a thread"
-            text = f"blocked the event loop for {block_limit} s: {remedy}"
-            return _crash(loaded, text, error)
+            return _blocked(loaded, error, block_limit)
         case _:
             return _crash(loaded, describe(error), error)
 
@@ -58,6 +56,15 @@ def _crash(loaded: Loaded, text: str, error: BaseException | None = None) -> Cra
         error=text,
         where=f"{_short(loaded.path)}:{place}",
         traceback="".join(traceback.format_list(mine)) + text,
+    )
+
+
+def _blocked(loaded: Loaded, error: BlockedError, limit: float | None) -> Broken:
+    """Rest a strategy that stopped everybody: it would do so at its every task."""
+    where = _crash(loaded, "", error).where
+    return Broken(
+        f"blocked the event loop for {limit} s at {where}, and every task with it",
+        "use a plain def, which runs in a thread, or await what takes long",
     )
 
 
