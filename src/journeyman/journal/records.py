@@ -36,6 +36,14 @@ class TaskRecord:
     """This process has just committed the intent and has not sent its request yet.
     Not stored: after a restart, a committed intent counts as sent."""
 
+    def is_due(self, now: datetime) -> bool:
+        """Tell whether it may be touched.
+
+        A wait that begins in the future was written before the clock was set back: it
+        would last for as long as the clock was wrong, so it counts as over.
+        """
+        return self.next_at <= now.timestamp() or self.updated_at > now
+
     @property
     def task_id(self) -> TaskId:
         """The network's name for the task."""
@@ -87,7 +95,7 @@ def decode_result(text: str) -> Result:
 
 
 def to_record(row: Row) -> TaskRecord:
-    """Read a row of the table `tasks`."""
+    """Read a row of the view `full_tasks`."""
     return TaskRecord(
         task=decode_task(row["record"]),
         state=TaskState(row["state"]),

@@ -76,17 +76,17 @@ class Tasks:
         at = self._now().isoformat()
         kept = slim(task) if state is TaskState.SKIPPED else task
         self._database.write(
-            "INSERT INTO tasks (task_id, state, strategy, reason, reward, record, "
+            "INSERT INTO tasks (task_id, state, strategy, reason, reward, "
             "fingerprint, next_at, seen_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, "
             "strategy = excluded.strategy, reason = excluded.reason, "
-            "reward = excluded.reward, record = excluded.record, "
-            "fingerprint = excluded.fingerprint, next_at = excluded.next_at, "
-            "updated_at = excluded.updated_at",
-            *(task.id, state, strategy, reason, task.reward, encode_task(kept)),
+            "reward = excluded.reward, fingerprint = excluded.fingerprint, "
+            "next_at = excluded.next_at, updated_at = excluded.updated_at",
+            *(task.id, state, strategy, reason, task.reward),
             *(fingerprint, _due_at(state, 0.0), at, at),
         )
+        self._write_text(kept)
         if known:
             self._totals.add(STATE_TOTAL + before, -1)
         else:
@@ -151,14 +151,20 @@ class Tasks:
         before, after, at = path[0], path[-1], moved.updated_at.isoformat()
         changed = self._database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
-            "attempts = ?, doubts = ?, executions = ?, result = coalesce(result, ?), "
-            "updated_at = ? WHERE task_id = ? AND state = ?",
+            "attempts = ?, doubts = ?, executions = ?, updated_at = ? "
+            "WHERE task_id = ? AND state = ?",
             *(after, moved.reason, moved.maybe_sent, _due_at(after, moved.next_at)),
             *(moved.attempts, moved.doubts, moved.executions),
-            *(stored, at, moved.task_id, before),
+            *(at, moved.task_id, before),
         )
         if not changed:
             raise StaleMoveError(f"{moved.task_id} is no longer {before}")
+        if stored is not None:
+            self._database.write(
+                "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
+                stored,
+                moved.task_id,
+            )
         self._totals.add(STATE_TOTAL + before, -1)
         self._totals.add(STATE_TOTAL + after)
         for one, other in pairwise(path):
@@ -166,10 +172,11 @@ class Tasks:
 
     def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
-        if task != record.task or strategy != record.strategy:
+        if task != record.task:
+            self._write_text(task)
+        if strategy != record.strategy:
             self._database.write(
-                "UPDATE tasks SET record = ?, strategy = ? WHERE task_id = ?",
-                encode_task(task),
+                "UPDATE tasks SET strategy = ? WHERE task_id = ?",
                 strategy,
                 record.task_id,
             )
@@ -218,7 +225,7 @@ class Tasks:
         Raises:
             KeyError: it was never seen.
         """
-        row = self._database.row("SELECT * FROM tasks WHERE task_id = ?", task_id)
+        row = self._database.row("SELECT * FROM full_tasks WHERE task_id = ?", task_id)
         if row is None:
             raise KeyError(task_id)
         return to_record(row)
@@ -231,14 +238,20 @@ class Tasks:
         *,
         excluding: Iterable[TaskId] = (),
     ) -> list[TaskRecord]:
-        """Give the tasks in these states that may be touched now, best paid first."""
+        """Give the tasks in these states that may be touched now, best paid first.
+
+        See `TaskRecord.is_due`, which says the same of one.
+        """
         names, left_out = sorted(states), list(excluding)
         rows = self._database.rows(
-            f"SELECT * FROM tasks WHERE state IN ({_marks(names)}) AND next_at <= ? "  # noqa: S608 - only question marks are put in
+            f"SELECT * FROM full_tasks WHERE state IN ({_marks(names)}) "  # noqa: S608 - only question marks are put in
+            # Said first and alone, since the index of open tasks asks for it.
+            "AND next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?) "
             f"AND task_id NOT IN ({_marks(left_out)}) "
-            "ORDER BY reward DESC, rowid LIMIT ?",
+            "ORDER BY reward DESC, number LIMIT ?",
             *names,
             now.timestamp(),
+            now.isoformat(),
             *left_out,
             limit,
         )
@@ -255,8 +268,8 @@ class Tasks:
     def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
         """Give the tasks that moved last, newest first, all or of one state."""
         rows = self._database.rows(
-            "SELECT * FROM tasks WHERE (?1 IS NULL OR state = ?1) "
-            "ORDER BY updated_at DESC, rowid DESC LIMIT ?2",
+            "SELECT * FROM full_tasks WHERE (?1 IS NULL OR state = ?1) "
+            "ORDER BY updated_at DESC, number DESC LIMIT ?2",
             state,
             limit,
         )
@@ -323,6 +336,14 @@ class Tasks:
             limit,
         )
         return {row["reason"]: row["n"] for row in rows}
+
+    def _write_text(self, task: Task) -> None:
+        self._database.write(
+            "INSERT INTO task_texts (task_id, record) VALUES (?, ?) "
+            "ON CONFLICT (task_id) DO UPDATE SET record = excluded.record",
+            task.id,
+            encode_task(task),
+        )
 
     def _append_event(
         self,

@@ -194,7 +194,7 @@ class Worker:
             return False  # nothing is sent, and nobody else would take it up
         if record.state not in self._steps or self._gate.suspended_for:
             return True
-        return record.next_at > self._clock.now().timestamp()
+        return not record.is_due(self._clock.now())
 
     def _count(self, record: TaskRecord) -> None:
         if record.state is TaskState.LOST:

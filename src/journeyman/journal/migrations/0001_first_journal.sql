@@ -5,9 +5,7 @@ CREATE TABLE tasks (
     strategy    TEXT NOT NULL DEFAULT '',
     reason      TEXT NOT NULL DEFAULT '',
     reward      INTEGER NOT NULL,            -- credits, as listed
-    record      TEXT NOT NULL,               -- the task as read, JSON
     fingerprint TEXT NOT NULL,               -- of the record and who judged it
-    result      TEXT,                        -- JSON; written once, sent as it is
     attempts    INTEGER NOT NULL DEFAULT 0,  -- requests sent for the current intent
     doubts      INTEGER NOT NULL DEFAULT 0,  -- refusals in a row that may be mistaken
     executions  INTEGER NOT NULL DEFAULT 0,  -- times a strategy was started on it
@@ -16,6 +14,16 @@ CREATE TABLE tasks (
     seen_at     TEXT NOT NULL,
     updated_at  TEXT NOT NULL
 );
+-- What is long and seldom changes, apart: SQLite writes a whole row at each change.
+CREATE TABLE task_texts (
+    task_id TEXT NOT NULL UNIQUE,
+    record  TEXT NOT NULL,                   -- the task as read, JSON
+    result  TEXT                             -- JSON; written once, sent as it is
+);
+CREATE VIEW full_tasks AS
+    SELECT tasks.*, tasks.rowid AS number, record, result
+    FROM tasks JOIN task_texts USING (task_id);
+
 -- Only tasks that still need something: the hot path stays small as history grows.
 CREATE INDEX tasks_open ON tasks (state, reward DESC) WHERE next_at IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (next_at) WHERE next_at IS NOT NULL;
