@@ -78,6 +78,18 @@ test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
 browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed
 	$(BIN)/pytest tests/browser $(PYTEST_ARGS)
 
+.PHONY: torture
+torture: $(VENV)/.installed ## kill real daemons, 1,000 times; about 7 minutes
+	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
+
+.PHONY: simulate
+simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time, 200 times
+	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds 200
+
+.PHONY: mutants
+mutants: $(VENV)/.installed ## does the simulation find the bugs that we plant?
+	$(BIN)/python tests/simulation/mutants.py
+
 .PHONY: fix
 fix: $(VENV)/.installed ## format, and repair what lint can repair
 	$(BIN)/ruff check --fix .

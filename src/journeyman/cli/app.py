@@ -10,12 +10,23 @@ from journeyman.cli.commands.demo import demo
 from journeyman.cli.commands.directory import directory
 from journeyman.cli.commands.discover import discover
 from journeyman.cli.commands.health import health
+from journeyman.cli.commands.identity import (
+    export_identity,
+    import_identity,
+    show_identity,
+)
 from journeyman.cli.commands.join import join
+from journeyman.cli.commands.journal import (
+    back_up_journal,
+    check_journal,
+    compact_journal,
+)
 from journeyman.cli.commands.ledger import ledger
 from journeyman.cli.commands.market import market
 from journeyman.cli.commands.post import post
 from journeyman.cli.commands.run import run
 from journeyman.cli.commands.sandbox import sandbox
+from journeyman.cli.commands.simulate import simulate
 from journeyman.cli.commands.status import status
 from journeyman.cli.commands.strategies import list_strategies
 from journeyman.cli.commands.tasks import show_task, tasks
@@ -30,11 +41,25 @@ EXIT_CODES = (
     "Exit codes: 0 done, 1 error, 2 usage, 3 not running, 4 configuration or "
     "strategy, 5 time-out, 6 refused by a safety rule, 7 network."
 )
-AT_WORK = (run, demo, sandbox, status, health, pause, resume, stop)
+AT_WORK = (run, demo, simulate, sandbox, status, health, pause, resume, stop)
 NETWORK = (join, market, directory, discover, post, topup)
 FLAT = (*AT_WORK, *NETWORK, ledger, events, version)
 """The commands of one word."""
-ALL_COMMANDS = (*FLAT, tasks, show_task, list_strategies, show_config)
+IDENTITY = (show_identity, export_identity, import_identity)
+JOURNAL = (check_journal, back_up_journal, compact_journal)
+GROUPED = (tasks, show_task, *IDENTITY, *JOURNAL, list_strategies, show_config)
+ALL_COMMANDS = (*FLAT, *GROUPED)
+GROUPS: tuple[tuple[str, str, tuple[Command, ...]], ...] = (
+    ("identity", "Which agent this is; a copy of it, and back.", IDENTITY),
+    ("journal", "Check the agent's memory, copy it, make it smaller.", JOURNAL),
+    (
+        "strategies",
+        "Which strategies are loaded, and which are not, and why.",
+        (list_strategies,),
+    ),
+    ("config", "The settings in force.", (show_config,)),
+)
+"""The commands of two words: the first one, what it is about, the second ones."""
 
 
 def build_app() -> typer.Typer:
@@ -43,13 +68,8 @@ def build_app() -> typer.Typer:
     for command in FLAT:
         _register(app, command)
     app.add_typer(_tasks(), name=tasks.name)
-    app.add_typer(
-        _only(
-            "Which strategies are loaded, and which are not, and why.", list_strategies
-        ),
-        name="strategies",
-    )
-    app.add_typer(_only("The settings in force.", show_config), name="config")
+    for name, about, commands in GROUPS:
+        app.add_typer(_only(about, *commands), name=name)
     return app
 
 

@@ -1,0 +1,103 @@
+"""What a network is like where the contract says nothing: drawn from a seed."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from random import Random
+from typing import Literal
+
+ClaimRepeat = Literal[200, 409, 400, 403]
+Repeat = Literal[200, 409, 400]
+OK = 200
+
+
+class Rejoin(StrEnum):
+    """What a second registration gives, where keys are not honoured."""
+
+    SAME = "same"
+    CONFLICT = "conflict"
+    ANOTHER = "another"
+
+
+class ErrorBody(StrEnum):
+    """What stands in the body of a refusal."""
+
+    JSON = "json"
+    TEXT = "text"
+    HTML = "html"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Personality:
+    """One of the networks that the contract allows."""
+
+    claim_repeat: ClaimRepeat = 200
+    """The status of an agent's repeated claim; so for the two below."""
+    submit_repeat: Repeat = 200
+    complete_repeat: Repeat = 200
+    shows_claimant: bool = True
+    """A refused claim names who has the task, if its body is JSON."""
+    honours_keys: bool = True
+    """A request with a known Idempotency-Key gets the answer of the first."""
+    rejoin: Rejoin = Rejoin.ANOTHER
+    error_body: ErrorBody = ErrorBody.JSON
+    has_bom: bool = False
+    """Every body begins with a byte-order mark."""
+
+    @property
+    def refuses_repeats(self) -> bool:
+        """A repeat that something on the way has made looks like somebody else's."""
+        statuses = (self.claim_repeat, self.submit_repeat, self.complete_repeat)
+        return not self.honours_keys and any(status != OK for status in statuses)
+
+
+HONEST = Personality()
+"""As the sandbox is by itself."""
+
+HARDEST = Personality(
+    claim_repeat=409,
+    submit_repeat=409,
+    complete_repeat=409,
+    shows_claimant=False,
+    honours_keys=False,
+    rejoin=Rejoin.ANOTHER,
+    error_body=ErrorBody.EMPTY,
+    has_bom=True,
+)
+"""Tells an agent nothing about what it did before."""
+
+BOM_ONE_IN = 10
+CLAIM_REPEATS: tuple[ClaimRepeat, ...] = (200, 409, 400, 403)
+REPEATS: tuple[Repeat, ...] = (200, 409, 400)
+
+
+def draw(random: Random) -> Personality:
+    """Draw one of them all."""
+    return Personality(
+        claim_repeat=random.choice(CLAIM_REPEATS),
+        submit_repeat=random.choice(REPEATS),
+        complete_repeat=random.choice(REPEATS),
+        shows_claimant=random.choice((True, False)),
+        honours_keys=random.choice((True, False)),
+        rejoin=random.choice(list(Rejoin)),
+        error_body=random.choice(list(ErrorBody)),
+        has_bom=random.randrange(BOM_ONE_IN) == 0,
+    )
+
+
+def every_contract() -> list[Personality]:
+    """Give all 432, with JSON errors: 4 * 3 * 3 * 2 * 2 * 3."""
+    return [
+        Personality(
+            claim_repeat=claim,
+            submit_repeat=submit,
+            complete_repeat=complete,
+            shows_claimant=shows,
+            honours_keys=honours,
+            rejoin=rejoin,
+        )
+        for claim, submit, complete, shows, honours, rejoin in product(
+            CLAIM_REPEATS, REPEATS, REPEATS, (True, False), (True, False), Rejoin
+        )
+    ]

@@ -1,0 +1,142 @@
+"""What a run will be like, all of it decided by its seed before it begins."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+
+from journeyman.simulation.clock import seeded
+from journeyman.simulation.faults import FAULTS
+from journeyman.simulation.personality import HONEST, Personality, draw
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+CALM_SECONDS = 3 * HOUR
+"""Long enough for every repeat that still waits, and some more."""
+STEPS = (-DAY, -HOUR, -90.0, 90.0, HOUR, DAY)
+"""By how much a wall clock is set, in seconds."""
+
+
+class Chaos(StrEnum):
+    """How badly the world behaves."""
+
+    #: Nothing goes wrong.
+    OFF = "off"
+    #: A bad week: now and then a fault, an outage, a kill.
+    MILD = "mild"
+    #: Far worse than any real network or machine.
+    HARD = "hard"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outage:
+    """A time in which every request meets the same fault; in seconds."""
+
+    begins: float
+    ends: float
+    fault: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """One run; all times in simulated seconds from its beginning."""
+
+    seed: int
+    chaos: Chaos = Chaos.OFF
+    fault_seconds: float = DAY
+    """How long things may go wrong."""
+    calm_seconds: float = CALM_SECONDS
+    """How long nothing does, afterwards."""
+    tasks: int = 20
+    release_seconds: float = 0.0
+    """Over how long the market shows them; 0 shows all at once."""
+    personality: Personality = HONEST
+    fault_rate: float = 0.0
+    """The share of requests that meet a fault."""
+    faults: tuple[str, ...] = ()
+    """The kinds that this run draws from."""
+    outages: tuple[Outage, ...] = ()
+    kill_rate: float = 0.0
+    """The chance of a kill at each crash point."""
+    kills: tuple[float, ...] = ()
+    """When the daemon is killed, whatever it does."""
+    stops: tuple[float, ...] = ()
+    """When the daemon is told to stop, and started again after."""
+    steps: tuple[tuple[float, float], ...] = ()
+    """When the wall clock is set, and by how much."""
+    rivals: int = 0
+    errands: int = 0
+    """How many tasks the owner posts, and top-ups asked for, over the run."""
+    oddities: bool = False
+    """Some strategies raise, decline, hang or answer rubbish."""
+    slots: int = 4
+    fault_at: dict[int, str] = field(default_factory=dict)
+    """A fault for one request, by its number; 1 is the first of the run."""
+    kill_at: frozenset[int] = frozenset()
+    """Crash points at which the daemon is killed, by their number."""
+
+    @property
+    def end(self) -> float:
+        """When the run is over at the latest."""
+        return self.fault_seconds + self.calm_seconds
+
+
+def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
+    """Draw a run of so many days.
+
+    Each seed draws its own selection of faults and its own rates, so that rare
+    combinations are not drowned by common ones.
+    """
+    random = seeded(seed, "plan")
+    seconds = days * DAY
+    tasks = max(4, round(days * random.uniform(10, 60)))
+    if chaos is Chaos.OFF:
+        return Plan(
+            seed=seed, fault_seconds=seconds, tasks=tasks, release_seconds=seconds / 2
+        )
+    is_hard = chaos is Chaos.HARD
+    kinds = random.sample(sorted(FAULTS), random.randint(3, len(FAULTS)))
+    rates = (0.05, 0.2, 0.5) if is_hard else (0.01, 0.05)
+    kill_rates = (0.0, 0.002, 0.01, 0.05) if is_hard else (0.0, 0.001)
+    return Plan(
+        seed=seed,
+        chaos=chaos,
+        fault_seconds=seconds,
+        tasks=tasks,
+        release_seconds=random.choice((0.0, seconds / 2, seconds)),
+        personality=draw(random),
+        fault_rate=random.choice(rates),
+        faults=tuple(kinds),
+        outages=_outages(random, seconds, kinds, 6 if is_hard else 2),
+        kill_rate=random.choice(kill_rates),
+        kills=_moments(random, seconds, 6 if is_hard else 2),
+        stops=_moments(random, seconds, 2),
+        steps=tuple(
+            (at, random.choice(STEPS))
+            for at in _moments(random, seconds, 4 if is_hard else 1)
+        ),
+        rivals=random.choice((0, 0, 1, 3)),
+        errands=random.randint(0, 12),
+        oddities=random.random() < 0.7,  # noqa: PLR2004 - a share
+        slots=random.choice((1, 2, 4, 8)),
+    )
+
+
+def _outages(
+    random: Random,
+    seconds: float,
+    kinds: list[str],
+    most: int,
+) -> tuple[Outage, ...]:
+    return tuple(
+        Outage(
+            begins=at,
+            ends=at + random.uniform(60, 1800),
+            fault=random.choice(kinds),
+        )
+        for at in _moments(random, seconds, most)
+    )
+
+
+def _moments(random: Random, seconds: float, most: int) -> tuple[float, ...]:
+    count = random.randint(0, most)
+    return tuple(sorted(random.uniform(0, seconds) for _ in range(count)))

@@ -1,0 +1,259 @@
+"""Watches a living daemon: what leaves it, and what comes back to it."""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from journeyman.domain import TaskId, TaskState
+from journeyman.domain.ids import SpendId
+from journeyman.journal import Journal, SpendState, load_identity
+from journeyman.simulation.findings import Findings
+from journeyman.simulation.process import Process
+from journeyman.simulation.server import (
+    CHECKOUT,
+    CLAIM,
+    COMPLETE,
+    OK,
+    POST,
+    REGISTER,
+    SUBMIT,
+    Asked,
+)
+from journeyman.simulation.trace import Trace
+
+HOST = "network.invalid"
+"""Where the simulated network lives; the name is reserved (RFC 2606, section 2)."""
+LONGEST_CALL = 31.0
+"""Seconds: the total time-out of 30, and a little for what follows it."""
+LARGEST_READ = 2 * 1024 * 1024
+MINUTE = 60.0
+MOST_FAILURES_A_MINUTE = 12
+"""Of one request: its waits double from half a second, so 12 are far above chance."""
+EARLY = 0.01
+"""Seconds by which a named wait may be missed: clocks have a resolution."""
+MEMORY_SECONDS = 1.0
+"""So long after an answer it is surely on disk, if its reader lived."""
+THROTTLED, UNAVAILABLE = 429, 503
+INTENT_STATES = {
+    CLAIM: TaskState.CLAIMING,
+    SUBMIT: TaskState.SUBMITTING,
+    COMPLETE: TaskState.COMPLETING,
+}
+
+
+_About = tuple[str, str]
+"""A path, and what the request is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """What a network asked for by `Retry-After`."""
+
+    named_at: float
+    until: float
+
+
+@dataclass(slots=True)
+class _Call:
+    """A request that has left."""
+
+    asked: Asked
+    began: float
+    bytes_read: int = 0
+
+
+class Watch:
+    """Tests, request by request, the invariants about what is sent and read."""
+
+    def __init__(self, findings: Findings, trace: Trace) -> None:
+        """Note what it finds; `begin` names the life that it is about."""
+        self._findings = findings
+        self._trace = trace
+        self._process: Process
+        self._calls: dict[int, _Call] = {}
+        self._number = 0
+        self._failures: defaultdict[_About, deque[float]] = defaultdict(deque)
+        self._waits: dict[_About, _Wait] = {}
+        self._turn_of_answer = 0
+        self.token = ""
+        """The token that was saved first; empty before."""
+        self.registrations = 0
+        """How often a registration has left."""
+        self.replayed: set[str] = set()
+        """What was sent twice on the way: tasks by their id, requests by their key."""
+
+    def begin(self, process: Process) -> None:
+        """Watch a new life; what the one before it waited for is over."""
+        self._process = process
+        self._calls.clear()
+        # Waits about a task are kept in the journal. A new life looks at the market at
+        # once: nobody remembers that wait, and the service manager has its own pauses.
+        for key in [key for key in self._failures if not key[1]]:
+            del self._failures[key]
+        self._waits = {
+            key: wait
+            for key, wait in self._waits.items()
+            # One that was just named died with the life that had read it.
+            if key[1] and wait.named_at < self._now - MEMORY_SECONDS
+        }
+
+    def clock_was_set(self) -> None:
+        """Waits are kept by the wall clock, so that one that is set ends them."""
+        self._waits.clear()
+
+    @property
+    def _now(self) -> float:
+        return self._process.loop.time()
+
+    # -- the course of a request -----------------------------------------------
+
+    def sent(self, asked: Asked, host: str, fault: str) -> int:
+        """Note that a request leaves; gives its number."""
+        self._number += 1
+        about = asked.task_id
+        self._trace.add("request", path=asked.path, about=about, fault=fault)
+        self._calls[self._number] = _Call(asked, self._now)
+        if fault == "replay":
+            self.replayed |= {about, asked.header("idempotency-key")}
+        if asked.path == REGISTER:
+            self._test_registration()
+        self._test_token_stays_home(asked, host)
+        self._test_intent(asked)
+        self._test_wait(asked)
+        return self._number
+
+    def answered(self, number: int, status: int, headers: Mapping[str, str]) -> None:
+        """Note that the head of an answer has arrived."""
+        asked = self._calls[number].asked
+        self._trace.add("answer", path=asked.path, status=status)
+        self._turn_of_answer = self._process.loop.turns
+        if status != OK:
+            self._note_failure(asked, status, headers.get("retry-after", ""))
+
+    def read(self, number: int, count: int) -> None:
+        """Note that a piece of a body was read."""
+        self._turn_of_answer = self._process.loop.turns
+        if call := self._calls.get(number):
+            call.bytes_read += count
+            self._check(
+                "I-15",
+                f"{call.bytes_read} bytes of one answer were read",
+                holds=call.bytes_read <= LARGEST_READ,
+            )
+
+    def failed(self, number: int, error: str) -> None:
+        """Note that a request ended without an answer."""
+        asked = self._calls[number].asked
+        self._trace.add("no answer", path=asked.path, error=error)
+        self._note_failure(asked, 0, "")
+        self.closed(number)
+
+    def closed(self, number: int) -> None:
+        """Note that the daemon is done with a request."""
+        call = self._calls.pop(number, None)
+        if call is not None:
+            self._test_length(call)
+
+    def test_open_calls(self) -> None:
+        """Test those that are still under way: one that hangs never ends."""
+        for call in self._calls.values():
+            self._test_length(call)
+
+    def saving_identity(self) -> None:
+        """Note that an identity is about to be saved."""
+        turns = self._process.loop.turns - self._turn_of_answer
+        self._check(
+            "I-2", f"{turns} turns passed before the token was saved", holds=turns == 0
+        )
+
+    def saved_identity(self, token: str) -> None:
+        """Note that an identity was saved."""
+        self._check(
+            "I-1",
+            "another token took the first one's place",
+            holds=self.token in ("", token),
+        )
+        self.token = self.token or token
+
+    # -- the tests -----------------------------------------------------------------
+
+    def _check(self, invariant: str, message: str, *, holds: bool) -> None:
+        self._findings.check(invariant, self._now, message, holds=holds)
+
+    def _test_registration(self) -> None:
+        self.registrations += 1
+        held = load_identity(self._process.directory / "identity.json")
+        self._check(
+            "I-1", "a registration left while a token is held", holds=held is None
+        )
+
+    def _test_token_stays_home(self, asked: Asked, host: str) -> None:
+        if asked.header("authorization"):
+            self._check("I-16", f"the token went to {host}", holds=host == HOST)
+
+    def _test_intent(self, asked: Asked) -> None:
+        journal = self._process.journal
+        if journal is None or asked.method != "POST":
+            return
+        problem = _missing_intent(journal, asked)
+        self._check("I-5", f"{asked.path}: {problem}", holds=not problem)
+
+    def _test_wait(self, asked: Asked) -> None:
+        key = (asked.path, asked.subject)
+        wait = self._waits.pop(key, None)
+        if wait is not None:
+            early = wait.until - self._now
+            self._check(
+                "I-14",
+                f"{asked.path} came {early:.3f} s before the wait was over",
+                holds=early <= EARLY,
+            )
+
+    def _note_failure(self, asked: Asked, status: int, retry_after: str) -> None:
+        key = (asked.path, asked.subject)
+        if status in (THROTTLED, UNAVAILABLE) and retry_after.isdigit():
+            self._waits[key] = _Wait(self._now, self._now + int(retry_after))
+        recent = self._failures[key]
+        recent.append(self._now)
+        while recent[0] < self._now - MINUTE:
+            recent.popleft()
+        self._check(
+            "I-14",
+            f"{asked.path} failed {len(recent)} times within a minute",
+            holds=len(recent) <= MOST_FAILURES_A_MINUTE,
+        )
+
+    def _test_length(self, call: _Call) -> None:
+        seconds = self._now - call.began
+        self._check(
+            "I-13",
+            f"a call of {call.asked.path} has lasted {seconds:.1f} s",
+            holds=seconds <= LONGEST_CALL,
+        )
+
+
+def _missing_intent(journal: Journal, asked: Asked) -> str:
+    """Say what the journal lacks for a request to leave; empty when nothing."""
+    if asked.path == REGISTER:
+        intent = journal.facts.get("registration")
+        is_there = isinstance(intent, dict) and bool(intent.get("key"))
+        return "" if is_there else "no registration intent"
+    if asked.path in (POST, CHECKOUT):
+        spend = journal.spends.get(SpendId(asked.header("idempotency-key")))
+        held = spend is not None and spend.state is SpendState.HELD
+        return "" if held else "no spend is held for it"
+    wanted = INTENT_STATES.get(asked.path)
+    return _missing_task_intent(journal, asked, wanted) if wanted else ""
+
+
+def _missing_task_intent(journal: Journal, asked: Asked, wanted: TaskState) -> str:
+    try:
+        record = journal.tasks.get(TaskId(asked.task_id))
+    except KeyError:
+        return "the journal does not know the task"
+    if record.state is not wanted:
+        return f"the task is {record.state}"
+    if not record.maybe_sent:
+        return "it is not marked as maybe sent"
+    lacks_result = wanted is TaskState.SUBMITTING and record.result is None
+    return "its result is not stored" if lacks_result else ""

@@ -1,0 +1,52 @@
+"""`journeyman simulate`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.simulation.mutants import MUTANTS
+
+from journeyman.cli import main
+from journeyman.simulation import FAULTS, INVARIANTS
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "invariants.md"
+CLAIM_FIRST = next(mutant for mutant in MUTANTS if mutant.name == "claim_first")
+
+
+def test_it_tells_what_was_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["simulate", "--days", "0.02", "--seed", "3", "--seeds", "2", "--json"])
+
+    told = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert told["passed"]
+    assert told["runs"] == 2
+    assert told["daemon_hours"] > 0.9
+    assert told["totals"]["lives"] >= 2
+
+
+def test_its_summary_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "--days", "0.02", "--chaos", "hard"]) == 0
+
+    told = capsys.readouterr().out
+    assert "daemon-hours" in told
+    assert INVARIANTS["I-5"] in told
+
+
+def test_a_broken_promise_gives_exit_1_and_the_command_that_shows_it_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with CLAIM_FIRST.in_force():
+        code = main(["simulate", "--days", "0.02", "--chaos", "off", "--seed", "5"])
+
+    told = capsys.readouterr().out
+    assert code == 1
+    assert "BROKEN: I-5" in told
+    assert "journeyman simulate --days 0.02 --chaos off --seed 5" in told
+
+
+def test_the_reference_names_every_invariant_and_every_fault() -> None:
+    text = REFERENCE.read_text()
+
+    assert [name for name in INVARIANTS if f"| {name} |" not in text] == []
+    assert [said for said in INVARIANTS.values() if said not in text] == []
+    assert [name for name in FAULTS if f"`{name}`" not in text] == []

@@ -1,0 +1,158 @@
+"""Whole runs: what seeds bring, and that they bring it again."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from journeyman.journal import DataDirectory
+from journeyman.simulation import (
+    INVARIANTS,
+    Campaign,
+    Chaos,
+    Killed,
+    Outage,
+    Plan,
+    SimulationLoop,
+    draw_plan,
+    every_contract,
+    simulate,
+)
+from journeyman.simulation.process import Process
+
+DAY = 86_400.0
+PRINT_DIGESTS = """
+from journeyman.simulation import Chaos, draw_plan, simulate
+for seed in (3, 5, 8):
+    print(simulate(draw_plan(seed, days=0.05, chaos=Chaos.HARD)).digest)
+"""
+
+
+@cache
+def digests(hash_seed: str) -> str:
+    done = subprocess.run(  # noqa: S603 - ourselves
+        [sys.executable, "-c", PRINT_DIGESTS],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_seed_gives_the_same_run_in_any_process() -> None:
+    assert digests("0") == digests("4242")
+
+
+def test_another_seed_gives_another_run() -> None:
+    one, other = digests("0").splitlines()[:2]
+
+    assert one != other
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_hard_day_breaks_no_promise(seed: int) -> None:
+    outcome = simulate(draw_plan(seed, days=0.04, chaos=Chaos.HARD))
+
+    assert outcome.violations == ()
+
+
+def test_every_invariant_is_put_to_the_test() -> None:
+    campaign = Campaign()
+    for seed in (2, 4, 6):
+        campaign.add(simulate(draw_plan(seed, days=0.2, chaos=Chaos.HARD)))
+
+    assert campaign.never_exercised == []
+    assert set(campaign.exercised) <= set(INVARIANTS)
+
+
+def test_in_a_quiet_world_everything_is_done_and_nothing_goes_wrong() -> None:
+    outcome = simulate(draw_plan(1, days=0.5, chaos=Chaos.OFF))
+
+    assert outcome.passed
+    assert outcome.states == {"completed": outcome.plan.tasks}
+    assert (outcome.kills, outcome.faults.total(), outcome.lives) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("step", [-DAY, -3600.0, 3600.0, DAY])
+def test_results_that_wait_survive_a_clock_that_is_set(step: float) -> None:
+    plan = Plan(
+        seed=1,
+        tasks=3,
+        fault_seconds=1200,
+        outages=(Outage(begins=10, ends=700, fault="drop_before"),),
+        steps=((300, step),),
+    )
+
+    outcome = simulate(plan)
+
+    assert outcome.violations == ()
+    assert outcome.states == {"completed": 3}
+
+
+def test_some_of_the_432_contracts_with_a_crash_each() -> None:
+    contracts = every_contract()
+    assert len(set(contracts)) == 432
+
+    for number, personality in enumerate(contracts[::16]):
+        point = frozenset({5 + number % 28})
+        plan = Plan(
+            seed=1, tasks=1, fault_seconds=60, personality=personality, kill_at=point
+        )
+        assert simulate(plan).violations == (), personality
+
+
+def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
+    tmp_path: Path,
+) -> None:
+    loop = SimulationLoop()
+    process = Process(
+        number=1,
+        root=tmp_path,
+        loop=loop,
+        on_point=lambda _kind, about: about == "deadly",
+        on_commit=lambda _label: None,
+        on_token=lambda _token: None,
+    )
+    directory = DataDirectory(process.directory)
+    directory.prepare()
+    identity = directory.identity
+    identity.write_text("committed")
+
+    def die() -> None:
+        try:
+            process.point("before request", "deadly")
+        finally:
+            identity.write_text("written while it died")
+
+    with pytest.raises(Killed):
+        die()
+
+    assert (process.heir / "identity.json").read_text() == "committed"
+    loop.close()
+
+
+def test_a_broken_promise_is_told_with_the_events_that_led_to_it() -> None:
+    # A network that answers nothing at all, in the calm as well.
+    faults = dict.fromkeys(range(6, 3000), "drop_before")
+    plan = Plan(seed=1, tasks=1, fault_seconds=60, fault_at=faults)
+
+    outcome = simulate(plan)
+
+    first = outcome.violations[0]
+    assert first.invariant == "I-18"
+    assert "task_" in first.message
+    assert "task.delayed" in {happening.what for happening in first.story}
+
+
+def test_a_plan_is_drawn_from_its_seed_alone() -> None:
+    assert draw_plan(7, days=1, chaos=Chaos.HARD) == draw_plan(
+        7, days=1, chaos=Chaos.HARD
+    )
+    assert replace(draw_plan(7, days=1, chaos=Chaos.MILD), seed=8) != draw_plan(
+        8, days=1, chaos=Chaos.MILD
+    )
