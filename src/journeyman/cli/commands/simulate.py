@@ -41,11 +41,11 @@ def simulate(
         int, typer.Option(min=1, help="So many runs, from --seed upwards.")
     ] = 1,
 ) -> int:
-    """Run the daemon against the sandbox in simulated time, and test what it promises.
+    """Test the daemon's promises in simulated time, from a seed.
 
-    It is the real daemon, killed and started again, over a network that loses, delays,
-    repeats and garbles. It exits with 1 if a promise was broken, and then says which
-    command shows that again.
+    It is the real daemon against the real sandbox, killed and started again, over a
+    network that loses, delays, repeats and garbles. It exits with 1 if a promise was
+    broken, and then says which command shows that again.
     """
     from journeyman.daemon.system import SystemClock
     from journeyman.simulation import Campaign, Chaos, draw_plan
