@@ -18,6 +18,7 @@ EVERY = (
     *("status", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
     *("market", "market --public", "directory", "directory --public", "discover"),
     *("strategies list", "config show", "events", "version"),
+    *("identity show", "journal check"),
 )
 
 

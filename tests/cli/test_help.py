@@ -15,6 +15,8 @@ COMMANDS = (
     *("run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
     *("join", "market", "directory", "discover", "post", "topup", "ledger"),
     *("events", "version", "tasks", "tasks show", "strategies list", "config show"),
+    *("identity show", "identity export", "identity import"),
+    *("journal check", "journal backup", "journal compact"),
 )
 
 

@@ -16,8 +16,14 @@ from journeyman.domain import (
     Outcome,
 )
 from journeyman.domain.errors import NetworkError, SafetyError, StateError
-from journeyman.journal import Journal, load_identity, save_identity
-from journeyman.loop import Backoff, Join
+from journeyman.journal import (
+    Answer,
+    AnswerFile,
+    Journal,
+    load_identity,
+    save_identity,
+)
+from journeyman.loop import Backoff, Join, Papers, is_registration_unknown
 from journeyman.network import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
@@ -35,13 +41,26 @@ class Registrar:
     def __init__(self) -> None:
         self.script: list[Outcome[Registration]] = []
         self.keys: list[IdempotencyKey] = []
+        self.body = b""
         self.may_answer = anyio.Event()
         self.may_answer.set()
 
-    async def register(self, key: IdempotencyKey) -> Outcome[Registration]:
+    async def register(
+        self, key: IdempotencyKey, keep: Callable[[bytes], None]
+    ) -> Outcome[Registration]:
         self.keys.append(key)
         await self.may_answer.wait()
+        if self.body:
+            keep(self.body)
         return self.script.pop(0) if self.script else registered()
+
+    def read_registration(self, body: bytes) -> Registration | None:
+        """Read `agent token credits`."""
+        words = body.decode().split()
+        if len(words) != 3:
+            return None
+        agent_id, token, credits_ = words
+        return Registration(AgentId(agent_id), AccessToken(token), int(credits_))
 
 
 class HurriedClock(FakeClock):
@@ -62,6 +81,7 @@ class Entrance:
         self.randomness = FakeRandomness()
         self.identity_file = folder / "identity.json"
         self.journal_file = folder / "journal.db"
+        self.answers = AnswerFile(folder / "registration.answer")
         self.save: Callable[[Identity], None] = self._save
 
     async def join(self, base_url: str = URL) -> Identity:
@@ -70,14 +90,21 @@ class Entrance:
             return await Join(
                 registrar=self.registrar,
                 journal=journal,
-                load=lambda: load_identity(self.identity_file),
-                save=self.save,
+                papers=Papers(
+                    load=lambda: load_identity(self.identity_file),
+                    save=self.save,
+                    answers=self.answers,
+                ),
                 base_url=base_url,
                 backoff=Backoff(self.randomness),
                 clock=self.clock,
                 randomness=self.randomness,
                 log=self.log,
             )()
+
+    def is_unknown(self) -> bool:
+        with Journal(self.journal_file, self.clock.now) as journal:
+            return is_registration_unknown(journal)
 
     @property
     def balance(self) -> int:
@@ -193,8 +220,11 @@ async def test_a_crash_loop_during_registration_is_no_storm(
             join = Join(
                 registrar=entrance.registrar,
                 journal=journal,
-                load=lambda: None,
-                save=lambda _identity: None,
+                papers=Papers(
+                    load=lambda: None,
+                    save=lambda _identity: None,
+                    answers=entrance.answers,
+                ),
                 base_url=URL,
                 backoff=Backoff(entrance.randomness),
                 clock=entrance.clock,
@@ -281,3 +311,118 @@ async def test_the_books_of_one_agent_do_not_go_on_as_anothers(
 
     with pytest.raises(SafetyError, match="agent-1, and the identity is agent-2"):
         await entrance.join()
+
+
+async def test_the_raw_answer_is_on_disk_until_the_identity_is(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.body = b"agent-1 tok 100"
+    seen: list[Answer | None] = []
+
+    def save(identity: Identity) -> None:
+        seen.append(entrance.answers.load())
+        save_identity(entrance.identity_file, identity)
+
+    entrance.save = save
+    await entrance.join()
+
+    assert seen == [Answer(URL, b"agent-1 tok 100")]
+    assert entrance.answers.load() is None
+
+
+async def test_a_token_that_arrived_before_a_crash_is_not_lost(
+    entrance: Entrance,
+) -> None:
+    entrance.answers.keep(Answer(URL, b"agent-7 tok-7 120"))
+
+    identity = await entrance.join()
+
+    assert identity == Identity(AgentId("agent-7"), AccessToken("tok-7"), URL)
+    assert load_identity(entrance.identity_file) == identity
+    assert entrance.registrar.keys == []
+    assert entrance.balance == 120
+    assert entrance.answers.load() is None
+    assert entrance.log.names == ["identity.rescued", "identity.known"]
+
+
+async def test_a_token_that_was_kept_goes_to_its_own_network_alone(
+    entrance: Entrance,
+) -> None:
+    entrance.answers.keep(Answer("http://other.example", b"agent-7 tok-7 120"))
+
+    with pytest.raises(SafetyError, match=r"other\.example"):
+        await entrance.join()
+
+    kept = load_identity(entrance.identity_file)
+    assert kept is not None
+    assert kept.base_url == "http://other.example"
+    assert (await entrance.join("http://other.example")).agent_id == "agent-7"
+
+
+async def test_an_answer_of_another_agent_takes_no_ones_place(
+    entrance: Entrance,
+) -> None:
+    identity = await entrance.join()
+    entrance.answers.keep(Answer(URL, b"agent-7 tok-7 120"))
+
+    assert await entrance.join() == identity
+    assert entrance.answers.load() is not None
+
+    entrance.identity_file.unlink()
+    with pytest.raises(SafetyError, match="identity is gone"):
+        await entrance.join()
+
+
+async def test_an_answer_that_was_left_over_is_removed(entrance: Entrance) -> None:
+    await entrance.join()
+    entrance.answers.keep(Answer(URL, b"agent-1 tok 100"))
+
+    await entrance.join()
+
+    assert entrance.answers.load() is None
+
+
+async def test_an_answer_that_nobody_can_read_is_kept_and_told(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.body = b"<html>"
+    entrance.registrar.script = [UNKNOWN] * 3
+
+    with pytest.raises(NetworkError, match=r"kept in .*registration\.answer"):
+        await entrance.join()
+
+    assert entrance.answers.load() == Answer(URL, b"<html>")
+
+
+async def test_an_answer_that_cannot_be_stored_is_still_used(
+    entrance: Entrance, tmp_path: Path
+) -> None:
+    entrance.answers = AnswerFile(tmp_path / "nowhere" / "registration.answer")
+    entrance.registrar.body = b"agent-1 tok 100"
+
+    with pytest.raises(StateError, match="cannot be removed"):
+        await entrance.join()
+
+    assert load_identity(entrance.identity_file) is not None
+    assert "identity.answer_not_kept" in entrance.log.names
+
+
+async def test_whether_a_registration_may_have_happened_is_remembered(
+    entrance: Entrance,
+) -> None:
+    entrance.registrar.script = [NOT_SENT] * 3
+    with pytest.raises(NetworkError):
+        await entrance.join()
+    assert not entrance.is_unknown()
+
+    entrance.registrar.script = [UNKNOWN] * 3
+    with pytest.raises(NetworkError):
+        await entrance.join()
+    entrance.clock.advance(DAY)
+    entrance.registrar.script = [NOT_SENT] * 3
+    with pytest.raises(NetworkError):
+        await entrance.join()
+    assert entrance.is_unknown()
+
+    await entrance.join()
+    assert not entrance.is_unknown()

@@ -48,6 +48,12 @@ def _state(status: Status) -> str:
 
 
 def _agent(status: Status) -> str:
+    if status["registration_unknown"]:
+        return (
+            "registration_unknown: a registration was sent and may have made an agent, "
+            "but no answer came back; `journeyman run` asks again with the same key, a "
+            "few times a day"
+        )
     if not status["agent_id"]:
         return "has not joined a network yet"
     return f"{status['agent_id']} on {status['base_url']}"

@@ -14,6 +14,7 @@ import anyio
 
 from journeyman.console import Desk
 from journeyman.daemon.control import serve_control
+from journeyman.daemon.disk import FreeBytes, free_bytes
 from journeyman.daemon.unwrapping import one_error
 from journeyman.domain import Clock, Identity, Randomness
 from journeyman.domain.errors import JourneymanError
@@ -28,13 +29,14 @@ from journeyman.economy import (
     TopUpMode,
 )
 from journeyman.journal import (
+    AnswerFile,
     DataDirectory,
     DirectoryLock,
     Journal,
     load_identity,
     save_identity,
 )
-from journeyman.loop import Backoff, Join
+from journeyman.loop import Backoff, Join, Papers
 from journeyman.network import HttpLimits, NetworkClient, Transport
 from journeyman.observability import Log
 from journeyman.observability.redaction import Redactor
@@ -65,6 +67,8 @@ class World:
         serve_control
     )
     """Takes the owner's commands, at a socket of this path, until cancelled."""
+    free_bytes: FreeBytes = free_bytes
+    """Tells how much room the disk has."""
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
 
@@ -152,8 +156,11 @@ def _build_join(
     return Join(
         registrar=network,
         journal=journal,
-        load=lambda: load_identity(directory.identity),
-        save=lambda identity: world.save_identity(directory.identity, identity),
+        papers=Papers(
+            load=lambda: load_identity(directory.identity),
+            save=lambda identity: world.save_identity(directory.identity, identity),
+            answers=AnswerFile(directory.registration_answer),
+        ),
         base_url=base_url,
         backoff=Backoff(world.randomness),
         clock=world.clock,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from journeyman.daemon.agent import Agent, World
+from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.strategies import generation
 from journeyman.daemon.surroundings import DaemonSurroundings
 from journeyman.domain import TaskState
@@ -33,6 +34,7 @@ class Works:
     gate: Gate
     discover: Discover
     worker: Worker
+    disk: DiskWatch
 
 
 def compose(
@@ -79,6 +81,13 @@ def compose(
             slots=settings.work.slots,
             max_tasks=settings.work.max_tasks,
             clock=world.clock,
+            log=world.log,
+        ),
+        disk=DiskWatch(
+            gate=gate,
+            path=agent.directory.path,
+            min_free_mb=settings.data.min_free_mb,
+            free=world.free_bytes,
             log=world.log,
         ),
     )

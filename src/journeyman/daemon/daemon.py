@@ -129,10 +129,14 @@ class Daemon:
             (
                 "housekeeping",
                 every.housekeeping_every_seconds,
-                self._agent.journal.database.checkpoint,
+                self._keep_house,
             ),
         ):
             side.start_soon(partial(repeat, self._schedule, name, seconds, action))
+
+    def _keep_house(self) -> None:
+        self._works.disk.look()
+        self._agent.journal.database.checkpoint()
 
     async def _look_once(self) -> None:
         poll = await self._discovering.look()

@@ -31,6 +31,20 @@ NOT_A_VOLUME = declare(
     "its credits die with the container.",
     "Start it with `-v journeyman:/data`.",
 )
+DISK_NEARLY_FULL = declare(
+    "data.disk_nearly_full",
+    "warning",
+    "path free_mb min_free_mb",
+    "Less is free than data.min_free_mb (MiB). Nothing new is claimed; work in flight "
+    "goes on.",
+    "Free some space; claims start again by themselves.",
+)
+DISK_HAS_ROOM = declare(
+    "data.disk_has_room",
+    "info",
+    "path free_mb min_free_mb",
+    "Enough is free again; tasks are claimed as before.",
+)
 HEARTBEAT = declare(
     "daemon.heartbeat",
     "info",

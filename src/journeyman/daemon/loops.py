@@ -54,6 +54,7 @@ class DiscoverLoop:
     async def look(self) -> Poll | None:
         """Look once; None while nothing new may be claimed."""
         self.looked_at = self._clock.monotonic()
+        self._works.disk.look()
         if self._works.gate.obstacle:
             return None
         poll = await self._works.discover()

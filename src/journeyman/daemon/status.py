@@ -5,6 +5,7 @@ The same reader serves a running daemon and a command that looks at a stopped on
 
 from journeyman.domain import IN_FLIGHT, JSON, TaskState
 from journeyman.journal import Journal, SpendState
+from journeyman.loop import is_registration_unknown
 
 REASONS_SHOWN = 8
 
@@ -13,6 +14,7 @@ def journal_status(journal: Journal) -> dict[str, JSON]:
     """Give balance, tasks by state and by strategy, and what waits."""
     counts = journal.tasks.counts()
     return {
+        "registration_unknown": is_registration_unknown(journal),
         "balance": journal.ledger.balance(),
         "ledger": dict(journal.ledger.totals()),
         "held_credits": journal.spends.held_credits(),

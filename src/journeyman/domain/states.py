@@ -26,7 +26,7 @@ class TaskState(StrEnum):
     EXECUTING = "executing"
     #: Claimed, then given up by the strategy; not a failure.
     DECLINED = "declined"
-    #: Claimed, then not done: an error, a time-out, or too many attempts.
+    #: Claimed, then not done: an error, a time-out, its deadline, or too many attempts.
     FAILED = "failed"
     #: The result is on disk.
     EXECUTED = "executed"
@@ -60,8 +60,11 @@ TRANSITIONS: dict[TaskState, frozenset[TaskState]] = {
             TaskState.CLAIMED,
         },
     ),
-    TaskState.EXECUTED: frozenset({TaskState.SUBMITTING}),
-    TaskState.SUBMITTING: frozenset({TaskState.SUBMITTED, TaskState.REJECTED}),
+    # FAILED: its deadline passed before the result was first sent.
+    TaskState.EXECUTED: frozenset({TaskState.SUBMITTING, TaskState.FAILED}),
+    TaskState.SUBMITTING: frozenset(
+        {TaskState.SUBMITTED, TaskState.REJECTED, TaskState.FAILED},
+    ),
     TaskState.SUBMITTED: frozenset({TaskState.COMPLETING}),
     TaskState.COMPLETING: frozenset({TaskState.COMPLETED, TaskState.REJECTED}),
     TaskState.LOST: frozenset(),

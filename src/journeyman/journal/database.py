@@ -149,13 +149,58 @@ class Database:
             raise _unusable(self.path, error) from error
         return row
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all reads inside see one and the same moment, whoever writes.
+
+        Raises:
+            StateError: the file cannot be read.
+        """
+        try:
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
+
     def backup_to(self, path: Path) -> None:
-        """Write a compact copy of the whole journal to a new file."""
-        self._connection.execute("VACUUM INTO ?", (str(path),))
+        """Write a compact copy of the whole journal to a new or an empty file.
+
+        Raises:
+            StateError: the disk refused, or this journal is damaged.
+        """
+        try:
+            self._connection.execute("VACUUM INTO ?", (str(path),))
+        except sqlite3.Error as error:
+            raise StateError(
+                f"the journal {self.path} could not be copied to {path}: {error}",
+                "Free some space there; if it goes on, ask `journeyman journal check`.",
+            ) from error
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the file, so that it does not grow."""
-        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        """Fold the write-ahead log into the file, so that it does not grow.
+
+        Raises:
+            StateError: the disk refused; what was committed is kept.
+        """
+        self._maintain("checkpoint", "PRAGMA wal_checkpoint(PASSIVE)")
+
+    def compact(self) -> None:
+        """Rewrite the file without the room that it no longer needs.
+
+        Raises:
+            StateError: the disk refused; the journal is as it was.
+        """
+        self._maintain("compact", "VACUUM")
+        self._maintain("compact", "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _maintain(self, label: str, statement: str) -> None:
+        try:
+            self._connection.execute(statement)
+        except sqlite3.Error as error:
+            raise _unwritable(self.path, label, error) from error
 
 
 def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:

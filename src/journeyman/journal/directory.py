@@ -20,6 +20,7 @@ class DataDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.identity = path / "identity.json"
+        self.registration_answer = path / "registration.answer"
         self.journal = path / "journal.db"
         self.lock = path / "daemon.lock"
         self.control_socket = path / "control.sock"

@@ -18,19 +18,52 @@ def write_atomically(path: Path, content: bytes) -> None:
         OSError: the disk refused; the old content is still there.
     """
     temporary = path.with_name(f".{path.name}.new")
-    descriptor = os.open(
-        temporary,
-        os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
-        PRIVATE_FILE,
-    )
+    try:
+        _write_durably(temporary, content)
+        temporary.replace(path)
+    except OSError:
+        # What a full disk left of it is half a secret, and takes room.
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet, readable by its owner alone; then sync it.
+
+    Raises:
+        FileExistsError: it is there; it was left alone.
+        OSError: the disk refused; nothing is left.
+    """
+    create_new(path)
+    try:
+        _write_durably(path, content)
+        sync_directory(path.parent)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def create_new(path: Path) -> None:
+    """Create an empty file, readable by its owner alone.
+
+    Raises:
+        FileExistsError: it is there; it was left alone.
+        OSError: the disk refused.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    os.close(os.open(path, flags, PRIVATE_FILE))
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    descriptor = os.open(path, flags, PRIVATE_FILE)
     try:
         os.fchmod(descriptor, PRIVATE_FILE)
         _write_all(descriptor, content)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    temporary.replace(path)
-    sync_directory(path.parent)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
@@ -41,7 +74,16 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 def sync_directory(path: Path) -> None:
     """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a file durable that somebody else wrote."""
+    _sync(path, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

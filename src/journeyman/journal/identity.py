@@ -1,13 +1,16 @@
 """The identity file: who we are, kept for ever, apart from the journal."""
 
 import json
+import re
 from pathlib import Path
 
 from journeyman.domain import AccessToken, AgentId, Identity
 from journeyman.domain.errors import StateError
-from journeyman.journal.files import write_atomically
+from journeyman.journal.files import write_atomically, write_new
 
 FORMAT = 1
+_HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
+"""What an Authorization header can carry (RFC 6750, section 2.1, and more)."""
 
 
 def load_identity(path: Path) -> Identity | None:
@@ -35,19 +38,55 @@ def save_identity(path: Path, identity: Identity) -> None:
     Raises:
         StateError: the disk refused.
     """
+    try:
+        write_atomically(path, _encoded(identity))
+    except OSError as error:
+        raise StateError(
+            f"the identity could not be saved to {path}: {error.strerror}",
+            "Free some space or fix the permissions, then start again.",
+        ) from error
+
+
+def export_identity(path: Path, identity: Identity) -> None:
+    """Write a copy of who we are to a new file, readable by the owner alone.
+
+    Raises:
+        StateError: the file exists, or the disk refused; nothing was changed.
+    """
+    try:
+        write_new(path, _encoded(identity))
+    except OSError as error:
+        raise StateError(
+            f"the identity could not be exported to {path}: {error.strerror}",
+            "Name a file that does not exist yet, in a directory that this user can "
+            "write.",
+        ) from error
+
+
+def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
+    """Write who we are, and keep the identity that was there in another file.
+
+    Raises:
+        StateError: the disk refused, or `old_to` exists; the old identity is in force.
+    """
+    try:
+        write_new(old_to, path.read_bytes())
+    except OSError as error:
+        raise StateError(
+            f"the old identity could not be kept as {old_to}: {error.strerror}",
+            "Free some space or fix the permissions, then try again.",
+        ) from error
+    save_identity(path, identity)
+
+
+def _encoded(identity: Identity) -> bytes:
     content = {
         "format": FORMAT,
         "agent_id": identity.agent_id,
         "access_token": identity.access_token.reveal(),
         "base_url": identity.base_url,
     }
-    try:
-        write_atomically(path, json.dumps(content, indent=2).encode())
-    except OSError as error:
-        raise StateError(
-            f"the identity could not be saved to {path}: {error.strerror}",
-            "Free some space or fix the permissions, then start again.",
-        ) from error
+    return json.dumps(content, indent=2).encode()
 
 
 def _parse(content: dict[str, object]) -> Identity:
@@ -56,8 +95,12 @@ def _parse(content: dict[str, object]) -> Identity:
     agent_id, token, base_url = (
         content[name] for name in ("agent_id", "access_token", "base_url")
     )
-    if not (isinstance(agent_id, str) and isinstance(token, str) and token):
+    if not (isinstance(agent_id, str) and isinstance(token, str) and agent_id):
         raise TypeError("agent_id and access_token must be texts")
+    if not _HEADER_TEXT.fullmatch(token):
+        raise ValueError("access_token has letters that no header can carry")
+    if not str(base_url).startswith(("http://", "https://")):
+        raise ValueError("base_url is no http or https address")
     return Identity(AgentId(agent_id), AccessToken(token), str(base_url))
 
 

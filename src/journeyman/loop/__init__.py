@@ -9,13 +9,19 @@ from journeyman.loop.discover import Discover, Poll, Tally
 from journeyman.loop.execute import Execute, Surroundings
 from journeyman.loop.gate import Gate
 from journeyman.loop.intent import Intents
-from journeyman.loop.join import UNCERTAIN_TRIES_PER_DAY, Join
+from journeyman.loop.join import Join, Papers
 from journeyman.loop.recover import recover_interrupted
+from journeyman.loop.registration import (
+    AGENT,
+    UNCERTAIN_TRIES_PER_DAY,
+    is_registration_unknown,
+)
 from journeyman.loop.select import Select
 from journeyman.loop.submit import Submit
 from journeyman.loop.worker import Progress, Step, Worker
 
 __all__ = [
+    "AGENT",
     "UNCERTAIN_TRIES_PER_DAY",
     "Backoff",
     "Bell",
@@ -27,6 +33,7 @@ __all__ = [
     "Gate",
     "Intents",
     "Join",
+    "Papers",
     "Poll",
     "Progress",
     "Select",
@@ -35,5 +42,6 @@ __all__ = [
     "Surroundings",
     "Tally",
     "Worker",
+    "is_registration_unknown",
     "recover_interrupted",
 ]

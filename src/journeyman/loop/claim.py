@@ -7,6 +7,7 @@ from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
 from journeyman.loop.crew import Crew
+from journeyman.loop.deadline import earlier, has_passed
 from journeyman.loop.intent import (
     Intents,
     is_doubt,
@@ -16,6 +17,7 @@ from journeyman.loop.intent import (
     must_wait,
 )
 from journeyman.loop.ports import Market
+from journeyman.network import Claimed
 from journeyman.observability import Log
 
 
@@ -44,7 +46,7 @@ class Claim:
         record, uncertain = await self._intents.open(record, TaskState.CLAIMING)
         outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
-            return await self._won(record, "", outcome.value.task)
+            return await self._won(record, "", outcome.value)
         if _is_open(record, outcome):
             return await self._intents.keep(
                 record,
@@ -63,8 +65,7 @@ class Claim:
 
     def _obstacle(self, record: TaskRecord) -> str:
         """Say what has changed since the task was wanted; empty when nothing has."""
-        deadline = record.task.deadline
-        if deadline is not None and deadline <= self._clock.now():
+        if has_passed(record.task, self._clock):
             return "past its deadline"
         if self._crew.find_for(record) is None:
             return f"its strategy {record.strategy!r} is gone, and no other wants it"
@@ -79,12 +80,12 @@ class Claim:
         self,
         record: TaskRecord,
         reason: str,
-        shown: Task | None,
+        claimed: Claimed | None,
     ) -> TaskRecord:
         tasks = self._intents.journal.tasks
 
         def write() -> TaskRecord:
-            task = fuller(record.task, shown) if shown else record.task
+            task = as_claimed(record.task, claimed) if claimed else record.task
             told = tasks.enrich(record, task, record.strategy)
             # Work begins at once, since a slot is held: one commit for both.
             begun, through = TaskState.EXECUTING, TaskState.CLAIMED
@@ -110,6 +111,12 @@ def _is_open(record: TaskRecord, failure: Failure) -> bool:
     if is_doubt(failure):
         return is_doubtful(record, failure)
     return must_wait(failure)
+
+
+def as_claimed(listed: Task, claimed: Claimed) -> Task:
+    """Add what the claim's answer tells: the work, and how long the claim holds."""
+    task = fuller(listed, claimed.task) if claimed.task else listed
+    return replace(task, deadline=earlier(task.deadline, claimed.lease_until))
 
 
 def fuller(listed: Task, shown: Task) -> Task:

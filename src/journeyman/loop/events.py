@@ -14,6 +14,21 @@ KNOWN = declare(
     "agent_id base_url",
     "The agent of an earlier run was found on disk; nothing was registered.",
 )
+RESCUED = declare(
+    "identity.rescued",
+    "warning",
+    "agent_id base_url",
+    "An earlier run ended between receiving its token and saving it; the token was "
+    "found in the answer that was kept, and is saved now.",
+    "Nothing; the agent is the same.",
+)
+ANSWER_NOT_KEPT = declare(
+    "identity.answer_not_kept",
+    "error",
+    "message",
+    "The answer to our registration could not be put on disk before it was read.",
+    "Free some space now: the next step saves the token in it.",
+)
 JOIN_TROUBLE = declare(
     "identity.join_trouble",
     "warning",
@@ -97,6 +112,15 @@ FAILED = declare(
     "task_id strategy error where traceback",
     "A strategy could not do a claimed task.",
     "Fix the strategy at the place named; other strategies go on.",
+)
+EXPIRED = declare(
+    "task.expired",
+    "warning",
+    "task_id strategy error",
+    "The task's deadline, or the lease of our claim, passed before a result was sent; "
+    "the work on it was stopped.",
+    "If this is common, have the strategy decline what it cannot do in time, or check "
+    "this machine's clock.",
 )
 MISCONFIGURED = declare(
     "strategy.misconfigured",

@@ -7,6 +7,7 @@ from journeyman.domain import JSON, Clock, TaskState
 from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import events
 from journeyman.loop.crew import Crew
+from journeyman.loop.deadline import PASSED, has_passed, seconds_left
 from journeyman.loop.memory import StrategyMemory
 from journeyman.observability import Event, Log
 from journeyman.strategies import Context
@@ -61,7 +62,9 @@ class Execute:
         self._log = log
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
-        """Run the strategy once."""
+        """Run the strategy once, no longer than until the task's deadline."""
+        if has_passed(record.task, self._clock):
+            return await self._fail(record, events.EXPIRED, error=PASSED)
         if record.state is TaskState.CLAIMED and self._is_poison(record):
             tries = f"{record.executions} executions did not end it"
             return await self._fail(record, events.FAILED, error=tries)
@@ -75,6 +78,7 @@ class Execute:
             record.task,
             self._surroundings.context(record, self._memory.of(loaded.name)),
             timeout_seconds=self._timeout_seconds,
+            at_most=seconds_left(record.task, self._clock),
         )
         self._surroundings.clean_up(record)
         return await self._end(record, ended)
@@ -108,6 +112,12 @@ class Execute:
         fault = self._memory.fault(record.strategy)
         if fault:
             return await self._fail(record, events.FAILED, error=fault)
+        is_work = isinstance(ended, Finished | TimedOut)
+        if is_work and has_passed(record.task, self._clock):
+            return await self._fail(record, events.EXPIRED, error=PASSED)
+        return await self._conclude(record, ended)
+
+    async def _conclude(self, record: TaskRecord, ended: Ended) -> TaskRecord:
         match ended:
             case Finished():
                 record = await self._finish(record, ended)

@@ -11,6 +11,7 @@ class Gate:
         self._closed_because = ""
         self._paused = False
         self._suspended_until = 0.0
+        self._lacking = ""
 
     def close(self, reason: str) -> None:
         """Claim nothing more in this run: the daemon drains."""
@@ -23,6 +24,10 @@ class Gate:
     def resume(self) -> None:
         """Claim again."""
         self._paused = False
+
+    def lack(self, what: str) -> None:
+        """Claim nothing while something is lacking; empty when it is there again."""
+        self._lacking = what
 
     def suspend(self, seconds: float) -> None:
         """Send nothing for a while: the network does not accept our token."""
@@ -45,4 +50,4 @@ class Gate:
             return self._closed_because
         if self._paused:
             return "paused"
-        return "token rejected" if self.suspended_for else ""
+        return "token rejected" if self.suspended_for else self._lacking

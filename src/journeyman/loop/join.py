@@ -1,11 +1,11 @@
 """Join the network, once (contract endpoint 1)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import anyio
 
 from journeyman.domain import (
-    JSON,
     Clock,
     Confirmed,
     IdempotencyKey,
@@ -15,24 +15,30 @@ from journeyman.domain import (
     Randomness,
     Unknown,
 )
-from journeyman.domain.errors import NetworkError, SafetyError
+from journeyman.domain.errors import NetworkError, SafetyError, StateError
 from journeyman.domain.outcome import Failure
 from journeyman.economy import book_starter
-from journeyman.journal import Journal
+from journeyman.journal import Answer, AnswerFile, Journal
 from journeyman.loop import events
 from journeyman.loop.backoff import Backoff
 from journeyman.loop.ports import Registrar
+from journeyman.loop.registration import AGENT, RegistrationIntent
 from journeyman.network import Registration
 from journeyman.observability import Log
 
-REGISTRATION = "registration"
-"""The fact that holds the registration intent."""
-AGENT = "agent"
-"""The fact that names the agent whose books and tasks the journal holds."""
 TRIES_PER_START = 3
-UNCERTAIN_TRIES_PER_DAY = 3
-"""How often a registration that may have happened is repeated: each repeat could make
-another agent on a network that ignores the idempotency key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Papers:
+    """Where it is written who we are."""
+
+    load: Callable[[], Identity | None]
+    """Gives our identity, if we have one."""
+    save: Callable[[Identity], None]
+    """Makes an identity durable."""
+    answers: AnswerFile
+    """Keeps the answer to a registration until then."""
 
 
 class Join:
@@ -43,8 +49,7 @@ class Join:
         *,
         registrar: Registrar,
         journal: Journal,
-        load: Callable[[], Identity | None],
-        save: Callable[[Identity], None],
+        papers: Papers,
         base_url: str,
         backoff: Backoff,
         clock: Clock,
@@ -53,12 +58,18 @@ class Join:
     ) -> None:
         self._registrar = registrar
         self._journal = journal
-        self._load = load
-        self._save = save
+        self._load = papers.load
+        self._save = papers.save
+        self._answers = papers.answers
         self._base_url = base_url
         self._backoff = backoff
         self._clock = clock
-        self._randomness = randomness
+        self._intent = RegistrationIntent(
+            journal=journal,
+            base_url=base_url,
+            clock=clock,
+            randomness=randomness,
+        )
         self._log = log
 
     async def __call__(self) -> Identity:
@@ -71,7 +82,22 @@ class Join:
             NetworkError: the network cannot be reached or refuses us.
             StateError: the identity on disk is damaged, or cannot be written.
         """
-        identity = self._load()
+        identity = self._load() or self._from_answer()
+        self._require_our_books(identity)
+        if identity is None:
+            return await self._register()
+        self._require_our_network(identity)
+        self._tidy_answer(identity)
+        # A crash between saving the identity and booking its credits ends here.
+        self._open_books(identity, None)
+        self._log.emit(
+            events.KNOWN,
+            agent_id=identity.agent_id,
+            base_url=identity.base_url,
+        )
+        return identity
+
+    def _require_our_books(self, identity: Identity | None) -> None:
         owner = self._journal.facts.get(AGENT)
         if owner is not None and (identity is None or identity.agent_id != owner):
             raise SafetyError(
@@ -85,8 +111,8 @@ class Join:
                 "credits may be given up, move the whole data directory away and join "
                 "anew: one agent's books must not go on as another's.",
             )
-        if identity is None:
-            return await self._register()
+
+    def _require_our_network(self, identity: Identity) -> None:
         if identity.base_url != self._base_url:
             raise SafetyError(
                 f"this data directory belongs to an agent of {identity.base_url}, "
@@ -94,10 +120,30 @@ class Join:
                 "Use another --data-dir for another network, or set network.base_url "
                 "back. The token is never sent to a network that did not issue it.",
             )
-        # A crash between saving the identity and booking its credits ends here.
-        self._open_books(identity, None)
+
+    def _tidy_answer(self, identity: Identity) -> None:
+        """Remove an answer whose token is safe; one of another agent is left alone."""
+        answer = self._answers.load()
+        read = answer and self._registrar.read_registration(answer.body)
+        if read and read.access_token == identity.access_token:
+            self._answers.forget()
+
+    def _from_answer(self) -> Identity | None:
+        """Find the identity in an answer that a crash left unread."""
+        answer = self._answers.load()
+        if answer is None:
+            return None
+        registration = self._registrar.read_registration(answer.body)
+        owner = self._journal.facts.get(AGENT)
+        if registration is None or owner not in (None, registration.agent_id):
+            return None
+        identity = _identity_of(registration, answer.base_url)
+        self._save(identity)
+        if answer.base_url == self._base_url:
+            self._open_books(identity, registration.credits)
+        self._answers.forget()
         self._log.emit(
-            events.KNOWN,
+            events.RESCUED,
             agent_id=identity.agent_id,
             base_url=identity.base_url,
         )
@@ -117,59 +163,35 @@ class Join:
     async def _try(self) -> Identity | Failure:
         """Register once. A stop waits for the answer: it may carry the only token."""
         with anyio.CancelScope(shield=True):
-            outcome = await self._registrar.register(self._open_intent())
+            key = self._open_intent()
+            outcome = await self._registrar.register(key, self._keep_answer)
             done = self._conclude(outcome)
         return done  # noqa: RET504 - a shield may swallow; mypy wants the return here
 
     def _conclude(self, outcome: Outcome[Registration]) -> Identity | Failure:
         if isinstance(outcome, Confirmed):
             return self._joined(outcome.value)
-        self._note(outcome)
+        self._intent.note(outcome)
         return outcome
 
     def _open_intent(self) -> IdempotencyKey:
-        """Commit that a registration may leave; the same key as ever before."""
-        intent = self._intent()
-        today = self._clock.now().date().isoformat()
-        uncertain = intent.get("uncertain_on") == today
-        tries = _whole(intent.get("uncertain_tries")) if uncertain else 0
-        if tries >= UNCERTAIN_TRIES_PER_DAY:
-            raise SafetyError(
-                f"registration at {self._base_url} may have happened {tries} times "
-                "today, but no answer came back",
-                "Wait until tomorrow (UTC), or ask the network whether an agent of "
-                "yours exists. Repeating could make a second agent.",
-            )
-        key = intent.get("key") or self._randomness.new_id("join")
-        with self._journal.tx("registration intent"):
-            self._journal.facts.put(
-                REGISTRATION,
-                {
-                    "key": key,
-                    "uncertain_on": today,
-                    # Counted before it leaves: a crash loop is no request storm.
-                    "uncertain_tries": tries + 1,
-                },
-            )
-        return IdempotencyKey(str(key))
+        return self._intent.open()
 
-    def _note(self, failure: Failure) -> None:
-        """Take back the count of a try that certainly made no agent."""
-        if isinstance(failure, Unknown):
-            return
-        intent = self._intent()
-        intent["uncertain_tries"] = _whole(intent.get("uncertain_tries")) - 1
-        with self._journal.tx("registration not done"):
-            self._journal.facts.put(REGISTRATION, intent)
+    def _keep_answer(self, body: bytes) -> None:
+        """Put the bytes of a registration's answer on disk, before anybody reads them.
+
+        If the disk refuses, we go on: what is in memory may still be saved.
+        """
+        try:
+            self._answers.keep(Answer(self._base_url, body))
+        except StateError as error:
+            self._log.emit(events.ANSWER_NOT_KEPT, message=error.problem)
 
     def _joined(self, registration: Registration) -> Identity:
-        identity = Identity(
-            registration.agent_id,
-            registration.access_token,
-            self._base_url,
-        )
+        identity = _identity_of(registration, self._base_url)
         # Before anything else: a token that is lost here is lost for ever.
         self._save(identity)
+        self._answers.forget()
         self._open_books(identity, registration.credits)
         self._log.emit(
             events.JOINED,
@@ -195,17 +217,19 @@ class Join:
         await self._clock.sleep(wait)
 
     def _not_joined(self, failure: Failure) -> NetworkError:
+        kept = (
+            f"An answer that could not be read is kept in {self._answers.path}: it may "
+            "hold a token. "
+            if isinstance(failure, Unknown) and self._answers.path.exists()
+            else ""
+        )
         return NetworkError(
             f"could not join {self._base_url}: {failure.message}",
             "Check the address (--base-url, setting network.base_url) and that the "
-            "service runs. Nothing was lost; starting again tries again. To try "
+            f"service runs. {kept}Nothing was lost; starting again tries again. To try "
             "without a network: journeyman run --sandbox",
         )
 
-    def _intent(self) -> dict[str, JSON]:
-        intent = self._journal.facts.get(REGISTRATION)
-        return intent if isinstance(intent, dict) else {}
 
-
-def _whole(value: JSON) -> int:
-    return value if isinstance(value, int) else 0
+def _identity_of(registration: Registration, base_url: str) -> Identity:
+    return Identity(registration.agent_id, registration.access_token, base_url)

@@ -1,5 +1,6 @@
 """What the loop needs of the network: the subset that it calls, and no more."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from journeyman.domain import IdempotencyKey, Outcome, Result, TaskId
@@ -9,8 +10,16 @@ from journeyman.network import Claimed, Completed, Listing, Registration, Submit
 class Registrar(Protocol):
     """Free registration."""
 
-    async def register(self, key: IdempotencyKey) -> Outcome[Registration]:
-        """Contract endpoint 1."""
+    async def register(
+        self,
+        key: IdempotencyKey,
+        keep: Callable[[bytes], None],
+    ) -> Outcome[Registration]:
+        """Contract endpoint 1; `keep` gets the answer's bytes before they are read."""
+        ...
+
+    def read_registration(self, body: bytes) -> Registration | None:
+        """Read the bytes of such an answer; None when no agent is in it."""
         ...
 
 

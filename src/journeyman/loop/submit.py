@@ -6,6 +6,7 @@ from journeyman.domain import Clock, Confirmed, TaskState
 from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
+from journeyman.loop.deadline import PASSED, has_passed
 from journeyman.loop.intent import (
     RESULT_DOUBTFUL_TRIES,
     Intents,
@@ -19,7 +20,7 @@ from journeyman.observability import Log
 
 
 class Submit:
-    """EXECUTED or SUBMITTING, to SUBMITTED or REJECTED."""
+    """EXECUTED or SUBMITTING, to SUBMITTED or REJECTED, or FAILED when it is late."""
 
     def __init__(
         self,
@@ -40,6 +41,8 @@ class Submit:
         """Send the stored result once; it is the same at each repeat."""
         if record.result is None:
             raise LookupError(f"task {record.task_id} is {record.state}, no result")
+        if self._is_too_late(record):
+            return await self._give_up(record)
         result, key = record.result, key_for(record, "submit")
         record, uncertain = await self._intents.open(record, TaskState.SUBMITTING)
         outcome = await self._market.submit(record.task_id, result, key)
@@ -51,6 +54,24 @@ class Submit:
             # An earlier try may have arrived: the completion decides.
             return await self._accepted(record, "already there, perhaps by our own try")
         return await reject(self._intents, self._log, record, outcome.message)
+
+    def _is_too_late(self, record: TaskRecord) -> bool:
+        """Tell whether a result that was never sent has missed its deadline.
+
+        One that may have been sent is followed all the same: it may be in time.
+        """
+        was_sent = record.maybe_sent and not record.unsent
+        return not was_sent and has_passed(record.task, self._clock)
+
+    async def _give_up(self, record: TaskRecord) -> TaskRecord:
+        record = await self._intents.settle(record, TaskState.FAILED, PASSED)
+        self._log.emit(
+            events.EXPIRED,
+            task_id=record.task_id,
+            strategy=record.strategy,
+            error=PASSED,
+        )
+        return record
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         if must_wait(failure) or is_doubtful(record, failure, RESULT_DOUBTFUL_TRIES):

@@ -1,6 +1,7 @@
 """Reading the answers to actions: what was confirmed, and with what in it."""
 
 import re
+from datetime import datetime
 
 from journeyman.domain import JSON, AccessToken, AgentId, Task, TaskId
 from journeyman.network.dialect import Dialect
@@ -14,7 +15,12 @@ from journeyman.network.receipts import (
     Registration,
     Submitted,
 )
-from journeyman.network.values import as_amount, as_identifier, as_string
+from journeyman.network.values import (
+    as_amount,
+    as_identifier,
+    as_moment,
+    as_string,
+)
 from journeyman.network.wording import codes_in, texts_in
 
 _HEADER_SAFE = re.compile(r"[\x21-\x7e]+")
@@ -110,7 +116,23 @@ class AnswerReader:
         ours = seen.pick(
             self._names["ours_flags"], lambda v: True if v is True else None
         )
-        return Claimed(task, bool(ours), self._balance(answer))
+        lease = self.lease(answer)
+        return Claimed(task, bool(ours), self._balance(answer), lease)
+
+    def lease(self, answer: JSON) -> datetime | None:
+        """Read when a claim ends by itself: the earliest of what the answer shows."""
+        seen = self._open(answer)
+        inside = seen.objects(self._names["record_wrappers"]).values()
+        layers = (seen, *(Fields(record) for record in inside))
+        return min(filter(None, map(self._lease_in, layers)), default=None)
+
+    def _lease_in(self, seen: Fields) -> datetime | None:
+        names = self._names["lease"]
+        more = (*names, *self._names["lease_in_wrapper"])
+        claims = seen.objects(self._names["lease_wrappers"]).values()
+        shown = [seen.pick(names, as_moment)]
+        shown += [Fields(claim).pick(more, as_moment) for claim in claims]
+        return min(filter(None, shown), default=None)
 
     def submitted(self, answer: JSON) -> Submitted:
         """Read the answer to a result."""

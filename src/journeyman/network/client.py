@@ -1,5 +1,7 @@
 """The client: one method for each endpoint of the contract, and the documents."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -19,14 +21,19 @@ from journeyman.domain import (
 )
 from journeyman.network import endpoints
 from journeyman.network.address import checked_address, same_network
-from journeyman.network.answers import AnswerReader, is_header_safe
+from journeyman.network.answers import (
+    AnswerReader,
+    WrongShapeError,
+    is_header_safe,
+)
 from journeyman.network.classify import Expects
 from journeyman.network.dialect import SNAKE, Dialect
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import Endpoint
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
-from journeyman.network.http import HttpClient, HttpLimits, Transport
+from journeyman.network.http import HttpClient, HttpLimits, Transport, decoded
+from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.listing import ListingReader
 from journeyman.network.receipts import (
     CheckoutRequest,
@@ -113,13 +120,29 @@ class NetworkClient:
         secrets = (identity.access_token.reveal(),) if identity else ()
         self._exchange.secrets = secrets
 
-    async def register(self, key: IdempotencyKey) -> Outcome[Registration]:
-        """Create a free agent (endpoint 1)."""
+    async def register(
+        self,
+        key: IdempotencyKey,
+        keep: Callable[[bytes], None] | None = None,
+    ) -> Outcome[Registration]:
+        """Create a free agent (endpoint 1).
+
+        `keep` is called with the bytes of a yes as they arrive, all so far each time,
+        before anybody reads them.
+        """
         call = self._call(endpoints.REGISTER, body={}, key=key)
+        call = replace(call, keep=keep)
         return await self._exchange.run(
             call,
             lambda reply: self._answers.registration(reply.body),
         )
+
+    def read_registration(self, body: bytes) -> Registration | None:
+        """Read the bytes of an answer to `register`; None when no agent is in it."""
+        try:
+            return self._answers.registration(parse(decoded(body)))
+        except (UnreadableJSONError, WrongShapeError):
+            return None
 
     async def create_checkout(
         self,
@@ -162,8 +185,10 @@ class NetworkClient:
         def rescue(refused: Refused, answer: JSON) -> Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
                 return None
-            ours = self._answers.says_ours(answer, agent_id)
-            return Claimed(None, ours_already=True, balance=None) if ours else None
+            if not self._answers.says_ours(answer, agent_id):
+                return None
+            lease = self._answers.lease(answer)
+            return Claimed(None, ours_already=True, balance=None, lease_until=lease)
 
         return await self._exchange.run(
             self._call(endpoints.CLAIM, body=body, key=key),

@@ -223,6 +223,17 @@ class Dialect:
         "credits_earned earned_credits earned credits_awarded awarded "
         "credits_paid reward_paid paid payout reward reward_credits",
     )
+    lease: tuple[str, ...] = _names(
+        "lease_until lease_expires_at lease_expires lease_expiry lease_ends_at "
+        "leased_until claim_expires_at claim_expires claim_expiry claim_until "
+        "claimed_until reserved_until locked_until lease expires_at expires expiry "
+        "expiration valid_until",
+    )
+    """In the answer to a claim: when it ends by itself."""
+    lease_wrappers: tuple[str, ...] = ("lease", "claim", "assignment", "reservation")
+    """Objects in the answer to a claim that describe the claim itself."""
+    lease_in_wrapper: tuple[str, ...] = ("until", "ends_at", "end", "deadline")
+    """Inside of such an object the same is also called so."""
     ours_flags: tuple[str, ...] = _names(
         "already_yours already_claimed_by_you already_owned already_claimed "
         "already_assigned",

@@ -45,6 +45,8 @@ class Call:
     expects: Expects = Expects.RECEIPT
     wants_json: bool = True
     """False leaves the body as text."""
+    keep: Callable[[bytes], None] | None = None
+    """Gets the bytes of a 2xx as they arrive, all so far each time."""
 
 
 class Exchange:
@@ -84,6 +86,7 @@ class Exchange:
             query=call.query,
             content=call.content,
             wants_json=call.wants_json,
+            keep=call.keep,
         )
         seconds = self._clock.monotonic() - started
         outcome = self._judge(call, answer, read)

@@ -6,7 +6,7 @@ that says whether anything can have reached the other side (design 2).
 
 import os
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -22,6 +22,9 @@ from journeyman.network.json_text import UnreadableJSONError, parse
 
 Transport: TypeAlias = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
+
+Keep: TypeAlias = Callable[[bytes], None]
+"""Is told all bytes of a body so far, each time that more have come."""
 
 USER_AGENT = f"journeyman/{__version__} (+python)"
 
@@ -117,6 +120,9 @@ NEVER_RAISED: Mapping[type[Exception], str] = MappingProxyType(
     },
 )
 
+PLAIN = frozenset({"", "identity"})
+"""Content codings that change nothing."""
+
 _LONGEST_CHAIN = 20
 """Of causes that are followed; a chain may even be a ring."""
 
@@ -174,8 +180,13 @@ class HttpClient:
         query: Mapping[str, str] | None = None,
         content: bytes | None = None,
         wants_json: bool = True,
+        keep: Keep | None = None,
     ) -> Reply | TransportFailure:
-        """Make one call. `wants_json` False leaves the body as text."""
+        """Make one call.
+
+        `wants_json` False leaves the body as text. `keep` gets the bytes of a 2xx as
+        they arrive; an OSError of its own would be taken for the connection's.
+        """
         request = self._client.build_request(
             method,
             url,
@@ -186,7 +197,8 @@ class HttpClient:
         try:
             with anyio.fail_after(self._limits.total_timeout):
                 async with self._exchange(request) as response:
-                    return await self._read(response, wants_json=wants_json)
+                    raw = await self._raw(response, keep)
+                    return self._reply(response, raw, wants_json=wants_json)
         except TimeoutError:
             limit = f"{self._limits.total_timeout:g} s"
             return TransportFailure(sent=True, message=f"no whole answer in {limit}")
@@ -203,32 +215,69 @@ class HttpClient:
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx.Response, *, wants_json: bool) -> Reply:
-        status = int(response.status_code)  # in memory it may be an enum
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        coding = headers.get("content-encoding", "identity").strip().lower()
-        if coding not in ("", "identity"):
-            problem = f"a compressed body ({coding[:40]}), which we did not ask for"
-            return Reply(status, headers, None, "", problem)
-        raw = await self._capped(response)
-        if raw is None:
-            problem = f"a body of more than {self._limits.max_body_bytes} bytes"
-            return Reply(status, headers, None, "", problem)
-        text = raw.decode("utf-8-sig", errors="replace")
-        body, problem = _parsed(text) if wants_json else (None, "")
-        return Reply(status, headers, body, text, problem)
+    async def _raw(self, response: httpx.Response, keep: Keep | None) -> bytes | None:
+        """Read the body; None when it is compressed or longer than allowed."""
+        if _coding(response) not in PLAIN:
+            return None
+        return await self._capped(_Body(response, keep))
 
-    async def _capped(self, response: httpx.Response) -> bytes | None:
+    async def _capped(self, response: "_Body") -> bytes | None:
         """Read the body; None as soon as it is longer than allowed."""
         raw = bytearray()
-        if response.is_stream_consumed:  # a transport in memory read it for us
-            raw += response.content
-            return bytes(raw) if len(raw) <= self._limits.max_body_bytes else None
         async for chunk in response.aiter_raw():
             raw += chunk
             if len(raw) > self._limits.max_body_bytes:
                 return None
         return bytes(raw)
+
+    def _reply(
+        self, response: httpx.Response, raw: bytes | None, *, wants_json: bool
+    ) -> Reply:
+        status = int(response.status_code)  # in memory it may be an enum
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if raw is None:
+            return Reply(status, headers, None, "", self._unread(_coding(response)))
+        text = decoded(raw)
+        body, problem = _parsed(text) if wants_json else (None, "")
+        return Reply(status, headers, body, text, problem)
+
+    def _unread(self, coding: str) -> str:
+        if coding not in PLAIN:
+            return f"a compressed body ({coding[:40]}), which we did not ask for"
+        return f"a body of more than {self._limits.max_body_bytes} bytes"
+
+
+class _Body:
+    """The body of a response, as it arrives."""
+
+    def __init__(self, response: httpx.Response, keep: Keep | None) -> None:
+        self._response = response
+        self._keep = keep if response.is_success else None
+        self._so_far = bytearray()
+
+    async def aiter_raw(self) -> AsyncIterator[bytes]:
+        """Give its bytes, each of them kept before it is given."""
+        if self._response.is_stream_consumed:  # a transport in memory read it for us
+            yield self._kept(self._response.content)
+            return
+        async for chunk in self._response.aiter_raw():
+            yield self._kept(chunk)
+
+    def _kept(self, chunk: bytes) -> bytes:
+        if self._keep is not None:
+            # Now: the end of the body is one await away, and may not come.
+            self._so_far += chunk
+            self._keep(bytes(self._so_far))
+        return chunk
+
+
+def decoded(raw: bytes) -> str:
+    """Give a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
+    return raw.decode("utf-8-sig", errors="replace")
+
+
+def _coding(response: httpx.Response) -> str:
+    return str(response.headers.get("content-encoding", "")).strip().lower()
 
 
 def _parsed(text: str) -> tuple[JSON, str]:

@@ -1,6 +1,7 @@
 """What each call hands back: the parts of an answer that we could read."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from journeyman.domain import JSON, AccessToken, AgentId, Task, TaskId
 
@@ -66,6 +67,8 @@ class Claimed:
     """The network says that it was ours before this request."""
     balance: int | None
     """In credits, when the answer shows it; so in all receipts below."""
+    lease_until: datetime | None = None
+    """When the claim ends by itself, in UTC, when the answer shows it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,14 @@ class DataSettings(Section):
             "`~/.local/share/journeyman` on Linux",
         },
     )
+    min_free_mb: int = Field(
+        64,
+        ge=0,
+        description="While less is free on the disk of the data directory, no new task "
+        "is claimed; work in flight goes on. 64 MiB hold the results of many hours. "
+        "0 watches nothing.",
+        json_schema_extra={"unit": "MiB"},
+    )
 
 
 class StrategySettings(Section):

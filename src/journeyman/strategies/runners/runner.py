@@ -41,10 +41,17 @@ class Runner:
         self._threads = ThreadRunner(clock, grace_seconds)
 
     async def run(
-        self, loaded: Loaded, task: Task, context: Context, *, timeout_seconds: float
+        self,
+        loaded: Loaded,
+        task: Task,
+        context: Context,
+        *,
+        timeout_seconds: float,
+        at_most: float | None = None,
     ) -> Ended:
         """Run one task; the strategy's own `timeout` goes before `timeout_seconds`.
 
+        Neither goes beyond `at_most`, in seconds: the time until the task's deadline.
         Only the cancellation of the caller and Ctrl-C are raised.
         """
         if lack := loaded.instance.lack(task):
@@ -54,6 +61,7 @@ class Runner:
         arguments = {name: given[name] for name in loaded.run_arguments}
         call = partial(loaded.run, **arguments)
         limit = timeout_seconds if loaded.timeout is None else loaded.timeout
+        limit = limit if at_most is None else min(limit, at_most)
         if loaded.runner == "thread":
             return await self._threads.run(loaded, call, context, limit)
         try:

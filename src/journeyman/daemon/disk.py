@@ -1,0 +1,65 @@
+"""The room on the disk: claims stop while too little is left for what we owe."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from journeyman.daemon import events
+from journeyman.loop import Gate
+from journeyman.observability import Log
+
+FreeBytes = Callable[[Path], int]
+"""Tells how many bytes this user may still write beside a path; may raise OSError."""
+
+MEBIBYTE = 1024 * 1024
+OBSTACLE = "disk nearly full"
+
+
+def free_bytes(path: Path) -> int:
+    """Ask the file system.
+
+    Raises:
+        OSError: it does not tell.
+    """
+    return shutil.disk_usage(path).free
+
+
+class DiskWatch:
+    """Closes the gate for new claims before the disk is full; opens it again."""
+
+    def __init__(
+        self,
+        *,
+        gate: Gate,
+        path: Path,
+        min_free_mb: int,
+        free: FreeBytes,
+        log: Log,
+    ) -> None:
+        """Watch the disk under `path`; `min_free_mb` is in MiB, 0 watches nothing."""
+        self._gate = gate
+        self._path = path
+        self._min_free_mb = min_free_mb
+        self._free = free
+        self._log = log
+        self._is_short = False
+
+    def look(self) -> None:
+        """Look once; only a change is told."""
+        try:
+            free_mb = self._free(self._path) // MEBIBYTE
+        except OSError:
+            # What cannot be known stops nothing: a disk that is gone fails the next
+            # commit, and that is told.
+            return
+        is_short = free_mb < self._min_free_mb
+        if is_short == self._is_short:
+            return
+        self._is_short = is_short
+        self._gate.lack(OBSTACLE if is_short else "")
+        self._log.emit(
+            events.DISK_NEARLY_FULL if is_short else events.DISK_HAS_ROOM,
+            path=str(self._path),
+            free_mb=free_mb,
+            min_free_mb=self._min_free_mb,
+        )

@@ -1,0 +1,123 @@
+"""What an owner does to a journal now and then: check it, copy it, make it smaller."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from journeyman.domain.errors import StateError
+from journeyman.journal.database import Database
+from journeyman.journal.files import create_new, sync_directory, sync_file
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import KIND_TOTAL
+from journeyman.journal.tasks import SEEN_TOTAL, STATE_TOTAL
+
+FAULTS_SHOWN = 20
+"""Of a file that is damaged all over, the first ones tell enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """How large the journal's files were, and are, in bytes."""
+
+    before: int
+    after: int
+
+
+def faults(journal: Journal) -> list[str]:
+    """Check the file, the ledger's chain, and every total against what it counts.
+
+    Reads everything, at one moment, also while a daemon writes. Empty: it is whole.
+
+    Raises:
+        StateError: the file cannot even be read.
+    """
+    with journal.database.snapshot():
+        damage = _damage(journal.database)
+        if damage:
+            return damage
+        broken = journal.ledger.first_fault()
+        return [
+            *([f"ledger: {broken}"] if broken else []),
+            *_wrong_totals(journal),
+            *_wrong_histories(journal.database),
+        ]
+
+
+def _damage(database: Database) -> list[str]:
+    told = database.rows(f"PRAGMA integrity_check({FAULTS_SHOWN})")
+    return [f"file: {row[0]}" for row in told if row[0] != "ok"]
+
+
+def _wrong_totals(journal: Journal) -> Iterator[str]:
+    seen, database = journal.totals.get(SEEN_TOTAL), journal.database
+    counted = database.rows("SELECT count(*) FROM tasks")[0][0]
+    if seen != counted:
+        yield f"totals: {seen} tasks were seen, and {counted} are there"
+    states = "SELECT state, count(*) FROM tasks GROUP BY state"
+    yield from _differences(journal, STATE_TOTAL, states)
+    kinds = "SELECT kind, sum(amount) FROM ledger GROUP BY kind"
+    yield from _differences(journal, KIND_TOTAL, kinds)
+
+
+def _differences(journal: Journal, prefix: str, query: str) -> Iterator[str]:
+    kept = journal.totals.starting_with(prefix)
+    found = {str(row[0]): int(row[1]) for row in journal.database.rows(query)}
+    for name in sorted(kept.keys() | found.keys()):
+        total, real = kept.get(name, 0), found.get(name, 0)
+        if total != real:
+            yield f"totals: {prefix}{name} is {total}, and the rows make {real}"
+
+
+def _wrong_histories(database: Database) -> Iterator[str]:
+    """Find tasks whose last move did not lead to where they stand."""
+    rows = database.rows(
+        "SELECT task_id, state, after FROM tasks LEFT JOIN task_events "
+        "USING (task_id) GROUP BY task_id "
+        # The row of the greatest event is the one shown (SQLite's bare columns).
+        "HAVING max(event_id) IS NULL OR state != after LIMIT ?",
+        FAULTS_SHOWN,
+    )
+    for row in rows:
+        last = row["after"] or "nothing"
+        yield f"tasks: {row['task_id']} is {row['state']}, its history says {last}"
+
+
+def back_up(journal: Journal, path: Path) -> int:
+    """Copy a journal to a new file, also while a daemon writes; give its bytes.
+
+    Raises:
+        StateError: the file exists, or the disk refused; nothing is left of it.
+    """
+    try:
+        # Made here, since SQLite would let everybody read it.
+        create_new(path)
+    except OSError as error:
+        raise StateError(
+            f"the backup {path} cannot be made: {error.strerror}",
+            "Name a file that does not exist yet, in a directory that this user can "
+            "write.",
+        ) from error
+    try:
+        journal.database.backup_to(path)
+        sync_file(path)
+        sync_directory(path.parent)
+    except (StateError, OSError):
+        path.unlink(missing_ok=True)
+        raise
+    return path.stat().st_size
+
+
+def compact(journal: Journal) -> Compacted:
+    """Make a journal's files as small as they can be. Nobody else may have it open.
+
+    Raises:
+        StateError: the disk refused: for a moment it needs the room of a second copy.
+    """
+    before = _size(journal.database.path)
+    journal.database.compact()
+    return Compacted(before, _size(journal.database.path))
+
+
+def _size(path: Path) -> int:
+    log = path.with_name(f"{path.name}-wal")
+    return sum(one.stat().st_size for one in (path, log) if one.exists())

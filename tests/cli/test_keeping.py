@@ -1,0 +1,186 @@
+"""What an owner keeps: the identity, and the journal."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeyman.journal import DataDirectory, DirectoryLock, load_identity
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def data(lived: Path, tmp_path: Path) -> Path:
+    """Give a copy of a data directory that a test may change."""
+    return Path(shutil.copytree(lived, tmp_path / "data"))
+
+
+@pytest.fixture
+def token(lived: Path) -> str:
+    identity = load_identity(lived / "identity.json")
+    assert identity is not None
+    return identity.access_token.reveal()
+
+
+def test_the_identity_is_shown_without_its_token(
+    run: Run, lived: Path, token: str
+) -> None:
+    told = run("identity", "show", "--data-dir", str(lived))
+    answer = run("identity", "show", "--data-dir", str(lived), "--json").answer
+
+    assert answer["agent_id"] in told.out
+    assert answer["mode"] == "0600"
+    assert token not in told.out + json.dumps(answer)
+
+
+def test_an_exported_identity_can_be_imported_elsewhere(
+    run: Run, lived: Path, tmp_path: Path, token: str
+) -> None:
+    copy = str(tmp_path / "copy.json")
+
+    exported = run("identity", "export", copy, "--data-dir", str(lived))
+    imported = run("identity", "import", copy, "--data-dir", str(tmp_path / "new"))
+
+    assert (exported.code, imported.code) == (0, 0)
+    assert "Whoever has it is the agent" in exported.out
+    assert Path(copy).stat().st_mode & 0o777 == 0o600
+    assert load_identity(tmp_path / "new" / "identity.json") == load_identity(
+        lived / "identity.json"
+    )
+    assert token not in exported.out + imported.out
+
+
+def test_an_export_overwrites_nothing(run: Run, lived: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+
+    done = run("identity", "export", "mine", "--data-dir", str(lived))
+
+    assert done.code == 1
+    assert "File exists" in done.err
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_an_import_takes_no_ones_place_unasked(run: Run, data: Path) -> None:
+    before = (data / "identity.json").read_bytes()
+    copy = _changed_token(data)
+
+    refused = run("identity", "import", str(copy), "--data-dir", str(data))
+    assert refused.code == 6
+    assert "--replace" in refused.err
+    assert (data / "identity.json").read_bytes() == before
+
+    replaced = run(
+        *("identity", "import", str(copy), "--replace", "--data-dir", str(data)),
+        "--json",
+    )
+    assert replaced.code == 0
+    assert Path(replaced.answer["old_kept_as"]).read_bytes() == before
+    assert load_identity(data / "identity.json") == load_identity(copy)
+
+
+def test_one_agents_books_do_not_become_anothers(run: Run, data: Path) -> None:
+    copy = _changed_token(data, agent_id="another")
+
+    done = run("identity", "import", str(copy), "--replace", "--data-dir", str(data))
+
+    assert done.code == 6
+    assert "another" in done.err
+
+
+def _changed_token(data: Path, **changes: str) -> Path:
+    content = json.loads((data / "identity.json").read_text())
+    copy = data.parent / "changed.json"
+    copy.write_text(json.dumps({**content, "access_token": "new-token", **changes}))
+    return copy
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": 1, "agent_id": "", "access_token": "t", "base_url": "http://n"}',
+        '{"format": 1, "agent_id": "a", "access_token": "", "base_url": "http://n"}',
+        '{"format": 1, "agent_id": "a", "access_token": "a b", "base_url": "http://n"}',
+        '{"format": 1, "agent_id": "a", "access_token": "t", "base_url": "ftp://n"}',
+    ],
+)
+def test_what_is_no_identity_is_not_imported(
+    run: Run, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "file").write_text(content)
+
+    done = run("identity", "import", "file", "--data-dir", "data")
+
+    assert done.code == 1
+    assert "cannot be used" in done.err
+    assert not (tmp_path / "data" / "identity.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("identity import gone --data-dir data", 1),
+        ("identity show --data-dir data", 3),
+        ("identity export copy --data-dir data", 3),
+        ("journal check --data-dir data", 3),
+        ("journal backup copy --data-dir data", 3),
+        ("journal compact --data-dir data", 3),
+    ],
+)
+def test_where_nothing_is_it_is_said(run: Run, arguments: str, code: int) -> None:
+    done = run(*arguments.split())
+
+    assert done.code == code
+    assert done.err.startswith("journeyman: ")
+    assert not Path("copy").exists()
+
+
+@pytest.mark.parametrize("command", ["identity import FILE", "journal compact"])
+def test_what_changes_files_waits_for_the_daemon_to_end(
+    run: Run, data: Path, command: str
+) -> None:
+    copy = _changed_token(data)
+    arguments = command.replace("FILE", str(copy)).split()
+
+    with DirectoryLock(DataDirectory(data)):
+        done = run(*arguments, "--data-dir", str(data))
+
+    assert done.code == 6
+    assert "Stop it first" in done.err
+
+
+def test_a_journal_is_checked(run: Run, data: Path) -> None:
+    whole = run("journal", "check", "--data-dir", str(data))
+    with closing(sqlite3.connect(data / "journal.db")) as connection:
+        connection.execute("UPDATE totals SET value = value + 1")
+        connection.commit()
+    broken = run("journal", "check", "--data-dir", str(data))
+    answer = run("journal", "check", "--data-dir", str(data), "--json")
+
+    assert (whole.code, broken.code, answer.code) == (0, 1, 1)
+    assert "whole" in whole.out
+    assert "BROKEN: totals" in broken.out
+    assert answer.answer["faults"]
+
+
+def test_a_backup_and_a_compact_journal_hold_the_same(run: Run, data: Path) -> None:
+    where = ("--data-dir", str(data), "--json")
+    before = run("ledger", *where).answer
+
+    compacted = run("journal", "compact", *where)
+    backup = run("journal", "backup", str(data.parent / "copy.db"), *where)
+    again = run("journal", "backup", str(data.parent / "copy.db"), *where)
+
+    assert (compacted.code, backup.code, again.code) == (0, 0, 1)
+    assert run("ledger", *where).answer == before
+    (data / "journal.db").write_bytes((data.parent / "copy.db").read_bytes())
+    assert run("ledger", *where).answer == before
+    assert run("journal", "check", *where).code == 0

@@ -1,0 +1,149 @@
+"""What an owner does to a journal: check it, copy it, make it smaller."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.journal.conftest import Open, brought_to
+
+from journeyman.domain import TaskState
+from journeyman.domain.errors import StateError
+from journeyman.journal import (
+    Confidence,
+    EntryKind,
+    Journal,
+    NewEntry,
+    back_up,
+    compact,
+    faults,
+)
+from journeyman.testing import FakeClock
+
+
+@pytest.fixture
+def lived(journal: Journal) -> Journal:
+    """Give a journal with tasks in several states and a few credits."""
+    for number, state in enumerate((TaskState.COMPLETED, TaskState.SKIPPED)):
+        brought_to(journal, state, f"t{number}")
+    with journal.tx("books"):
+        for number in range(3):
+            journal.ledger.book(
+                NewEntry(
+                    key=f"k{number}",
+                    kind=EntryKind.EARNED,
+                    amount=5,
+                    confidence=Confidence.CONFIRMED,
+                ),
+            )
+    return journal
+
+
+def _change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_a_journal_that_nobody_touched_is_whole(lived: Journal) -> None:
+    assert faults(lived) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("DELETE FROM tasks WHERE task_id = 't1'", "2 tasks were seen, and 1 are"),
+        ("UPDATE totals SET value = 9 WHERE name = 'state.completed'", "state.comp"),
+        ("UPDATE totals SET value = 1 WHERE name = 'ledger.earned'", "ledger.earned"),
+        ("UPDATE tasks SET state = 'lost' WHERE task_id = 't1'", "its history says"),
+        ("DELETE FROM task_events WHERE task_id = 't1'", "history says nothing"),
+    ],
+)
+def test_what_does_not_add_up_is_named(
+    lived: Journal, path: Path, statement: str, told: str
+) -> None:
+    _change(path, statement)
+
+    assert any(told in fault for fault in faults(lived))
+
+
+def test_a_changed_entry_is_named(lived: Journal, path: Path) -> None:
+    _change(path, "DROP TRIGGER ledger_is_not_changed")
+    _change(path, "UPDATE ledger SET note = 'gift' WHERE entry_id = 2")
+
+    assert faults(lived) == ["ledger: entry 2 was changed after it was booked"]
+
+
+def test_a_damaged_page_is_found(lived: Journal, path: Path, clock: FakeClock) -> None:
+    lived.close()
+    whole = path.read_bytes()
+    half = len(whole) // 2
+    path.write_bytes(whole[:half] + b"\x5a" * (len(whole) - half))
+
+    try:
+        with Journal(path, clock.now, read_only=True) as damaged:
+            found = faults(damaged)
+    except StateError as error:
+        found = [error.problem]
+
+    assert found
+
+
+def test_a_journal_is_checked_while_another_connection_writes(
+    lived: Journal, path: Path, clock: FakeClock
+) -> None:
+    with Journal(path, clock.now, read_only=True) as reader:
+        assert faults(reader) == []
+        brought_to(lived, TaskState.LOST, "t9")
+        assert faults(reader) == []
+
+
+def test_a_backup_is_made_by_a_reader_and_is_private(
+    lived: Journal, path: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.db"
+
+    with Journal(path, clock.now, read_only=True) as reader:
+        size = back_up(reader, copy)
+    brought_to(lived, TaskState.LOST, "t9")
+
+    assert copy.stat().st_size == size
+    assert copy.stat().st_mode & 0o777 == 0o600
+    with Journal(copy, clock.now) as restored:
+        assert faults(restored) == []
+        assert restored.ledger.balance() == lived.ledger.balance()
+        assert restored.tasks.counts() == {"completed": 1, "skipped": 1}
+
+
+def test_a_backup_overwrites_nothing(lived: Journal, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    copy.write_text("mine")
+
+    with pytest.raises(StateError, match=r"copy\.db cannot be made: File exists"):
+        back_up(lived, copy)
+
+    assert copy.read_text() == "mine"
+
+
+def test_a_backup_that_fails_leaves_nothing(lived: Journal, tmp_path: Path) -> None:
+    lived.close()
+
+    with pytest.raises(StateError, match="could not be copied"):
+        back_up(lived, tmp_path / "copy.db")
+
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_compacting_gives_room_back_and_keeps_everything(
+    lived: Journal, open_journal: Open
+) -> None:
+    with lived.tx("much"):
+        lived.facts.put("much", "x" * 500_000)
+    with lived.tx("less"):
+        lived.facts.put("much", "")
+
+    sizes = compact(lived)
+
+    assert sizes.after < sizes.before - 400_000
+    assert faults(open_journal()) == []
+    assert lived.tasks.counts() == {"completed": 1, "skipped": 1}
