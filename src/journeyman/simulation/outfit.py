@@ -32,6 +32,8 @@ from journeyman.simulation.weather import Weather
 BASE_URL = f"http://{HOST}"
 BUG_EVENT = "task.bug"
 """The log event of a bug of ours."""
+AMPLE_BYTES = 1 << 40
+"""Of free disk: a run must not depend on the machine's own."""
 
 
 def settings_for(plan: Plan, directory: Path) -> Settings:
@@ -76,6 +78,7 @@ class Outfitter:
             open_journal=process.open_journal,
             save_identity=process.save_identity,
             serve_control=self._serve_owner,
+            free_bytes=lambda _path: AMPLE_BYTES,
             block_limit=None,
         )
 

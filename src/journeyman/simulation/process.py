@@ -17,7 +17,12 @@ from journeyman.journal import Journal, save_identity
 from journeyman.simulation.errors import Killed
 from journeyman.simulation.loop import SimulationLoop
 
-SURVIVING = ("identity.json", "journal.db", "journal.db-wal")
+SURVIVING = (
+    "registration.answer",
+    "identity.json",
+    "journal.db",
+    "journal.db-wal",
+)
 """What a life leaves to the next. The index of the log is rebuilt from the log."""
 
 
