@@ -79,7 +79,7 @@ browser: $(VENV)/.browser ## test the payment page in Chromium, which must be in
 	$(BIN)/pytest tests/browser $(PYTEST_ARGS)
 
 .PHONY: torture
-torture: $(VENV)/.installed ## kill real daemons, 1,000 times; about 7 minutes
+torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minutes
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
 
 .PHONY: simulate

@@ -74,7 +74,7 @@ class Watch:
         self._number = 0
         self._failures: defaultdict[_About, deque[float]] = defaultdict(deque)
         self._waits: dict[_About, _Wait] = {}
-        self._turn_of_answer = 0
+        self._turn_of_answer: int | None = None
         self.token = ""
         """The token that was saved first; empty before."""
         self.registrations = 0
@@ -85,6 +85,7 @@ class Watch:
     def begin(self, process: Process) -> None:
         """Watch a new life; what the one before it waited for is over."""
         self._process = process
+        self._turn_of_answer = None
         self._calls.clear()
         # Waits about a task are kept in the journal. A new life looks at the market at
         # once: nobody remembers that wait, and the service manager has its own pauses.
@@ -161,6 +162,9 @@ class Watch:
 
     def saving_identity(self) -> None:
         """Note that an identity is about to be saved."""
+        if self._turn_of_answer is None:
+            # Read from the disk, where the answer of an earlier life was kept.
+            return
         turns = self._process.loop.turns - self._turn_of_answer
         self._check(
             "I-2", f"{turns} turns passed before the token was saved", holds=turns == 0
