@@ -159,10 +159,11 @@ async def _token_late(self: Inside) -> Inside:
     return self._conclude(outcome)
 
 
-def _token_after_books(self: Inside, registration: Inside) -> Inside:
+def _answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
     identity = Identity(
         registration.agent_id, registration.access_token, self._base_url
     )
+    self._answers.forget()
     self._open_books(identity, registration.credits)
     self._save(identity)
     return identity
@@ -270,7 +271,7 @@ _PLANTED: tuple[tuple[str, object, str, Inside, Plan], ...] = (
         _crash(19),
     ),
     ("token_late", Join, "_try", _token_late, MICRO),
-    ("token_after_books", Join, "_joined", _token_after_books, _crash(6)),
+    ("answer_forgotten_early", Join, "_joined", _answer_forgotten_early, _crash(6)),
     ("token_told", Join, "_joined", _token_told, MICRO),
     (
         "release_unknown",
