@@ -39,8 +39,9 @@ class Errands:
             told.append(_told(self.post, f"posted a task for {TASK.reward} credits"))
         if self.top_up:
             usd = int(str(self.top_up.get("cents", 0))) / 100
-            page = f"{self.top_up.get('url')} (USD {usd:.2f}; nobody has paid it)"
-            told.append(_told(self.top_up, f"asked for a payment page: {page}"))
+            page = f"page for USD {usd:.2f}; nobody has paid it"
+            told.append(_told(self.top_up, f"asked for a payment {page}"))
+            told.extend(str(url) for url in [self.top_up.get("url")] if url)
         return told
 
 
