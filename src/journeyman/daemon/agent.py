@@ -5,10 +5,10 @@ The daemon runs one; a command that acts while no daemon runs opens one for a mo
 
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anyio
 
@@ -72,6 +72,10 @@ class World:
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
 
+    def seen_by(self, identity: Identity) -> Self:
+        """Give the same world with a log whose every line names the agent."""
+        return replace(self, log=self.log.bind(agent_id=identity.agent_id))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Agent:
@@ -119,7 +123,8 @@ async def open_agent(
             identity = await _join(join, stop or anyio.Event())
             world.redactor.add(identity.access_token.reveal())
             network.identify(identity)
-            agent = _assemble(settings, directory, journal, network, identity, world)
+            ours = world.seen_by(identity)
+            agent = _assemble(settings, directory, journal, network, identity, ours)
             agent.posting.recover()
             yield agent
 

@@ -38,7 +38,8 @@ async def run_daemon(settings: Settings, base_url: str, world: World) -> None:
             stop = shutdown.requested
             try:
                 async with open_agent(settings, base_url, world, stop=stop) as agent:
-                    await Daemon(settings, agent, registry, world, shutdown).run()
+                    ours = world.seen_by(agent.identity)
+                    await Daemon(settings, agent, registry, ours, shutdown).run()
             except JoinInterruptedError:
                 world.log.emit(events.STOPPED, reason=shutdown.reason)
             group.cancel_scope.cancel()
