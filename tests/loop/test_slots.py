@@ -67,6 +67,17 @@ async def test_repeats_of_results_take_no_slot_from_new_work(
         assert states(loop) == {"completed": 2, "executing": 2}
 
 
+async def test_a_strategy_that_puts_everything_off_does_not_claim_the_whole_market(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+
+    await loop.work(*(task(f"t{n}", "later") for n in range(40)))
+
+    assert states(loop) == {"claimed": 8, "wanted": 32}
+    assert market.verbs().count("claim") == 8
+
+
 async def test_the_best_paid_task_goes_first(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

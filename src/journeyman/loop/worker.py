@@ -17,8 +17,13 @@ from journeyman.observability import Log
 
 WORK = frozenset({TaskState.CLAIMED, TaskState.CLAIMING})
 """Waiting for a strategy, or for a claim that leads to one: these need a slot."""
+PROMISED = WORK | {TaskState.CLAIMING}
+"""Ours, or perhaps ours, and not done."""
 REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
 """Requests that are repeated, or results that wait to be sent."""
+PROMISES_PER_SLOT = 4
+"""How many claimed tasks may wait for a strategy, for each slot. A strategy that puts
+every task off would otherwise claim the whole market and do none of it."""
 BUG_PAUSE_SECONDS = 60.0
 """How long a task rests after a bug of ours, so that it cannot spin."""
 LONGEST_WAIT_SECONDS = 30.0
@@ -113,7 +118,7 @@ class Worker:
         free = self._slots - lanes.count(Lane.SLOT)
         work = [] if self._gate.is_closed else self._take(WORK, free)
         if not self._gate.obstacle:
-            new = min(free - len(work), self._allowance())
+            new = min(free - len(work), self._allowance(), self._room_for_promises())
             work += self._take(frozenset({TaskState.WANTED}), new)
         due = [(Lane.REPEAT, record) for record in repeats]
         return due + [(Lane.SLOT, record) for record in work]
@@ -134,6 +139,11 @@ class Worker:
             return self._slots
         waiting = self._journal.tasks.count_others(IN_FLIGHT, self._carried)
         return self._max_tasks - self.progress.ended - len(self._carried) - waiting
+
+    def _room_for_promises(self) -> int:
+        """How many more tasks may be claimed, beside those that wait to be done."""
+        waiting = self._journal.tasks.count_others(PROMISED, self._carried)
+        return PROMISES_PER_SLOT * self._slots - waiting
 
     def _seconds_until_due(self) -> float:
         """Until the next repeat is due; a wall clock that jumps costs 30 s at most."""
