@@ -164,6 +164,17 @@ def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> No
     assert run("join", *where).answer["joined_now"] is False
 
 
+def test_an_agent_of_one_network_is_not_said_to_have_joined_another(
+    run: Run, sandbox: str
+) -> None:
+    run("join", "--base-url", sandbox, "--data-dir", "mine")
+
+    elsewhere = run("join", "--base-url", "http://127.0.0.1:9", "--data-dir", "mine")
+
+    assert elsewhere.code == 6
+    assert f"belongs to an agent of {sandbox}" in elsewhere.err
+
+
 def test_a_limit_of_the_owner_says_no_before_anything_is_sent(
     run: Run, sandbox: str
 ) -> None:

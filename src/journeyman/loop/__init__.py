@@ -9,7 +9,7 @@ from journeyman.loop.discover import Discover, Poll, Tally
 from journeyman.loop.execute import Execute, Surroundings
 from journeyman.loop.gate import Gate
 from journeyman.loop.intent import Intents
-from journeyman.loop.join import Join, Papers
+from journeyman.loop.join import Join, Papers, require_same_network
 from journeyman.loop.recover import recover_interrupted
 from journeyman.loop.registration import (
     AGENT,
@@ -44,4 +44,5 @@ __all__ = [
     "Worker",
     "is_registration_unknown",
     "recover_interrupted",
+    "require_same_network",
 ]

@@ -86,7 +86,7 @@ class Join:
         self._require_our_books(identity)
         if identity is None:
             return await self._register()
-        self._require_our_network(identity)
+        require_same_network(identity, self._base_url)
         self._tidy_answer(identity)
         # A crash between saving the identity and booking its credits ends here.
         self._open_books(identity, None)
@@ -110,15 +110,6 @@ class Join:
                 "Restore identity.json from a backup. Only if that agent and its "
                 "credits may be given up, move the whole data directory away and join "
                 "anew: one agent's books must not go on as another's.",
-            )
-
-    def _require_our_network(self, identity: Identity) -> None:
-        if identity.base_url != self._base_url:
-            raise SafetyError(
-                f"this data directory belongs to an agent of {identity.base_url}, "
-                f"not of {self._base_url}",
-                "Use another --data-dir for another network, or set network.base_url "
-                "back. The token is never sent to a network that did not issue it.",
             )
 
     def _tidy_answer(self, identity: Identity) -> None:
@@ -233,3 +224,18 @@ class Join:
 
 def _identity_of(registration: Registration, base_url: str) -> Identity:
     return Identity(registration.agent_id, registration.access_token, base_url)
+
+
+def require_same_network(identity: Identity, base_url: str) -> None:
+    """Refuse to act for an agent on a network that is not its own.
+
+    Raises:
+        SafetyError: another network issued the identity.
+    """
+    if identity.base_url != base_url:
+        raise SafetyError(
+            f"this data directory belongs to an agent of {identity.base_url}, "
+            f"not of {base_url}",
+            "Use another --data-dir for another network, or set network.base_url "
+            "back. The token is never sent to a network that did not issue it.",
+        )

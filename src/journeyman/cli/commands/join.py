@@ -13,8 +13,12 @@ def join(session: Session) -> None:
     """
     import anyio
 
+    from journeyman.loop import require_same_network
+
     session.directory().prepare()
     known = session.identity()
+    if known is not None:
+        require_same_network(known, session.address(session.load().settings))
     joined = anyio.run(_join, session) if known is None else _told(session)
     data = {"joined_now": known is None, **joined}
     answer(
