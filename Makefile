@@ -16,6 +16,9 @@ PYTEST_ARGS :=
 # Many workers only compete for the disk with the tests that start real processes.
 PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 
+# How many runs `make simulate` makes.
+SEEDS := 200
+
 # The interpreter that makes .venv: the first that is new enough and can make one.
 PYTHON_NAMES := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON_CHECK := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
@@ -83,8 +86,8 @@ torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minute
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
 
 .PHONY: simulate
-simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time, 200 times
-	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds 200
+simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
+	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds $(SEEDS)
 
 .PHONY: mutants
 mutants: $(VENV)/.installed ## does the simulation find the bugs that we plant?
