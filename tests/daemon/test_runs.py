@@ -87,6 +87,20 @@ async def test_the_token_is_in_no_line_of_the_log(site: Site) -> None:
     assert identity.access_token.reveal() not in str(site.log.lines)
 
 
+async def test_every_line_about_the_agent_names_it_and_every_line_about_a_task_too(
+    site: Site,
+) -> None:
+    await site.run(work__once=True)
+
+    identity = load_identity(site.data / "identity.json")
+    assert identity is not None
+    lines = [line for line in site.log.lines if not line[0].startswith("network.")]
+    about_tasks = [fields for name, fields in lines if name.startswith("task.")]
+    assert {fields["agent_id"] for _, fields in lines} == {identity.agent_id}
+    assert about_tasks
+    assert all(fields["task_id"] for fields in about_tasks)
+
+
 async def test_a_page_instead_of_json_is_told_clearly(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,8 +176,8 @@ class ScheduleSettings(Section):
     )
     housekeeping_every_seconds: Seconds = Field(
         3_600,
-        description="How often to tidy the journal and give up on results that are "
-        "too old.",
+        description="How often to fold the journal's write-ahead log into its file, "
+        "and to look how much room the disk has.",
     )
 
 
