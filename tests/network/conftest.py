@@ -19,10 +19,20 @@ from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.stapled import MultiListener
 
 from journeyman.domain import JSON, AccessToken, AgentId, Identity
-from journeyman.network import SNAKE, Dialect, HttpLimits, NetworkClient
+from journeyman.network import (
+    ASSUMED,
+    Dialect,
+    HttpLimits,
+    Negotiation,
+    NetworkClient,
+    ShapeMemory,
+    Writing,
+)
 from journeyman.observability import Event
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
+PINNED = Writing(pinned="snake")
+"""One request for each call: what is asked is not whether another would do."""
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
@@ -216,7 +226,9 @@ def client_for(log: RecordingLog) -> ClientFor:
         portal_url: str | None = None,
         identified: bool = True,
         limits: HttpLimits | None = None,
-        dialect: Dialect = SNAKE,
+        dialect: Dialect = ASSUMED,
+        writing: Writing = PINNED,
+        memory: ShapeMemory | None = None,
     ) -> AsyncIterator[NetworkClient]:
         client = NetworkClient(
             base_url=base_url,
@@ -225,6 +237,9 @@ def client_for(log: RecordingLog) -> ClientFor:
             clock=StoppedClock(),
             dialect=dialect,
             limits=limits or HttpLimits(),
+            negotiation=Negotiation(
+                writing=writing, memory=memory, clock=StoppedClock(), log=log
+            ),
         )
         if identified:
             client.identify(identity_at(base_url))

@@ -19,6 +19,7 @@ from journeyman.domain import (
 )
 from journeyman.network import NetworkClient
 from journeyman.network import http as http_module
+from journeyman.network.classify import STATUSES, is_success, meaning_of
 
 KEY = IdempotencyKey("key-1")
 TASK = TaskId("task-1")
@@ -68,6 +69,23 @@ async def test_every_status_has_one_meaning(
     else:
         assert isinstance(outcome, Refused)
         assert (outcome.refusal, outcome.status) == (expected_of(status), status)
+
+
+def test_the_table_has_one_meaning_for_every_status_there_can_be() -> None:
+    for status in range(100, 600):
+        if not is_success(status):
+            assert meaning_of(status) is expected_of(status), status
+
+
+def test_the_table_names_no_status_that_the_rule_for_its_class_would_give() -> None:
+    # An entry that says the same as its class would hide that it was thought about.
+    redundant = [
+        status
+        for status, meaning in STATUSES.items()
+        if meaning is (Refusal.OTHER if 400 <= status < 500 else None)
+    ]
+
+    assert redundant == []
 
 
 @pytest.mark.parametrize(

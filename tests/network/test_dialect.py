@@ -9,7 +9,7 @@ import pytest
 from tests.network.conftest import ClientFor, ScriptedServer, answer
 
 from journeyman.domain import JSON, Confirmed
-from journeyman.network import SNAKE, Dialect
+from journeyman.network import ASSUMED, Dialect
 
 PAGE = Path(__file__).parents[2] / "docs/reference/dialect.md"
 RECORD_FIELDS = (
@@ -30,12 +30,12 @@ RECORD_FIELDS = (
 
 @pytest.mark.parametrize(("one", "other"), [*combinations(RECORD_FIELDS, 2)])
 def test_no_name_means_two_things_in_a_record(one: str, other: str) -> None:
-    assert set(getattr(SNAKE, one)) & set(getattr(SNAKE, other)) == set()
+    assert set(getattr(ASSUMED, one)) & set(getattr(ASSUMED, other)) == set()
 
 
 def test_a_bare_credits_is_never_a_balance() -> None:
-    assert "credits" not in SNAKE.balance
-    assert "credits" not in SNAKE.earned
+    assert "credits" not in ASSUMED.balance
+    assert "credits" not in ASSUMED.earned
 
 
 async def test_an_operator_can_name_a_field_and_a_container(
@@ -43,7 +43,7 @@ async def test_an_operator_can_name_a_field_and_a_container(
     client_for: ClientFor,
 ) -> None:
     dialect: Dialect = replace(
-        SNAKE,
+        ASSUMED,
         id=("Auftragsnummer",),
         title=("Titel",),
         task_containers=("Auftraege",),
@@ -63,7 +63,7 @@ async def test_an_operator_can_name_a_field_and_a_container(
 def test_every_assumption_is_on_the_reference_page(field: str) -> None:
     rows = PAGE.read_text(encoding="utf-8").splitlines()
     (row,) = [row for row in rows if row.startswith(f"| `{field}` |")]
-    assumed = getattr(SNAKE, field)
+    assumed = getattr(ASSUMED, field)
 
     if isinstance(assumed, str):
         assert f"`{assumed}`" in row

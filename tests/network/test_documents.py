@@ -51,6 +51,11 @@ async def test_a_text_document_is_kept_as_text(
         ("/a.json", b"5", "application/json", "neither an object nor an array"),
         ("/robots.txt", PAGE, "text/html", "an HTML page (text/html, 'My app')"),
         ("/sitemap.xml", b"", "application/xml", "it is empty"),
+        ("/sitemap.xml", b"<urlset>", "text/xml", "no well-formed XML"),
+        ("/sitemap.xml", b"<!DOCTYPE x><urlset/>", "text/xml", "a document type"),
+        ("/sitemap.xml", b"<rss/>", "text/xml", "XML of 'rss', not a sitemap"),
+        ("/robots.txt", b"hello", "text/plain", "no User-agent line"),
+        ("/llms.txt", b"hello", "text/plain", "no `# title`"),
     ],
 )
 async def test_an_oddly_served_document_is_read_and_said_to_be_odd(
@@ -88,6 +93,27 @@ async def test_an_absent_document_is_refused_as_absent(
 
     assert isinstance(outcome, Refused)
     assert outcome.refusal == "absent"
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/sitemap.xml", '<?xml version="1.0"?><urlset xmlns="http://x"></urlset>'),
+        ("/sitemap.xml", "\ufeff<sitemapindex/>"),
+        ("/robots.txt", "# rules\nUser-agent: *\nDisallow:"),
+        ("/llms.txt", "\n# Network\n"),
+    ],
+)
+async def test_a_text_document_as_it_should_be_is_not_odd(
+    server: ScriptedServer,
+    network: NetworkClient,
+    path: str,
+    content: str,
+) -> None:
+    kind = "application/xml" if path.endswith("xml") else "text/plain"
+    server.will(answer(200, content.encode(), {"content-type": kind}))
+
+    assert (await document_of(network, path)).problem == ""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from tests.network.conftest import RecordingLog, ScriptedServer, answer
 
 from journeyman.domain import JSON, Confirmed, Task
-from journeyman.network import Listing, NetworkClient
+from journeyman.network import Listing, NetworkClient, not_understood
 
 
 async def listing_of(
@@ -76,6 +76,16 @@ async def test_a_whole_record_is_read_and_kept_verbatim(
         {"data": {"id": "t1", "title": "T", "reward": 5}},
         {"_id": "t1", "title": "T", "reward": None, "credits": 5},
         {"id": "t1", "title": "T", "reward": "n/a", "amount": "+5"},
+        {"_id": {"$oid": "t1"}, "title": "T", "reward": [{"amount": 5}]},
+        {"id": "t1", "fields": {"title": "T", "reward": 5}},
+        {"id": "t1", "data": {"title": "T", "reward": 5}},
+        {
+            "id": "t1",
+            "key": "t1",
+            "value": {"rev": 1},
+            "doc": {"title": "T", "price": 5},
+        },
+        {"_id": "t1", "_source": {"title": "T", "reward": 5}},
     ],
 )
 async def test_the_same_task_is_read_out_of_many_spellings(
@@ -137,6 +147,13 @@ MOMENT = datetime(2026, 11, 21, 10, tzinfo=UTC)
         (int(MOMENT.timestamp()) * 1000, MOMENT),
         (MOMENT.timestamp(), MOMENT),
         (str(int(MOMENT.timestamp())), MOMENT),
+        (int(MOMENT.timestamp()) * 10**6, MOMENT),
+        (int(MOMENT.timestamp()) * 10**9, MOMENT),
+        (str(int(MOMENT.timestamp()) * 10**3), MOMENT),
+        ("Sat, 21 Nov 2026 10:00:00 GMT", MOMENT),
+        ("2026-11-21T10:00:00.123456789Z", MOMENT.replace(microsecond=123456)),
+        ({"$date": "2026-11-21T10:00:00Z"}, MOMENT),
+        ({"_seconds": int(MOMENT.timestamp()), "_nanoseconds": 0}, MOMENT),
         # A duration, or nonsense: better no deadline than a wrong one.
         (3600, None),
         (-1, None),
@@ -167,9 +184,18 @@ async def test_a_deadline_is_a_moment_in_utc_or_none(
         ([], ()),
         ({}, ()),
         (5, ()),
+        ("text; Count|more", ("text", "count", "more")),
+        ("#text, #count", ("text", "count")),
+        ('["text", "Count"]', ("text", "count")),
+        ('{text,"count"}', ("text", "count")),
+        ({"text": True, "count": False}, ("text",)),
+        (
+            [{"slug": "text"}, {"label": "Count"}, {"tag": "more"}],
+            ("text", "count", "more"),
+        ),
     ],
 )
-async def test_tags_come_as_a_list_or_a_comma_string(
+async def test_tags_come_as_a_list_an_object_or_a_text(
     server: ScriptedServer,
     network: NetworkClient,
     tags: JSON,
@@ -188,6 +214,9 @@ async def test_tags_come_as_a_list_or_a_comma_string(
         ({"input": [1], "description": " d\n"}, " d\n"),
         ({"text": "  ", "description": "d"}, "d"),
         ({"payload": {"inputText": "inner"}}, "inner"),
+        ({"input": '{"text": "inner"}'}, "inner"),
+        ({"input": '{"csv": "a,b"}'}, '{"csv": "a,b"}'),
+        ({"input": "{ not JSON"}, "{ not JSON"),
         ({}, ""),
     ],
 )
@@ -260,7 +289,59 @@ async def test_a_task_that_is_listed_twice_is_read_once(
     assert (listing.unreadable, listing.total) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("record", "status"),
+    [
+        ({"status": {"name": "Open"}}, "open"),
+        ({"status": "open", "claimed": False, "is_open": True}, "open"),
+        ({"isClaimed": True}, "claimed"),
+        ({"status": "open", "claimed": True}, "claimed"),
+        ({"is_available": False}, "closed"),
+        ({"status": "done", "available": False}, "closed"),
+        ({"status": 3}, ""),
+    ],
+)
+async def test_a_flag_says_as_well_as_a_word_that_a_task_is_taken(
+    server: ScriptedServer,
+    network: NetworkClient,
+    record: dict[str, JSON],
+    status: str,
+) -> None:
+    task = await task_of(server, network, {"id": "t", "title": "T", **record})
+
+    assert task.status == status
+
+
+async def test_who_holds_a_task_may_be_told_in_an_object_in_an_object(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    record: JSON = {"id": "t", "poster": {"agent": {"id": "a1"}}, "assignee": {"id": 7}}
+
+    task = await task_of(server, network, record)
+
+    assert (task.poster, task.claimant) == ("a1", "7")
+
+
+def test_what_was_not_understood_is_told_as_it_was_sent() -> None:
+    record: dict[str, JSON] = {
+        "id": "t1",
+        "task": {"title": "T", "colour": "red", "reward": 5},
+        "deadline": "some day",
+        "escrow": {"id": "e1"},
+        "nothing": None,
+        "claimed": False,
+    }
+
+    assert not_understood(record) == {
+        "task.colour": "red",
+        "deadline": "some day",
+        "escrow": {"id": "e1"},
+    }
+
+
 TASK: dict[str, JSON] = {"id": "t1", "title": "T", "reward": 5}
+BARE: dict[str, JSON] = {"title": "T", "reward": 5}
 AGENT: dict[str, JSON] = {"id": "a1", "name": "A", "status": "active", "tags": ["x"]}
 
 
@@ -280,6 +361,25 @@ AGENT: dict[str, JSON] = {"id": "a1", "name": "A", "status": "active", "tags": [
         pytest.param({"tasks": None, "results": [TASK]}, id="null-beside"),
         pytest.param({"tasks": ["junk"], "items": [TASK]}, id="junk-beside"),
         pytest.param({"rows": [{"id": 1}], "tasks": [TASK]}, id="ids-beside"),
+        pytest.param({"tasks": {"t1": BARE}}, id="keyed"),
+        pytest.param({"tasks": {"0": TASK}}, id="keyed-by-number"),
+        pytest.param({"t1": BARE}, id="keyed-root"),
+        pytest.param(
+            {"data": {"tasks": {"t1": BARE}}, "agents": {"a": AGENT}}, id="deep"
+        ),
+        pytest.param({"data": TASK}, id="single"),
+        pytest.param({"agent": AGENT, "task": TASK}, id="single-beside"),
+        pytest.param('[{"id": "t1", "title": "T", "reward": 5}]', id="encoded-twice"),
+        pytest.param({"data": {"tasks_aggregate": {"nodes": [TASK]}}}, id="hasura"),
+        pytest.param({"error": None, "data": [TASK], "status": 200}, id="supabase"),
+        pytest.param(
+            {"data": [{"type": "tasks", "id": "t1", "attributes": BARE}], "links": []},
+            id="json-api",
+        ),
+        pytest.param({"_embedded": {"tasks": [TASK]}, "_links": {}}, id="hal"),
+        pytest.param({"value": [TASK], "@odata.count": 1}, id="odata"),
+        pytest.param({"hits": {"hits": [{"_id": "t1", "_source": BARE}]}}, id="search"),
+        pytest.param({"content": [TASK], "page": {"size": 1}}, id="paged"),
     ],
 )
 async def test_the_tasks_are_found_wherever_they_are(
@@ -300,6 +400,7 @@ async def test_the_tasks_are_found_wherever_they_are(
         {"tasks": []},
         {"data": {"items": []}, "agents": [AGENT]},
         {"tasks": [], "suggestions": [AGENT]},
+        {"id": "request-1", "title": "Market", "reward": 5, "data": []},
     ],
 )
 async def test_an_empty_marketplace_is_no_problem(
@@ -316,6 +417,8 @@ async def test_an_empty_marketplace_is_no_problem(
         ({}, "no list of tasks in the answer (its fields: none)"),
         ({"ok": True, "count": 0}, "(its fields: ok, count)"),
         ({"agents": [AGENT]}, "(its fields: agents)"),
+        ({"agents": {"a1": AGENT}}, "(its fields: agents)"),
+        ({"meta": {"id": 1, "name": "N", "status": "up"}}, "(its fields: meta)"),
         ({"numbers": [{"id": 1}, {"id": 2}]}, "(its fields: numbers)"),
     ],
 )

@@ -233,21 +233,16 @@ async def test_a_result_that_json_cannot_say_is_refused_before_it_is_sent(
     assert server.requests == []
 
 
-async def test_an_operators_shape_replaces_ours(
+async def test_an_operator_says_what_is_private_and_which_header_repeats_carry(
     server: ScriptedServer,
     client_for: ClientFor,
 ) -> None:
-    dialect = Dialect(
-        claim={"id": "task_id"},
-        private=frozenset(),
-        idempotency_header="X-Request-Id",
-    )
+    dialect = Dialect(private=frozenset(), idempotency_header="X-Request-Id")
 
     async with client_for(server.base_url, dialect=dialect) as client:
         await client.claim(TASK, KEY)
 
     (request,) = server.requests
-    assert request.body == b'{"id":"task-1"}'
     assert request.headers["x-request-id"] == "key-1"
     assert "authorization" not in request.headers
 

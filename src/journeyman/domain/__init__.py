@@ -1,7 +1,14 @@
 """The words of the trade: tasks, states, outcomes, ids. Standard library only."""
 
+from journeyman.domain.actions import ACTIONS, ActionValues
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.domain.credits import CREDITS_PER_USD, STARTER_CREDITS, cents_for
+from journeyman.domain.credits import (
+    CREDITS_PER_USD,
+    MILLIONTHS,
+    STARTER_CREDITS,
+    cents_for,
+    millionths_of,
+)
 from journeyman.domain.ids import (
     AccessToken,
     AgentId,
@@ -28,16 +35,20 @@ from journeyman.domain.states import (
     is_allowed,
 )
 from journeyman.domain.task import JSON, NewTask, Result, Task
+from journeyman.domain.untrusted import UntrustedText
 
 __all__ = [
+    "ACTIONS",
     "CREDITS_PER_USD",
     "INTENTS",
     "IN_FLIGHT",
     "JSON",
+    "MILLIONTHS",
     "STARTER_CREDITS",
     "TERMINAL",
     "TRANSITIONS",
     "AccessToken",
+    "ActionValues",
     "AgentId",
     "Clock",
     "Confirmed",
@@ -56,6 +67,8 @@ __all__ = [
     "TaskId",
     "TaskState",
     "Unknown",
+    "UntrustedText",
     "cents_for",
     "is_allowed",
+    "millionths_of",
 ]

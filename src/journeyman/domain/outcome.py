@@ -51,6 +51,10 @@ class NotSent:
     """No connection was ever made: nothing was done, repeating is safe."""
 
     message: str
+    retry_after: float | None = None
+    """In seconds, when it is known when to try again."""
+    held_back: bool = False
+    """We ourselves did not let it go, so it was no attempt: see `network.pressure`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The client: one method for each endpoint of the contract, and the documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from journeyman.domain import (
     JSON,
@@ -26,8 +26,9 @@ from journeyman.network.answers import (
     WrongShapeError,
     is_header_safe,
 )
-from journeyman.network.classify import Expects
-from journeyman.network.dialect import SNAKE, Dialect
+from journeyman.network.classify import Expects, is_success
+from journeyman.network.dialect import ASSUMED, Dialect
+from journeyman.network.dialects import ActionShape
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import Endpoint
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
@@ -35,6 +36,9 @@ from journeyman.network.exchange import Call, Exchange
 from journeyman.network.http import HttpClient, HttpLimits, Transport, decoded
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.listing import ListingReader
+from journeyman.network.negotiation import Negotiation, Sent, Writing
+from journeyman.network.observation import Observe
+from journeyman.network.pressure import Pressure
 from journeyman.network.receipts import (
     CheckoutRequest,
     CheckoutSession,
@@ -46,8 +50,16 @@ from journeyman.network.receipts import (
     Registration,
     Submitted,
 )
-from journeyman.network.requests import ActionBodies, checkout_body, encoded
+from journeyman.network.requests import (
+    checkout_body,
+    encoded,
+    post_values,
+    submit_values,
+    task_values,
+)
 from journeyman.observability import Log
+
+T = TypeVar("T")
 
 _DEFAULT_LIMITS = HttpLimits()
 
@@ -59,18 +71,24 @@ class NetworkClient:
     own that JSON cannot say raises ValueError or TypeError, before anything is sent.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what takes part in a call, each by its name
         self,
         *,
         base_url: str,
         portal_url: str | None = None,
         log: Log,
         clock: Clock,
-        dialect: Dialect = SNAKE,
+        dialect: Dialect = ASSUMED,
         limits: HttpLimits = _DEFAULT_LIMITS,
         transport: Transport | None = None,
+        observe: Observe | None = None,
+        pressure: Pressure | None = None,
+        negotiation: Negotiation | None = None,
     ) -> None:
         """Check the addresses; `portal_url` None means the same as `base_url`.
+
+        `observe` is shown each call that has ended; `pressure` may hold calls back;
+        `negotiation` shapes the actions, None as the ready dialects have them.
 
         Raises:
             ConfigurationError: an address cannot be used.
@@ -84,10 +102,19 @@ class NetworkClient:
         self._identity: Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = HttpClient(limits, transport, uses_tls=uses_tls)
-        self._exchange = Exchange(self._http, dialect=dialect, clock=clock, log=log)
+        self._exchange = Exchange(
+            self._http,
+            dialect=dialect,
+            clock=clock,
+            log=log,
+            observe=observe,
+            pressure=pressure,
+        )
         self._answers = AnswerReader(dialect)
         self._listings = ListingReader(dialect)
-        self._bodies = ActionBodies(dialect)
+        self._negotiation = negotiation or Negotiation(
+            writing=Writing(), clock=clock, log=log
+        )
         self._told_unreadable: set[str] = set()
 
     async def __aenter__(self) -> Self:
@@ -118,7 +145,7 @@ class NetworkClient:
                 raise ValueError("the access token has characters no header can carry")
         self._identity = identity
         secrets = (identity.access_token.reveal(),) if identity else ()
-        self._exchange.secrets = secrets
+        self._exchange.keep_secret(*secrets)
 
     async def register(
         self,
@@ -180,7 +207,6 @@ class NetworkClient:
     async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
         """Claim a task (endpoint 7). "It is yours already" is a yes."""
         agent_id = self._agent_id("claim")
-        body = self._bodies.claim(task_id, agent_id)
 
         def rescue(refused: Refused, answer: JSON) -> Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
@@ -190,9 +216,11 @@ class NetworkClient:
             lease = self._answers.lease(answer)
             return Claimed(None, ours_already=True, balance=None, lease_until=lease)
 
-        return await self._exchange.run(
-            self._call(endpoints.CLAIM, body=body, key=key),
-            lambda reply: self._answers.claimed(reply.body, task_id),
+        return await self._act(
+            endpoints.CLAIM,
+            task_values(task_id, agent_id),
+            key,
+            lambda answer: self._answers.claimed(answer, task_id),
             rescue,
         )
 
@@ -203,12 +231,8 @@ class NetworkClient:
         key: IdempotencyKey,
     ) -> Outcome[Submitted]:
         """Submit a result (endpoint 8). REJECTED is a judgement on the work."""
-        body = self._bodies.submit(task_id, self._agent_id("submit"), result)
-        call = self._call(endpoints.SUBMIT, body=body, key=key)
-        return await self._exchange.run(
-            call,
-            lambda reply: self._answers.submitted(reply.body),
-        )
+        values = submit_values(task_id, self._agent_id("submit"), result)
+        return await self._act(endpoints.SUBMIT, values, key, self._answers.submitted)
 
     async def complete(
         self,
@@ -216,21 +240,60 @@ class NetworkClient:
         key: IdempotencyKey,
     ) -> Outcome[Completed]:
         """Complete a task (endpoint 9)."""
-        body = self._bodies.complete(task_id, self._agent_id("complete"))
-        call = self._call(endpoints.COMPLETE, body=body, key=key)
-        return await self._exchange.run(
-            call,
-            lambda reply: self._answers.completed(reply.body),
-        )
+        values = task_values(task_id, self._agent_id("complete"))
+        return await self._act(endpoints.COMPLETE, values, key, self._answers.completed)
 
     async def post_task(self, new: NewTask, key: IdempotencyKey) -> Outcome[Posted]:
         """Create a task (endpoint 10); its reward leaves our balance."""
-        body = self._bodies.post_task(new, self._agent_id("post_task"))
-        call = self._call(endpoints.POST_TASK, body=body, key=key)
-        return await self._exchange.run(
-            call,
-            lambda reply: self._answers.posted(reply.body),
-        )
+        values = post_values(new, self._agent_id("post_task"))
+        return await self._act(endpoints.POST_TASK, values, key, self._answers.posted)
+
+    def resting(self) -> dict[str, str]:
+        """Tell which actions wait because the network takes them in no shape."""
+        return self._negotiation.resting()
+
+    async def _act(
+        self,
+        endpoint: Endpoint,
+        values: Mapping[str, JSON],
+        key: IdempotencyKey,
+        read: Callable[[JSON], T],
+        rescue: Callable[[Refused, JSON], T | None] = lambda _refused, _body: None,
+    ) -> Outcome[T]:
+        """Send an action in the shape that this network wants."""
+
+        async def send(shape: ActionShape, key: IdempotencyKey) -> Sent[T]:
+            said: JSON = None
+
+            def look(refused: Refused, body: JSON) -> T | None:
+                nonlocal said
+                said = body
+                return rescue(refused, body)
+
+            body = shape.body(endpoint.name, values)
+            call = self._call(endpoint, body=body, key=key)
+            outcome = await self._exchange.run(
+                replace(call, headers=shape.headers),
+                lambda reply: read(reply.body),
+                look,
+            )
+            is_final = self._may_have_paid(endpoint, outcome, said)
+            return Sent(outcome, said, is_final)
+
+        return await self._negotiation.run(endpoint.name, key, send)
+
+    def _may_have_paid(
+        self, endpoint: Endpoint, outcome: Outcome[T], said: JSON
+    ) -> bool:
+        """Tell whether a refused post leaves a doubt that nothing was made or paid.
+
+        Another shape is then not tried: it might be paid twice (decision 0027).
+        """
+        if endpoint is not endpoints.POST_TASK or not isinstance(outcome, Refused):
+            return False
+        posted = self._answers.posted(said) if isinstance(said, dict) else Posted()
+        shows = posted.task_id is not None or posted.balance is not None
+        return is_success(outcome.status) or shows
 
     async def document(self, path: str) -> Outcome[Document]:
         """Read a discovery document from the portal, without the token.

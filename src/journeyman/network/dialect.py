@@ -1,23 +1,18 @@
 """Everything that we assume about what the contract does not show (design 5).
 
 The contract names the endpoints and leaves most bodies, all errors and the list of
-private endpoints "not shown". Each assumption is a field of `Dialect`, so an
-operator can replace it, and none is anywhere else. `docs/reference/dialect.md`
-tells the same as prose.
+private endpoints "not shown". Each assumption about an answer is a field of `Dialect`;
+how our requests are written is in `journeyman.network.dialects`; none is anywhere
+else. `docs/reference/dialect.md` tells the same as prose.
 
 Names are compared without case, `_`, `-`, `.` and spaces: `task_id` also means
 `taskId`, `TaskID` and `task-id`. Of several names the first in order wins that has a
 usable value.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from journeyman.domain import Refusal
-
-Shape = Mapping[str, str]
-"""From the name on the wire to our name for the value."""
 
 
 def _names(listed: str) -> tuple[str, ...]:
@@ -165,12 +160,21 @@ class Dialect:
         "reward reward_credits credit_reward credits_reward credits bounty "
         "payout price price_credits budget payment amount compensation",
     )
-    reward_amount: tuple[str, ...] = ("amount", "credits", "value", "total")
+    reward_amount: tuple[str, ...] = ("amount", "credits", "value", "total", "min")
     """Inside a reward that is an object."""
     reward_unit: tuple[str, ...] = ("unit", "currency", "units")
     credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
     """Units that are credits. Other money is not converted: it reads as 0."""
     status: tuple[str, ...] = ("status", "task_status", "state", "task_state")
+    open_flags: tuple[str, ...] = _names(
+        "is_open open is_available available is_claimable claimable is_active active",
+    )
+    """False in one of these: the task may not be claimed."""
+    closed_flags: tuple[str, ...] = _names(
+        "is_claimed claimed is_taken taken is_assigned assigned is_completed completed "
+        "is_closed closed is_expired expired",
+    )
+    """True in one of these says the same."""
     deadline: tuple[str, ...] = _names(
         "deadline deadline_at due due_at due_date expires_at expires expiry "
         "expiration valid_until ends_at",
@@ -190,7 +194,12 @@ class Dialect:
     record_wrappers: tuple[str, ...] = ("task", "attributes")
     """Objects in a record that hold (part of) the task itself."""
     record_wrappers_without_id: tuple[str, ...] = ("node", "record", "item", "data")
-    """The same, opened only where the record has no id outside of them."""
+    """The same, opened only where the record has no id outside of them, or nothing
+    but an id, and they hold a task."""
+    record_wrappers_of_bare_ids: tuple[str, ...] = _names(
+        "fields properties source doc document value",
+    )
+    """The same, opened only where the record has nothing but an id."""
 
     # Where a listing's array may be.
     task_containers: tuple[str, ...] = _names(
@@ -281,43 +290,6 @@ class Dialect:
     hints: tuple[Hint, ...] = HINTS
     """In order: the first that matches wins."""
 
-    # How writes are shaped.
-    claim: Shape = field(
-        default_factory=lambda: MappingProxyType(
-            {"task_id": "task_id", "agent_id": "agent_id"},
-        ),
-    )
-    submit: Shape = field(
-        default_factory=lambda: MappingProxyType(
-            {
-                "task_id": "task_id",
-                "agent_id": "agent_id",
-                "result": "result",
-                "evidence": "evidence",
-            },
-        ),
-    )
-    complete: Shape = field(
-        default_factory=lambda: MappingProxyType(
-            {"task_id": "task_id", "agent_id": "agent_id"},
-        ),
-    )
-    post_task: Shape = field(
-        default_factory=lambda: MappingProxyType(
-            {
-                "agent_id": "agent_id",
-                "title": "title",
-                "description": "description",
-                "reward": "reward",
-                "kind": "kind",
-                "tags": "tags",
-                "input": "input",
-            },
-        ),
-    )
-    optional: frozenset[str] = frozenset({"evidence", "kind", "tags", "input"})
-    """Our values that are left out of a request when they are empty."""
 
-
-SNAKE = Dialect()
-"""The default: snake_case, as in the contract's own bodies."""
+ASSUMED = Dialect()
+"""The default: what services commonly do."""

@@ -1,6 +1,7 @@
 """Reading the portal's static documents (contract section 4)."""
 
 from journeyman.domain import JSON
+from journeyman.network.document_content import content_oddity
 from journeyman.network.http import Reply
 from journeyman.network.receipts import Document
 from journeyman.network.wording import what_came
@@ -48,7 +49,7 @@ def _oddity(path: str, kind: str, reply: Reply) -> str:
     expected = _EXPECTED_TYPES.get(suffix, ())
     came = kind.partition(";")[0].strip().lower()
     if not expected or any(part in came for part in expected):
-        return ""
+        return content_oddity(path, reply.text)
     if is_json_path(path):
         return f"JSON, but sent as {came or 'no content type'}"
     return f"{what_came(reply.text, kind)}, not what {suffix} promises"

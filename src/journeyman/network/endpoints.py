@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from journeyman.network.dialect import SNAKE
+from journeyman.network.dialect import ASSUMED
 
 Method = Literal["GET", "POST"]
 
@@ -24,7 +24,7 @@ class Endpoint:
     @property
     def private(self) -> bool:
         """Whether it takes the bearer token: an assumption, see `dialect`."""
-        return self.name in SNAKE.private
+        return self.name in ASSUMED.private
 
 
 REGISTER = Endpoint(

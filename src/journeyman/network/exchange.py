@@ -1,4 +1,4 @@
-"""One call from end to end: send, classify, read, log."""
+"""One call from end to end: admit, send, classify, read, log."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +19,11 @@ from journeyman.domain import (
 from journeyman.network.answers import WrongShapeError
 from journeyman.network.classify import EMPTY_STATUSES, Expects, Reading, classify
 from journeyman.network.dialect import Dialect
+from journeyman.network.echo import Echo
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_TROUBLE
 from journeyman.network.http import HttpClient, Reply, TransportFailure
+from journeyman.network.observation import Observe, Observed
+from journeyman.network.pressure import Held, Pressure, read_sign
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability import Log
 
@@ -42,6 +45,8 @@ class Call:
     """The JSON body, encoded; None sends no body."""
     token: AccessToken | None = None
     key: IdempotencyKey | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent besides our own, which are stronger."""
     expects: Expects = Expects.RECEIPT
     wants_json: bool = True
     """False leaves the body as text."""
@@ -59,13 +64,24 @@ class Exchange:
         dialect: Dialect,
         clock: Clock,
         log: Log,
+        observe: Observe | None = None,
+        pressure: Pressure | None = None,
     ) -> None:
+        """Make one; `pressure` None holds nothing back, as for a single command."""
         self._http = http
         self._dialect = dialect
         self._clock = clock
         self._log = log
+        self._observe = observe
+        self._pressure = pressure
         self.secrets: tuple[str, ...] = ()
         """What no message may repeat."""
+        self._echo = Echo()
+
+    def keep_secret(self, *secrets: str) -> None:
+        """Hide these wherever an answer repeats them, and in all messages."""
+        self.secrets = secrets
+        self._echo = Echo(secrets)
 
     async def run(
         self,
@@ -73,11 +89,33 @@ class Exchange:
         read: Callable[[Reply], T],
         rescue: Callable[[Refused, JSON], T | None] = lambda _refused, _body: None,
     ) -> Outcome[T]:
-        """Make a call.
+        """Make a call, unless it is held back.
 
         `read` gives the value of a yes, or raises WrongShapeError. `rescue` may
         find a yes in a refusal ("it is yours already").
         """
+        if self._pressure is None:
+            return (await self._make(call, read, rescue))[0]
+        passed = await self._pressure.admit(call.name)
+        if isinstance(passed, Held):
+            why = f"held back: {passed.reason}"
+            return NotSent(why, retry_after=passed.seconds, held_back=True)
+        with passed:
+            outcome, answer = await self._make(call, read, rescue)
+            sign = read_sign(
+                outcome,
+                timed_out=isinstance(answer, TransportFailure) and answer.timed_out,
+                is_read=call.expects is not Expects.RECEIPT,
+            )
+            passed.tell(sign, call.key or str(passed.began))
+        return outcome
+
+    async def _make(
+        self,
+        call: Call,
+        read: Callable[[Reply], T],
+        rescue: Callable[[Refused, JSON], T | None],
+    ) -> tuple[Outcome[T], Reply | TransportFailure]:
         started = self._clock.monotonic()
         answer = await self._http.send(
             call.method,
@@ -89,15 +127,20 @@ class Exchange:
             keep=call.keep,
         )
         seconds = self._clock.monotonic() - started
+        if isinstance(answer, Reply):
+            answer = self._echo.hidden_from(answer)
         outcome = self._judge(call, answer, read)
         if isinstance(outcome, Refused) and isinstance(answer, Reply):
             rescued = rescue(outcome, answer.body)
             outcome = outcome if rescued is None else Confirmed(rescued)
         self._tell(call, answer, outcome, seconds)
-        return outcome
+        if self._observe is not None:
+            self._observe(self._observed(call, answer, outcome, seconds))
+        return outcome, answer
 
     def _headers(self, call: Call) -> dict[str, str]:
-        headers = {"Accept": "application/json" if call.wants_json else "*/*"}
+        headers = dict(call.headers)
+        headers["Accept"] = "application/json" if call.wants_json else "*/*"
         if call.content is not None:
             headers["Content-Type"] = "application/json"
         if call.token is not None:
@@ -128,6 +171,30 @@ class Exchange:
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
             return Unknown(safe_line(message, self.secrets), answer.status)
+
+    def _observed(
+        self,
+        call: Call,
+        answer: Reply | TransportFailure,
+        outcome: Confirmed[T] | Failure,
+        seconds: float,
+    ) -> Observed:
+        came = answer if isinstance(answer, Reply) else None
+        return Observed(
+            endpoint=call.name,
+            query=call.query,
+            content=call.content,
+            has_token=call.token is not None,
+            status=came.status if came else None,
+            headers=came.headers if came else {},
+            body=came.body if came else None,
+            text=came.text if came else "",
+            problem=came.problem if came else "",
+            seconds=seconds,
+            outcome=_word_for(outcome),
+            is_yes=isinstance(outcome, Confirmed),
+            secrets=self.secrets,
+        )
 
     def _tell(
         self,

@@ -1,6 +1,7 @@
 """A JSON object looked at by any of several names, however they are spelled."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 from journeyman.domain import JSON
@@ -8,11 +9,22 @@ from journeyman.domain import JSON
 T = TypeVar("T")
 
 _SEPARATORS = str.maketrans("", "", "_-. ")
+_LONGEST_KNOWN = 64
+"""In characters."""
 
 
 def spelling(name: str) -> str:
     """Reduce a name to what all its spellings share: `taskId` to `taskid`."""
+    # A hostile answer may have names of any length, which are not worth keeping.
+    return _known(name) if len(name) <= _LONGEST_KNOWN else _reduced(name)
+
+
+def _reduced(name: str) -> str:
     return name.translate(_SEPARATORS).lower()
+
+
+_known = lru_cache(maxsize=4096)(_reduced)
+"""The names in a network's answers are few, and come again and again."""
 
 
 def spellings(names: Iterable[str]) -> tuple[str, ...]:
@@ -45,6 +57,10 @@ class Fields:
         """Tell whether one of the names is there."""
         return any(name in self._values for name in names)
 
+    def has_some(self, names: frozenset[str]) -> bool:
+        """Tell the same of many names at once, faster."""
+        return not names.isdisjoint(self._values)
+
     def pick(
         self,
         names: Iterable[str],
@@ -57,6 +73,15 @@ class Fields:
                 if value is not None:
                     return value
         return None
+
+    def find(
+        self,
+        names: Iterable[str],
+        read: Callable[[JSON], T | None],
+    ) -> str | None:
+        """Give the name whose value `pick` gives."""
+        there = (name for name in names if name in self._values)
+        return next((n for n in there if read(self._values[n]) is not None), None)
 
     def objects(self, names: Iterable[str]) -> dict[str, dict[str, JSON]]:
         """Give the values under these names that are objects."""

@@ -68,6 +68,8 @@ class TransportFailure:
     sent: bool
     """Whether anything can have reached the other side."""
     message: str
+    timed_out: bool = False
+    """The other side was too slow, or is not there; our own pool does not count."""
 
 
 #: Raised before a connection exists: nothing can have been done.
@@ -143,8 +145,7 @@ class HttpClient:
             transport=transport,
             # Proxies and netrc from the environment could see the token.
             trust_env=False,
-            # A context without roots trusts nobody: a mistake here fails closed.
-            verify=uses_tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            verify=_verification(transport, uses_tls=uses_tls),
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={
@@ -201,11 +202,12 @@ class HttpClient:
                     return self._reply(response, raw, wants_json=wants_json)
         except TimeoutError:
             limit = f"{self._limits.total_timeout:g} s"
-            return TransportFailure(sent=True, message=f"no whole answer in {limit}")
+            problem = f"no whole answer in {limit}"
+            return TransportFailure(sent=True, message=problem, timed_out=True)
         except NEVER_SENT as error:
-            return TransportFailure(sent=False, message=_told(error))
+            return _failure(error, sent=False)
         except MAYBE_SENT as error:
-            return TransportFailure(sent=True, message=_told(error))
+            return _failure(error, sent=True)
 
     @asynccontextmanager
     async def _exchange(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
@@ -244,7 +246,10 @@ class HttpClient:
     def _unread(self, coding: str) -> str:
         if coding not in PLAIN:
             return f"a compressed body ({coding[:40]}), which we did not ask for"
-        return f"a body of more than {self._limits.max_body_bytes} bytes"
+        return (
+            f"a body of more than {self._limits.max_body_bytes} bytes (the setting "
+            "network.max_body_bytes)"
+        )
 
 
 class _Body:
@@ -271,6 +276,19 @@ class _Body:
         return chunk
 
 
+def _verification(
+    transport: Transport | None, *, uses_tls: bool
+) -> bool | ssl.SSLContext:
+    """Say how servers prove who they are, at no more cost than is needed.
+
+    A transport that is handed in has its own way. A context without roots trusts
+    nobody: should it be used by mistake, it fails closed.
+    """
+    if uses_tls or transport is not None:
+        return True
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 def decoded(raw: bytes) -> str:
     """Give a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
     return raw.decode("utf-8-sig", errors="replace")
@@ -287,6 +305,12 @@ def _parsed(text: str) -> tuple[JSON, str]:
         return parse(text), ""
     except UnreadableJSONError as error:
         return None, str(error)
+
+
+def _failure(error: Exception, *, sent: bool) -> TransportFailure:
+    is_slow = isinstance(error, httpx.TimeoutException)
+    timed_out = is_slow and not isinstance(error, httpx.PoolTimeout)
+    return TransportFailure(sent=sent, message=_told(error), timed_out=timed_out)
 
 
 def _told(error: Exception) -> str:

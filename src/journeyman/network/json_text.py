@@ -9,6 +9,7 @@ MAX_DEPTH = 64
 """Levels of nesting; real answers have about five, and the parser recurses."""
 
 _STRINGS = re.compile(r'"(?:[^"\\]++|\\[\s\S])*+"?')
+_MARKS = re.compile(r"[\[\]{}]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -50,8 +51,9 @@ def depth_exceeds(text: str, limit: int) -> bool:
     if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0
-    for mark in re.findall(r"[\[\]{}]", _STRINGS.sub("", text)):
-        depth += 1 if mark in "[{" else -1
+    # One after the other: a hostile text is judged by its first marks, not by all.
+    for mark in _MARKS.finditer(_STRINGS.sub("", text)):
+        depth += 1 if mark.group() in "[{" else -1
         if depth > limit:
             return True
     return False

@@ -91,9 +91,9 @@ class Completed:
 class Posted:
     """A task was published."""
 
-    task_id: TaskId | None
+    task_id: TaskId | None = None
     """The network's name for it; None when the answer does not tell."""
-    balance: int | None
+    balance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

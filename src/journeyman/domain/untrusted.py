@@ -1,0 +1,41 @@
+"""Text that somebody on a network wrote: data to work on, never words to obey."""
+
+from typing import Final
+
+_NEWLINES: Final = "\n\t"
+
+
+class UntrustedText(str):
+    """What a stranger wrote. It is a `str`, and may hold anything that one can.
+
+    The type says so to whoever reads a signature: such text must not name a file, a
+    command or an address, must not be believed when it gives orders, and belongs
+    inside a fence when a language model reads it.
+    """
+
+    __slots__ = ()
+
+    def neutral(self) -> str:
+        r"""Give it without what a terminal or a page would obey.
+
+        Control characters, changes of writing direction and half surrogate pairs are
+        written out as `\x1b` or `\u202e`; line ends and tabs stay.
+        """
+        if self.isprintable():
+            return str(self)
+        return "".join(
+            char
+            if char.isprintable() or char in _NEWLINES
+            else char.encode("unicode_escape").decode()
+            for char in self
+        )
+
+    def fenced(self, mark: str) -> str:
+        """Give it between two lines that only the maker of the mark can write.
+
+        Args:
+            mark: random words of this run, such as a part of `ctx.canary`; where the
+                text holds them all the same, they are taken out of it.
+        """
+        inside = self.neutral().replace(mark, "") if mark else self.neutral()
+        return f"<untrusted {mark}>\n{inside}\n</untrusted {mark}>"

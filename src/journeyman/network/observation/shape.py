@@ -1,0 +1,223 @@
+"""The shape of the JSON values that were seen at one place."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Self
+
+from journeyman.domain import JSON
+from journeyman.network.fields import spelling
+from journeyman.network.observation.names import (
+    MOST_FIELDS,
+    are_alike,
+    is_name,
+)
+from journeyman.network.observation.stored import count_in, counts_in, object_in
+
+DEEPEST = 8
+"""Levels of objects and arrays; below, only the kind of a value is kept."""
+MOST_PLACES = 300
+"""That one endpoint's record may have in all; what is new after that is left out."""
+MOST_LOOKS = 400
+"""At values of one answer: a huge listing costs no more than a long one."""
+SAMPLE = 4
+"""How many items of an array are looked at; over time each has its turn."""
+
+KINDS: Mapping[type, str] = MappingProxyType(
+    {
+        type(None): "null",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        list: "array",
+        dict: "object",
+    },
+)
+"""JSON's kinds of values, with whole numbers told apart as JSON Schema does."""
+
+
+@dataclass(slots=True)
+class Looking:
+    """The bounds while one body is looked at, and what came of it."""
+
+    secrets: tuple[str, ...] = ()
+    places: int = MOST_PLACES
+    """How many new places may still be added."""
+    looks: int = MOST_LOOKS
+    has_news: bool = False
+    is_cut: bool = False
+    """Something new was left out because there was no room for it."""
+    closed: frozenset[str] = frozenset()
+    """Fields, as `spelling` gives their names, that are not looked into."""
+
+    def may_open(self, count: int) -> bool:
+        """Ask to look at so many values inside another one."""
+        if self.looks < count:
+            return False
+        self.looks -= count
+        return True
+
+    def new_place(self) -> "Shape | None":
+        """Give an empty shape, if there is room for one more."""
+        if self.places <= 0:
+            self.is_cut = True
+            return None
+        self.places -= 1
+        self.has_news = True
+        return Shape()
+
+
+@dataclass(slots=True)
+class Shape:
+    """Kinds, fields and items; it grows with each value that it learns."""
+
+    kinds: dict[str, int] = field(default_factory=dict)
+    """How many values of each kind stood here."""
+    fields: dict[str, "Shape"] = field(default_factory=dict)
+    """Of objects, by name."""
+    entries: "Shape | None" = None
+    """Of objects: what stands under keys that are data, whatever they are."""
+    items: "Shape | None" = None
+    """Of arrays."""
+    opened: int = 0
+    """How many of the objects were looked into."""
+    is_table: bool = False
+    """All keys of the objects here are data, since once they clearly were."""
+
+    @property
+    def seen(self) -> int:
+        """How many values stood here."""
+        return sum(self.kinds.values())
+
+    def is_optional(self, name: str) -> bool:
+        """Tell whether an object here lacked a field that others had."""
+        return self.fields[name].seen < self.opened
+
+    def places(self) -> int:
+        """Count the places in it, itself among them."""
+        return 1 + sum(inner.places() for inner in self._inner())
+
+    def learn(self, value: JSON, looking: Looking, depth: int = 0) -> None:
+        """Take one value into account; nothing of it is kept but its shape."""
+        kind = KINDS[type(value)]
+        if kind not in self.kinds:
+            looking.has_news = True
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if depth >= DEEPEST:
+            return
+        if isinstance(value, dict) and looking.may_open(len(value)):
+            self._learn_object(value, looking, depth + 1)
+        elif isinstance(value, list) and looking.may_open(min(len(value), SAMPLE)):
+            self._learn_array(value, looking, depth + 1)
+
+    def absorb(self, other: "Shape") -> None:
+        """Take what another place has learned into account here, too."""
+        self.opened += other.opened
+        self.is_table = self.is_table or other.is_table
+        for kind, count in other.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) + count
+        for name, inner in other.fields.items():
+            self.fields.setdefault(name, Shape()).absorb(inner)
+        if other.entries is not None:
+            self.entries = self.entries or Shape()
+            self.entries.absorb(other.entries)
+        if other.items is not None:
+            self.items = self.items or Shape()
+            self.items.absorb(other.items)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Give it for the journal, without what is empty."""
+        told: dict[str, JSON] = {"kinds": dict(self.kinds)}
+        if self.opened:
+            told["opened"] = self.opened
+        if self.is_table:
+            told["is_table"] = True
+        if self.fields:
+            told["fields"] = {n: inner.to_json() for n, inner in self.fields.items()}
+        if self.entries is not None:
+            told["entries"] = self.entries.to_json()
+        if self.items is not None:
+            told["items"] = self.items.to_json()
+        return told
+
+    @classmethod
+    def from_json(cls, told: JSON) -> Self:
+        """Read what `to_json` gave.
+
+        Raises:
+            MalformedRecordError: it is something else.
+        """
+        shape = object_in(told)
+        return cls(
+            counts_in(shape.get("kinds")),
+            {n: cls.from_json(f) for n, f in object_in(shape.get("fields")).items()},
+            cls.from_json(shape["entries"]) if "entries" in shape else None,
+            cls.from_json(shape["items"]) if "items" in shape else None,
+            count_in(shape.get("opened", 0)),
+            bool(shape.get("is_table")),
+        )
+
+    def _learn_object(
+        self, value: dict[str, JSON], looking: Looking, depth: int
+    ) -> None:
+        self.opened += 1
+        if not value.keys() <= self.fields.keys():
+            self._make_room(value, looking)
+        for key, inner in value.items():
+            place = self.fields.get(key, self.entries)
+            if place is not None:
+                is_closed = looking.closed and spelling(key) in looking.closed
+                place.learn(inner, looking, DEEPEST if is_closed else depth)
+
+    def _make_room(self, value: dict[str, JSON], looking: Looking) -> None:
+        """Add a place for each new name, or one for all keys that are data."""
+        if self.is_table:
+            return
+        strange = [key for key in value if key not in self.fields]
+        names = [key for key in strange if is_name(key, looking.secrets)]
+        if len(self.fields) + len(strange) > MOST_FIELDS or are_alike(value):
+            self._become_table(looking)
+            return
+        if 2 * len(names) <= len(strange) and len(value) == len(strange):
+            names = []  # among so many ids, a word is somebody's name
+        for name in names:
+            place = looking.new_place()
+            if place is not None:
+                self.fields[name] = place
+        if len(names) < len(strange):
+            self._add_entries(looking)
+
+    def _become_table(self, looking: Looking) -> None:
+        """Take the names that were known here for data, too."""
+        self._add_entries(looking)
+        if self.entries is None:
+            return
+        self.is_table = looking.has_news = True
+        known, self.fields = self.fields, {}
+        for inner in known.values():
+            self.entries.absorb(inner)
+
+    def _add_entries(self, looking: Looking) -> None:
+        if self.entries is None:
+            self.entries = looking.new_place()
+
+    def _learn_array(self, value: list[JSON], looking: Looking, depth: int) -> None:
+        if self.items is None and value:
+            self.items = looking.new_place()
+        if self.items is None:
+            return
+        for item in _sample(value, self.kinds["array"]):
+            self.items.learn(item, looking, depth)
+
+    def _inner(self) -> Iterator["Shape"]:
+        yield from self.fields.values()
+        yield from (s for s in (self.entries, self.items) if s is not None)
+
+
+def _sample(items: list[JSON], turn: int) -> list[JSON]:
+    """Choose a few items: both ends, and others in turn, the same ones every time."""
+    if len(items) <= SAMPLE:
+        return items
+    others = ((turn * step) % len(items) for step in range(1, SAMPLE - 1))
+    return [items[0], *(items[index] for index in others), items[-1]]
