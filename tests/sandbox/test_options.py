@@ -35,7 +35,9 @@ def test_options_are_read(tmp_path: Path) -> None:
         pytest.param("zzz = 7", "unknown key 'zzz'", "rivals", id="strange"),
         pytest.param("tasks = 'many'", "tasks", "How many tasks", id="wrong type"),
         pytest.param("tasks = -1", "tasks", "How many tasks", id="out of bounds"),
-        pytest.param('kinds = ["lnks"]', "no kind 'lnks'", "kinds", id="wrong kind"),
+        pytest.param(
+            'kinds = ["lnks"]', "there is no 'lnks'", "kinds", id="wrong kind"
+        ),
         pytest.param('base_url = "here"', "http://", "address", id="no address"),
         pytest.param("tasks =", "not valid TOML", "", id="cut off"),
     ],

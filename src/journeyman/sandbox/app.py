@@ -8,11 +8,13 @@ from fastapi import Depends, FastAPI, Request
 
 from journeyman.sandbox import workshop
 from journeyman.sandbox.ambient import Ambient, Machine
+from journeyman.sandbox.chaos import Chaos
 from journeyman.sandbox.contract_routes import contract_router
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.rivals import Rival
 from journeyman.sandbox.state import State, open_state
 from journeyman.sandbox.surface import VERSION
+from journeyman.sandbox.vocabularies import VOCABULARIES
 from journeyman.sandbox.web_routes import web_router
 from journeyman.sandbox.wire import install_error_answers
 
@@ -36,9 +38,11 @@ def create_app(options: SandboxOptions, ambient: Ambient | None = None) -> FastA
         redirect_slashes=False,
     )
     app.state.sandbox = state
-    app.include_router(contract_router(), dependencies=[Depends(_take_time)])
+    app.include_router(contract_router(options), dependencies=[Depends(_take_time)])
     app.include_router(web_router())
-    install_error_answers(app)
+    install_error_answers(app, VOCABULARIES[options.errors])
+    if options.chaos_level != "off":
+        app.add_middleware(Chaos, state=state)
     return app
 
 

@@ -1,10 +1,9 @@
-"""What clients send and get: the contract's tables, and our reading of the rest."""
+"""What clients send and get where the contract shows it.
 
-from typing import Annotated, Any
+These bodies are the same in every dialect; `dialects` has those of the actions.
+"""
 
 from pydantic import BaseModel, ConfigDict, Field
-
-_TaskId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Body(BaseModel):
@@ -46,39 +45,3 @@ class CheckoutResponse(BaseModel):
     mode: str = ""
     agent_id: str = Field(default="", alias="agentId")
     plan: str = ""
-
-
-class ErrorAnswer(BaseModel):
-    """Every answer that is not 200; the contract does not show these bodies."""
-
-    ok: bool
-    error: str
-    """For programs."""
-    message: str
-    """For people."""
-
-
-class TaskAction(Body):
-    """Claim or complete a task; the contract does not show these bodies."""
-
-    task_id: _TaskId
-    agent_id: str | None = None
-
-
-class Submission(TaskAction):
-    """Hand in a result: a JSON value, or a string that holds the same JSON."""
-
-    result: Any
-    evidence: Any = None
-
-
-class NewTask(Body):
-    """Post a task; the contract does not show this body."""
-
-    title: Annotated[str, Field(min_length=1, max_length=300)]
-    description: Annotated[str, Field(min_length=1, max_length=50_000)]
-    reward: Annotated[int, Field(ge=1, le=10_000_000)]
-    kind: Annotated[str, Field(max_length=100)] = ""
-    tags: Annotated[list[str], Field(max_length=50)] = []
-    input: Any = None
-    agent_id: str | None = None

@@ -15,12 +15,12 @@ from journeyman.sandbox.state import State
 from journeyman.sandbox.surface import (
     CHECKOUT,
     DIRECTORY,
-    ENDPOINTS,
     JOIN,
     PUBLIC_DIRECTORY,
     VERSION,
     Endpoint,
 )
+from journeyman.sandbox.vocabularies import VOCABULARIES
 from journeyman.sandbox.web_documents import (
     for_agents,
     llms_text,
@@ -47,15 +47,11 @@ def _described(origin: str, endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def _all_endpoints(origin: str) -> list[dict[str, Any]]:
-    return [_described(origin, endpoint) for endpoint in ENDPOINTS]
-
-
-def _authentication() -> dict[str, Any]:
+def _authentication(state: State) -> dict[str, Any]:
     return {
         "method": "bearer_token",
         "header": "Authorization: Bearer <ACCESS_TOKEN>",
-        "private_endpoints": [one.path for one in ENDPOINTS if one.private],
+        "private_endpoints": [one.path for one in state.endpoints if one.private],
     }
 
 
@@ -65,8 +61,16 @@ def _economy() -> dict[str, Any]:
         "starter_credits": STARTER_CREDITS,
         "free_entry_price_usd": 0,
         "activation": "instant",
-        "products": [product._asdict() for product in checkouts.CATALOGUE],
+        "products": [_product(one) for one in checkouts.CATALOGUE],
     }
+
+
+def _product(product: checkouts.Product) -> dict[str, Any]:
+    """Describe a product; the one of any size has no price of its own."""
+    described = product._asdict()
+    if product.credits is not None:
+        described["price_usd"] = product.credits / checkouts.CREDITS_PER_USD
+    return described
 
 
 def _limits() -> dict[str, Any]:
@@ -85,7 +89,7 @@ def _agent(state: State) -> dict[str, Any]:
         "description": "A local network on which agents can be tried.",
         "version": VERSION,
         "url": origin,
-        "authentication": _authentication(),
+        "authentication": _authentication(state),
         "openapi": f"{origin}/openapi.json",
     }
 
@@ -106,8 +110,10 @@ def _gateway(state: State) -> dict[str, Any]:
     return {
         "base_url": state.options.origin,
         "version": VERSION,
-        "endpoints": _all_endpoints(state.options.origin),
-        "authentication": _authentication(),
+        "endpoints": [
+            _described(state.options.origin, endpoint) for endpoint in state.endpoints
+        ],
+        "authentication": _authentication(state),
         "limits": _limits(),
     }
 
@@ -149,9 +155,9 @@ def _agents(state: State) -> dict[str, Any]:
     return {"count": listed["count"], "agents": listed["agents"]}
 
 
-def _capabilities(_state: State) -> dict[str, Any]:
+def _capabilities(state: State) -> dict[str, Any]:
     return {
-        "actions": [one.name for one in ENDPOINTS],
+        "actions": [one.name for one in state.endpoints],
         "idempotency": "Idempotency-Key",
         "task_kinds": [
             {"kind": kind.name, "tags": kind.tags, "for_people": kind.for_people}
@@ -167,7 +173,8 @@ def _protocol(state: State) -> dict[str, Any]:
         "version": VERSION,
         "transport": "JSON over HTTP",
         "success_status": 200,
-        "error_body": ["ok", "error", "message"],
+        "error_type": VOCABULARIES[state.options.errors].media_type,
+        "error_body": VOCABULARIES[state.options.errors].fields,
         "task_states": ["open", "claimed", "submitted", "completed"],
         "openapi": f"{state.options.origin}/openapi.json",
     }

@@ -1,10 +1,10 @@
 """How a sandbox is set up, by keyword or from a TOML file."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,17 +14,30 @@ from pydantic import (
     ValidationError,
 )
 
+from journeyman.sandbox.containers import ContainerName
+from journeyman.sandbox.dialects import DialectName
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.kinds import KINDS
+from journeyman.sandbox.records import RecordForm, ValueForm
+from journeyman.sandbox.spelling import Naming
+from journeyman.sandbox.surface import ENDPOINTS
+from journeyman.sandbox.troubles import TROUBLES, ChaosLevel
+from journeyman.sandbox.vocabularies import VocabularyName
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
 
-def _known(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    for kind in kinds:
-        if kind not in KINDS:
-            raise ValueError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
-    return kinds
+def _one_of(known: Iterable[str]) -> AfterValidator:
+    """Refuse names that there are not."""
+    names = list(known)
+
+    def check(given: tuple[str, ...]) -> tuple[str, ...]:
+        for name in given:
+            if name not in names:
+                raise ValueError(f"there is no {name!r}; there are {', '.join(names)}")
+        return given
+
+    return AfterValidator(check)
 
 
 def _web_origin(url: str) -> str:
@@ -56,7 +69,7 @@ class SandboxOptions(BaseModel):
         default=False,
         description="Make new tasks, so that this many are open at all times.",
     )
-    kinds: Annotated[tuple[str, ...], AfterValidator(_known)] = Field(
+    kinds: Annotated[tuple[str, ...], _one_of(KINDS)] = Field(
         default=(),
         description="Only these kinds of task; none named means all.",
     )
@@ -81,6 +94,58 @@ class SandboxOptions(BaseModel):
         default="",
         description="The address that clients use; none is the one listened on.",
     )
+
+    dialect: DialectName = Field(
+        default="snake",
+        description="How the bodies of actions are named; see `strict`.",
+    )
+    strict: bool = Field(
+        default=False,
+        description="Take bodies in the dialect only, without any unknown field.",
+    )
+    errors: VocabularyName = Field(
+        default="json",
+        description="How errors look.",
+    )
+    container: ContainerName = Field(
+        default="tasks",
+        description="Where in a listing the tasks are.",
+    )
+    naming: Naming | Literal[""] = Field(
+        default="",
+        description="How names in answers are spelled; empty is as the dialect does.",
+    )
+    records: RecordForm = Field(
+        default="plain",
+        description="What surrounds a task's fields.",
+    )
+    values: ValueForm = Field(
+        default="plain",
+        description="How amounts, moments, tags and ids are written.",
+    )
+    silent: bool = Field(
+        default=False,
+        description="Answer each action that is granted with an empty object.",
+    )
+    absent: Annotated[
+        tuple[str, ...], _one_of(endpoint.name for endpoint in ENDPOINTS)
+    ] = Field(
+        default=(),
+        description="Endpoints that are not there: they answer 404.",
+    )
+    chaos: ChaosLevel = Field(
+        default="off",
+        description="How often something goes wrong.",
+    )
+    chaos_only: Annotated[tuple[str, ...], _one_of(TROUBLES)] = Field(
+        default=(),
+        description="Only these troubles; none named means all.",
+    )
+
+    @property
+    def chaos_level(self) -> ChaosLevel:
+        """How often something goes wrong; to name troubles is to want some."""
+        return "mild" if self.chaos == "off" and self.chaos_only else self.chaos
 
     @property
     def origin(self) -> str:

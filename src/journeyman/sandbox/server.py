@@ -1,5 +1,6 @@
 """Serving the sandbox over TCP."""
 
+import asyncio
 import errno
 import signal
 import socket
@@ -9,8 +10,10 @@ from contextlib import asynccontextmanager, contextmanager
 import anyio
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from journeyman.sandbox.app import create_app
+from journeyman.sandbox.call import CUT
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.options import SandboxOptions
 
@@ -22,12 +25,22 @@ _GRACE_SECONDS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class _Connection(H11Protocol):
+    """A connection that a request can ask to be closed."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn narrows it
+        """Let requests reach what closes it."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, CUT: transport.close}
+
+
 class _Server(uvicorn.Server):
     """Uvicorn, with an end that is no failure and a sign that it has begun."""
 
     def __init__(self, app: FastAPI) -> None:
         config = uvicorn.Config(
             app,
+            http=_Connection,
             access_log=False,
             lifespan="on",
             log_config=None,

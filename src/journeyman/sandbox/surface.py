@@ -4,6 +4,7 @@ The routes and the discovery documents both come from here, so that a document
 cannot name an address that is not there.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 VERSION = "2.1.0"
@@ -104,3 +105,8 @@ ENDPOINTS = (
     COMPLETE,
     POST_TASK,
 )
+
+
+def offered(absent: Collection[str]) -> tuple[Endpoint, ...]:
+    """Give the endpoints less those that are named, in the contract's order."""
+    return tuple(endpoint for endpoint in ENDPOINTS if endpoint.name not in absent)

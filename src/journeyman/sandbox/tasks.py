@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from http import HTTPStatus
+from random import Random
 from typing import Any, NamedTuple
 
 from journeyman.sandbox import ledger
@@ -139,6 +140,14 @@ def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     return {**answer, "already_completed": True} if repeated else answer
 
 
+def lose_a_claim(state: State, random: Random) -> None:
+    """Open one claimed task again, as if its claim had run out; which is chance."""
+    query = "SELECT task_id FROM tasks WHERE status = 'claimed' ORDER BY sequence"
+    held = [row["task_id"] for row in state.db.execute(query)]
+    if held:
+        _open_again(state, random.choice(held))
+
+
 def _pay(state: State, task: sqlite3.Row) -> None:
     ledger.move(
         state.db,
@@ -164,10 +173,7 @@ def _judge(task: sqlite3.Row, result: object) -> None:
 
 
 def _reject(state: State, agent_id: str, task_id: str, reason: str) -> dict[str, Any]:
-    state.db.execute(
-        "UPDATE tasks SET status = 'open', claimant = NULL WHERE task_id = ?",
-        (task_id,),
-    )
+    _open_again(state, task_id)
     state.db.execute(
         "INSERT INTO rejections (task_id, agent_id, reason) VALUES (?, ?, ?)",
         (task_id, agent_id, reason),
@@ -180,6 +186,11 @@ def _reject(state: State, agent_id: str, task_id: str, reason: str) -> dict[str,
         "error": "result_rejected",
         "message": reason,
     }
+
+
+def _open_again(state: State, task_id: str) -> None:
+    query = "UPDATE tasks SET status = 'open', claimant = NULL WHERE task_id = ?"
+    state.db.execute(query, (task_id,))
 
 
 def _found(state: State, task_id: str) -> sqlite3.Row:

@@ -7,7 +7,6 @@ from journeyman.sandbox.checkouts import CREDITS_PER_USD
 from journeyman.sandbox.ledger import STARTER_CREDITS
 from journeyman.sandbox.pages import html_document
 from journeyman.sandbox.state import State
-from journeyman.sandbox.surface import ENDPOINTS
 
 
 def llms_text(state: State) -> str:
@@ -15,7 +14,7 @@ def llms_text(state: State) -> str:
     lines = [
         f"- {one.method} {state.options.origin}{one.path}: {one.purpose}"
         f"{' (bearer token)' if one.private else ''}"
-        for one in ENDPOINTS
+        for one in state.endpoints
     ]
     return (
         "# Agent network sandbox\n\n"
@@ -34,7 +33,7 @@ def for_agents(state: State) -> str:
     items = "\n".join(
         f"<li><code>{one.method} {escape(state.options.origin + one.path)}</code><br>"
         f"{escape(one.purpose)}{' (bearer token)' if one.private else ''}</li>"
-        for one in ENDPOINTS
+        for one in state.endpoints
     )
     body = (
         '<p class="eyebrow">Agent network sandbox</p>\n<h1>For AI agents</h1>\n'

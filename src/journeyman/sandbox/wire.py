@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import Complaint, Flaw, Refusal
+from journeyman.sandbox.vocabularies import Vocabulary
 
 LARGEST_BODY = 1024 * 1024
 """In bytes."""
@@ -50,79 +50,89 @@ class StrictRoute(APIRoute):
     """A route that gets a `StrictRequest`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Wrap FastAPI's handler, which turns other exceptions into its own."""
+        """Read the body before FastAPI does, which has its own words for a bad one."""
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
             strict = StrictRequest(request.scope, request.receive)
-            try:
-                if self.body_field is not None and await strict.body():
-                    _require_json_type(strict)
-                    await strict.json()
-                return await handle(strict)
-            except Refusal as refusal:
-                return refused(refusal)
+            if self.body_field is not None and await strict.body():
+                _require_json_type(strict)
+                await strict.json()
+            return await handle(strict)
 
         return handle_strictly
 
 
-def refused(refusal: Refusal) -> Response:
-    """Write a refusal as JSON."""
-    unauthorized = refusal.status == HTTPStatus.UNAUTHORIZED
-    return error_answer(
-        refusal.status,
-        refusal.error,
-        refusal.message,
-        {"WWW-Authenticate": "Bearer"} if unauthorized else None,
-    )
+def install_error_answers(app: FastAPI, vocabulary: Vocabulary) -> None:
+    """Write every error in one vocabulary, whoever raises it."""
 
-
-def error_answer(
-    status: int,
-    error: str,
-    message: str,
-    headers: dict[str, str] | None = None,
-) -> Response:
-    """Write an error in the one shape that all errors have."""
-    body = {"ok": False, "error": error, "message": message}
-    return JSONResponse(body, status_code=status, headers=headers)
-
-
-def install_error_answers(app: FastAPI) -> None:
-    """Give every error the same shape, whoever raises it."""
+    async def on_refusal(_request: Request, error: Exception) -> Response:
+        if not isinstance(error, Refusal):
+            raise error
+        return refused(error, vocabulary)
 
     async def on_invalid(_request: Request, error: Exception) -> Response:
         if not isinstance(error, RequestValidationError):
             raise error
-        problems = "; ".join(_told(one) for one in error.errors()[:3])
-        return error_answer(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "invalid_request",
-            problems,
-        )
+        return refused(_invalid(error, vocabulary.invalid), vocabulary)
 
     async def on_http(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
             raise error
-        status = HTTPStatus(error.status_code)
-        return error_answer(
-            status,
-            status.name.lower(),
-            f"{request.method} {request.url.path}: {status.phrase}; "
-            "/llms.txt lists what there is",
-            dict(error.headers) if error.headers else None,
-        )
+        answer = refused(_http_refusal(request, error), vocabulary)
+        answer.headers.update(error.headers or {})
+        return answer
 
     async def on_fault(_request: Request, _error: Exception) -> Response:
-        return error_answer(
+        fault = Refusal(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "internal_error",
             "the sandbox has a fault; its log says which",
         )
+        return refused(fault, vocabulary)
 
+    app.add_exception_handler(Refusal, on_refusal)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(Exception, on_fault)
+
+
+def refused(refusal: Refusal, vocabulary: Vocabulary) -> Response:
+    """Write a refusal."""
+    unauthorized = refusal.status == HTTPStatus.UNAUTHORIZED
+    return Response(
+        vocabulary.write(refusal),
+        status_code=refusal.status,
+        headers={"WWW-Authenticate": "Bearer"} if unauthorized else None,
+        media_type=vocabulary.media_type,
+    )
+
+
+def _http_refusal(request: Request, error: HTTPException) -> Refusal:
+    status = HTTPStatus(error.status_code)
+    return Refusal(
+        status,
+        status.name.lower(),
+        f"{request.method} {request.url.path}: {status.phrase}; "
+        "/llms.txt lists what there is",
+    )
+
+
+def _invalid(error: RequestValidationError, status: HTTPStatus) -> Refusal:
+    complaints = tuple(_complaint(one) for one in error.errors()[:_TOLD])
+    told = "; ".join(f"{one.name}: {one.message}" for one in complaints)
+    return Refusal(status, "invalid_request", told, complaints)
+
+
+def _complaint(problem: dict[str, Any]) -> Complaint:
+    flaw = _FLAWS.get(problem["type"], Flaw.WRONG)
+    where, *place = problem["loc"]
+    return Complaint(tuple(place), flaw, problem["msg"], where)
+
+
+_FLAWS = {"missing": Flaw.MISSING, "extra_forbidden": Flaw.UNKNOWN}
+_TOLD = 3
+"""Complaints in one answer."""
 
 
 def _read_json(body: bytes) -> object:
@@ -139,11 +149,6 @@ def _read_json(body: bytes) -> object:
             f"the body must be JSON in UTF-8: {error}",
         ) from error
     return value
-
-
-def _told(problem: dict[str, Any]) -> str:
-    place = ".".join(str(part) for part in problem["loc"][1:]) or "the body"
-    return f"{place}: {problem['msg']}"
 
 
 def _require_json_type(request: Request) -> None:

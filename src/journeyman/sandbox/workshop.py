@@ -56,7 +56,7 @@ def refill(state: State) -> None:
 def _make(state: State, number: int) -> _Made:
     kind = _kind(state, number)
     rng = seeded(state.options.seed, number)
-    task_id = f"task_{rng.getrandbits(48):012x}"
+    task_id = state.task_id(rng.getrandbits(48))
     return _Made(number, kind, task_id, KINDS[kind].make(rng, state.material))
 
 

@@ -13,6 +13,7 @@ from journeyman.sandbox.material import Material
 
 SHORTEST_SIGNIFICANT = 4
 """In letters."""
+_MANY = 10**15
 _GAPS = (" ",) * 12 + ("  ", "\n", "\t", " \n ")
 
 
@@ -49,7 +50,9 @@ def _make_word_count(rng: Random, material: Material) -> Draft:
 def _check_word_count(_input: Fields, answer: Answer, result: object) -> None:
     count = read_number(result)
     if count != answer:
-        raise WrongAnswerError(f"{float(count):g} is not the number of words")
+        # Of a number that no float can hold, no digit is worth showing.
+        told = f"{float(count):g}" if abs(count) < _MANY else "so large a number"
+        raise WrongAnswerError(f"{told} is not the number of words")
 
 
 def _make_keywords(rng: Random, material: Material) -> Draft:

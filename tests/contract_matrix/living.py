@@ -1,0 +1,141 @@
+"""One row of the matrix: a daemon, over real HTTP, on a network of some manner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2 as httpx
+from tests.contract_matrix.combinations import Combination
+
+from journeyman.daemon.agent import World
+from journeyman.daemon.daemon import run_daemon
+from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.journal import Journal
+from journeyman.observability.redaction import Redactor
+from journeyman.sandbox import SandboxOptions, serving
+from journeyman.settings import load_settings
+from journeyman.testing import RecordingLog
+
+TASKS = 2
+"""How many the daemon is to end."""
+PATIENCE_SECONDS = 12.0
+"""A row that earns takes about one; the rest is for a machine that is busy."""
+READY = Path(__file__).parents[2] / "strategies" / "count_words.py"
+_EXPLAINING = frozenset(
+    {
+        "identity.rejected",
+        "network.dialect_exhausted",
+        "network.endpoint_absent",
+        "network.records_unreadable",
+    }
+)
+_ACTIONS = frozenset({"claim", "submit", "complete"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Life:
+    """What became of a daemon on one network."""
+
+    completed: int
+    earned: int
+    """In credits, by the network's own books."""
+    booked: int
+    """The same, by the daemon's."""
+    requests: int
+    """How many actions were sent."""
+    refused: int
+    """How many of them the network did not take."""
+    why_not: str
+    """What the log says about it; empty when it earned."""
+
+
+async def live(
+    row: Combination,
+    folder: Path,
+    settings: Mapping[str, object] | None = None,
+    *,
+    until: str = "",
+) -> Life:
+    """Run a daemon on such a network until it has ended a few tasks, or no longer.
+
+    With `until` it ends when its log has told of that event.
+    """
+    (folder / "strategies").mkdir(parents=True)
+    (folder / "strategies" / "count_words.py").write_text(READY.read_text())
+    log = RecordingLog()
+    options = SandboxOptions(**{"tasks": 6, "kinds": ("word_count",), **row})
+    async with serving(options) as base_url:
+        given = {
+            "network.base_url": base_url,
+            "data.directory": folder / "data",
+            "strategies.directory": folder / "strategies",
+            "work.max_tasks": TASKS,
+            "work.slots": 2,
+            **(settings or {}),
+        }
+        with anyio.move_on_after(PATIENCE_SECONDS):
+            await _run(given, folder, log, until)
+        async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+            books = (await client.get("/sandbox/books")).raise_for_status().json()
+    return _summed(log, books, folder)
+
+
+async def _run(
+    given: Mapping[str, object], folder: Path, log: RecordingLog, until: str
+) -> None:
+    loaded = load_settings(files=[], overrides=given, environ={}, cwd=folder)
+    world = World(
+        clock=SystemClock(),
+        randomness=SystemRandomness(),
+        log=log,
+        redactor=Redactor(),
+    )
+    async with anyio.create_task_group() as group:
+
+        async def stop_at_event() -> None:
+            await log.until(until)
+            group.cancel_scope.cancel()
+
+        if until:
+            group.start_soon(stop_at_event)
+        await run_daemon(loaded.settings, str(given["network.base_url"]), world)
+        group.cancel_scope.cancel()
+
+
+def _summed(log: RecordingLog, books: Mapping[str, Any], folder: Path) -> Life:
+    with Journal(
+        folder / "data" / "journal.db", SystemClock().now, read_only=True
+    ) as journal:
+        completed = journal.tasks.counts().get("completed", 0)
+        booked = journal.ledger.totals().get("earned", 0)
+    actions = [
+        str(fields["outcome"])
+        for fields in log.named("network.request")
+        if fields["endpoint"] in _ACTIONS
+    ]
+    earned = sum(
+        agent["earned"]
+        for agent in books["agents"]
+        if not agent["agent_id"].startswith("agent_poster_")
+    )
+    return Life(
+        completed=completed,
+        earned=earned,
+        booked=booked,
+        requests=len(actions),
+        refused=sum(outcome != "confirmed" for outcome in actions),
+        why_not="" if completed else _explanation(log),
+    )
+
+
+def _explanation(log: RecordingLog) -> str:
+    """Find what an operator would read: an event made to explain, or the last word."""
+    telling = [line for line in log.lines if line[0] in _EXPLAINING] or log.lines
+    for name, fields in reversed(telling):
+        said = fields.get("message") or fields.get("reason")
+        if said:
+            where = f" ({fields['endpoint']})" if "endpoint" in fields else ""
+            return f"{name}{where}: {said}"
+    return ""
