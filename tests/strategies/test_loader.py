@@ -51,7 +51,8 @@ def test_nothing_of_a_folder_of_broken_files_is_loaded() -> None:
 def test_every_code_is_provoked_by_some_test() -> None:
     by_files = {path.stem[:4].upper() for path in BROKEN.glob("e*.py")}
 
-    assert set(CODES) - by_files == {"E100", "E114"}
+    # Provoked here, and by the tests of names and of installed strategies.
+    assert set(CODES) - by_files == {"E100", "E114", "E115", "E116"}
 
 
 def test_a_problem_code_that_is_not_in_the_table_cannot_be_used() -> None:

@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Iterator
+from typing import get_args
 
-from journeyman.strategies.api import API_VERSION, Example
+from journeyman.strategies.api import API_VERSION, Example, Needs, RunnerName
 from journeyman.strategies.candidates import Candidate
 from journeyman.strategies.problems import Problem
 
@@ -28,9 +29,10 @@ def _rules(candidate: Candidate) -> Iterator[tuple[str, bool, str]]:
     is_name = bool(re.fullmatch(r"[a-z][a-z0-9_]{0,63}", candidate.name))
     yield "name", is_name, "use lower-case letters, digits and `_`, such as word_count"
     yield "version", isinstance(cls.version, str), 'write a string, such as "1.0.0"'
-    runners = (None, "loop", "thread")
-    yield "runner", cls.runner in runners, 'write "loop" or "thread", or leave it out'
+    fix = 'write "loop", "thread" or "process", or leave it out'
+    yield "runner", cls.runner in (None, *get_args(RunnerName)), fix
     yield "timeout", _is_seconds(cls.timeout), "write a number of seconds above 0"
+    yield "needs", isinstance(cls.needs, Needs), 'write Needs(hosts={"..."}, ...)'
     yield "examples", _are_examples(cls.examples), "write a list of Example(...)"
     for attribute in ("kinds", "tags"):
         value = getattr(cls, attribute)

@@ -1,21 +1,31 @@
 """From a folder of files to strategies and problems; one bad file stops nobody."""
 
+import ast
 import difflib
+import inspect
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from journeyman.strategies.candidates import Candidate, find
+from journeyman.strategies.api import Strategy
+from journeyman.strategies.candidates import Candidate, find, make
 from journeyman.strategies.importing import import_source
+from journeyman.strategies.installed import load_installed
 from journeyman.strategies.loaded import Loaded
 from journeyman.strategies.problems import Problem
-from journeyman.strategies.source import Source, read
+from journeyman.strategies.source import Source, concerns_us, parse, read, strategy_stem
 from journeyman.strategies.validation import validate
 
 Params: TypeAlias = Mapping[str, Mapping[str, object]]
 """Settings from the configuration: by strategy, then by parameter."""
+
+HIDDEN: Final = ("_", ".", "test_")
+"""How the names of helpers, hidden files and tests begin."""
+TESTS: Final = "tests"
+"""The folder that `journeyman strategies new` puts tests into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +36,54 @@ class Loading:
     problems: tuple[Problem, ...]
 
 
-def load(directory: Path, params: Params | None = None) -> Loading:
-    """Load every strategy file of a folder, in the order of their names.
+def load(
+    directory: Path, params: Params | None = None, installed: Sequence[str] = ()
+) -> Loading:
+    """Load every strategy of a folder, in the order of their names.
 
-    Files whose names start with `_`, `.` or `test_` are left out, and so are folders.
-    Nothing is raised for what the folder holds: it becomes a problem.
+    A strategy is a file, or a folder with an `__init__.py` that imports journeyman.
+    Names that start with `_`, `.` or `test_` are left out. Nothing is raised for what
+    the folder holds: it becomes a problem.
+
+    Args:
+        directory: the folder.
+        params: settings from the configuration.
+        installed: the names of entry points to load beside the files.
     """
-    settings = params or {}
     files = _files(directory)
     if isinstance(files, Problem):
-        return Loading((), (files,))
-    found = [item for path in files for item in _candidates(path)]
-    candidates = [item for item in found if isinstance(item, Candidate)]
-    problems = [item for item in found if isinstance(item, Problem)]
-    return _judge(directory, candidates, problems, settings)
+        found: list[Candidate | Problem] = [files]
+    else:
+        found = [item for path in files for item in _candidates(path)]
+    return _judge(directory, [*found, *load_installed(installed)], params or {})
+
+
+def load_file(path: Path, params: Params | None = None) -> Loading:
+    """Load the strategies of one file alone; settings for others are no concern."""
+    found = list(_candidates(path))
+    names = {item.name for item in found if isinstance(item, Candidate)}
+    ours = {name: given for name, given in (params or {}).items() if name in names}
+    return _judge(path, found, ours)
+
+
+def load_class(cls: type[Strategy], params: Mapping[str, object]) -> Loading:
+    """Judge a strategy that is in memory already, and create it with parameters."""
+    file = inspect.getsourcefile(cls) if cls.__module__ in sys.modules else None
+    parsed = parse(Path(file)) if file else None
+    blank = Source(Path(cls.__module__), "", ast.Module([], []))
+    source = parsed if isinstance(parsed, Source) else blank
+    candidate = make(cls, source)
+    return _judge(candidate.source.path, [candidate], {candidate.name: params})
 
 
 def _judge(
-    directory: Path,
-    candidates: list[Candidate],
-    problems: list[Problem],
-    settings: Params,
+    place: Path, found: Sequence[Candidate | Problem], settings: Params
 ) -> Loading:
     strategies: list[Loaded] = []
+    candidates = [item for item in found if isinstance(item, Candidate)]
+    problems = [item for item in found if isinstance(item, Problem)]
     known = {candidate.name for candidate in candidates}
-    known |= {problem.path.stem for problem in problems}
+    known |= {strategy_stem(problem.culprit) for problem in problems}
     twice = list(_duplicates(candidates))
     for candidate in candidates:
         verdict = validate(candidate, settings.get(candidate.name, {}))
@@ -60,7 +93,7 @@ def _judge(
             problems += verdict
     ambiguous = {candidate.name for candidate, _ in twice}
     problems += [problem for _, problem in twice]
-    problems += _strangers(directory, settings, known)
+    problems += _strangers(place, settings, known)
     return Loading(
         tuple(loaded for loaded in strategies if loaded.name not in ambiguous),
         tuple(sorted(problems, key=lambda p: (str(p.path), p.line or 0, p.code))),
@@ -75,13 +108,23 @@ def _files(directory: Path) -> list[Path] | Problem:
         reason = error.strerror or str(error)
         message = f"the folder of strategies cannot be read: {reason}"
         return Problem(code="E100", path=directory, message=message, fix=fix)
-    return [
+    visible = [
         path
         for path in names
-        if path.suffix == ".py"
-        and not path.name.startswith(("_", ".", "test_"))
-        and not path.is_dir()
+        if path.name != TESTS and not path.name.startswith(HIDDEN)
     ]
+    return [file for path in visible if (file := _strategy_file(path))]
+
+
+def _strategy_file(path: Path) -> Path | None:
+    """Give the file to load; a folder without our name in it is a helper."""
+    if not path.is_dir():
+        return path if path.suffix == ".py" else None
+    init = path / "__init__.py"
+    if not init.is_file():
+        return None
+    source = parse(init)
+    return init if isinstance(source, Problem) or concerns_us(source) else None
 
 
 def _candidates(path: Path) -> Sequence[Candidate | Problem]:

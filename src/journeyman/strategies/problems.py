@@ -20,6 +20,8 @@ CODES: Final = {
     "E112": "the strategy never says which tasks it wants",
     "E113": "the strategy has a hook that is never called",
     "E114": "the file cannot be read",
+    "E115": "no strategy has this name",
+    "E116": "a strategy that the settings list as installed is not installed",
 }
 """Every code and its meaning; a code never changes its meaning."""
 
@@ -39,10 +41,17 @@ class Problem:
     source_line: str = ""
     column: int | None = None
     """From 1; where the caret points to, when known."""
+    strategy_file: Path | None = None
+    """The strategy that cannot be loaded for it, where `path` is a file beside it."""
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"problem code {self.code!r} is not declared in CODES")
+
+    @property
+    def culprit(self) -> Path:
+        """Give the file of the strategy that is not loaded for it."""
+        return self.strategy_file or self.path
 
     @property
     def where(self) -> str:
@@ -51,6 +60,8 @@ class Problem:
 
     def __str__(self) -> str:
         lines = [f"{self.code} {self.where}: {self.message}"]
+        if self.strategy_file is not None:
+            lines.append(f"    for this, {self.strategy_file} is not loaded")
         if self.line is not None and self.source_line.strip():
             gutter = f"    {self.line} | "
             lines.append(gutter + self.source_line)

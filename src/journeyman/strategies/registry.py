@@ -2,21 +2,25 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Self
 
 from journeyman.domain import Task
 from journeyman.domain.errors import ConfigurationError
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Score, Skip
 from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.loader import Params, load
+from journeyman.strategies.loader import Loading, Params, load
+from journeyman.strategies.local_modules import forget
 from journeyman.strategies.problems import Problem
+from journeyman.strategies.source import strategy_stem
 from journeyman.strategies.wording import describe, printable
 
 NOBODY: Final = "no strategy wants it"
+NO_ONE: Final[Mapping[str, str]] = MappingProxyType({})
 BLOCK_SECONDS: Final = 5.0
 """A `wants` that thinks longer holds up the daemon; it is interrupted."""
 
@@ -32,6 +36,12 @@ class Verdict:
     """What it expects to earn, in credits; None for a no."""
     specific: bool = True
     """False for a no without a reason, or "not my kind of task"."""
+    chance: float = 1.0
+    """Of being paid, 0 to 1, as it says."""
+    cost: float = 0.0
+    """In credits, as it says."""
+    failed: bool = False
+    """A no, since `wants` raised, took too long, or gave no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,10 @@ class Choice:
     strategy: Loaded | None
     reason: str
     verdicts: tuple[Verdict, ...]
+    chance: float = 1.0
+    """Of being paid, 0 to 1, as the strategy says."""
+    cost: float = 0.0
+    """In credits, as the strategy says."""
 
 
 class Registry:
@@ -61,6 +75,13 @@ class Registry:
         # Why a strategy is not asked any more: each time would hold the daemon up.
         self._blocked: dict[str, str] = {}
 
+    def of(self, strategies: Iterable[Loaded]) -> Self:
+        """Give a registry of others that knows what this one has learned of them."""
+        other = type(self)(strategies, self.problems, block_limit=self._block_limit)
+        other._chosen = self._chosen.copy()
+        other._blocked = self._blocked.copy()
+        return other
+
     def find(self, wanted: str) -> Loaded:
         """Find one by its name, class or function name, file name or path.
 
@@ -77,13 +98,17 @@ class Registry:
                 raise ConfigurationError(message, "Give one of these names.")
         raise self._not_found(wanted)
 
-    def choose(self, task: Task) -> Choice:
+    def choose(self, task: Task, kept_out: Mapping[str, str] = NO_ONE) -> Choice:
         """Ask every strategy; the best offer wins, equal ones take turns.
 
         Turns go to whoever was chosen least often, so a file that was just dropped
-        in gets work at once.
+        in gets work at once. `kept_out` says, by name, why a strategy gets nothing
+        now; it is asked all the same, so that the reason is told where it matters.
         """
-        asked = self._ask_all(task)
+        asked = [
+            (each, _kept_out(verdict, kept_out.get(each.name, "")))
+            for each, verdict in self._ask_all(task)
+        ]
         verdicts = tuple(verdict for _, verdict in asked)
         willing = [(loaded, v) for loaded, v in asked if v.wanted]
         if not willing:
@@ -97,7 +122,13 @@ class Registry:
             ),
         )
         self._chosen[chosen.name] += 1
-        return Choice(chosen, f"{chosen.name} wants it: {verdict.reason}", verdicts)
+        return Choice(
+            chosen,
+            f"{chosen.name} wants it: {verdict.reason}",
+            verdicts,
+            chance=verdict.chance,
+            cost=verdict.cost,
+        )
 
     def _ask_all(self, task: Task) -> list[tuple[Loaded, Verdict]]:
         """Ask under one alarm for all, since an alarm costs more than most answers.
@@ -116,7 +147,8 @@ class Registry:
 
     def _ask(self, loaded: Loaded, task: Task, limit: float | None) -> Verdict:
         if loaded.name in self._blocked:
-            return Verdict(loaded.name, wanted=False, reason=self._blocked[loaded.name])
+            reason = self._blocked[loaded.name]
+            return Verdict(loaded.name, wanted=False, reason=reason, failed=True)
         try:
             answer = watchdog.call(limit, loaded.instance.wants, task)
             return _verdict(loaded.name, answer, task.reward)
@@ -129,7 +161,17 @@ class Registry:
             self._blocked[loaded.name] = reason
         except BaseException as error:  # noqa: BLE001 - any failure of a plugin is "no"
             reason = f"wants raised {describe(error)}"
-        return Verdict(loaded.name, wanted=False, reason=reason)
+        return Verdict(loaded.name, wanted=False, reason=reason, failed=True)
+
+    def matching(self, wanted: str) -> Loading:
+        """Give what a name stands for: strategies, or the problems of its file.
+
+        Raises:
+            ConfigurationError: it stands for nothing here, or for several strategies.
+        """
+        broken = tuple(one for one in self.problems if _concerns(one, wanted))
+        fine = tuple(one for one in self.strategies if wanted in _file_names(one))
+        return Loading(fine, broken) if broken else Loading((self.find(wanted),), ())
 
     def _not_found(self, wanted: str) -> ConfigurationError:
         broken = [problem for problem in self.problems if _concerns(problem, wanted)]
@@ -143,12 +185,22 @@ class Registry:
             if near
             else f"Loaded: {', '.join(known) or 'none'}."
         )
-        return ConfigurationError(f"There is no strategy {wanted!r}.", fix)
+        return ConfigurationError(f"E115 there is no strategy {wanted!r}", fix)
+
+    def forget(self) -> None:
+        """Drop the modules of this generation; call it after its last task ended."""
+        for loaded in self.strategies:
+            forget(loaded.module)
 
 
-def load_registry(directory: Path, params: Params | None = None) -> Registry:
-    """Load a folder; `params` are the settings by strategy, then by parameter."""
-    loading = load(directory, params)
+def load_registry(
+    directory: Path, params: Params | None = None, installed: Sequence[str] = ()
+) -> Registry:
+    """Load a folder, and the installed strategies of these names.
+
+    `params` are the settings by strategy, then by parameter.
+    """
+    loading = load(directory, params, installed)
     return Registry(loading.strategies, loading.problems)
 
 
@@ -157,16 +209,26 @@ def _own_names(loaded: Loaded) -> set[str]:
 
 
 def _file_names(loaded: Loaded) -> set[str]:
-    path = loaded.path
-    return {path.stem, path.name, str(path), f"./{path}", str(path.resolve())}
+    path = loaded.file or loaded.path
+    stem = strategy_stem(path)
+    named = path.parent if stem != path.stem else path
+    return {stem, named.name, str(named), f"./{named}", str(named.resolve())}
 
 
 def _stem(wanted: str) -> str:
-    return Path(wanted).stem
+    return strategy_stem(Path(wanted))
 
 
 def _concerns(problem: Problem, wanted: str) -> bool:
-    return problem.path.stem == _stem(wanted)
+    return strategy_stem(problem.culprit) == _stem(wanted)
+
+
+def _kept_out(verdict: Verdict, why: str) -> Verdict:
+    """Make a no of a yes, where something keeps the strategy from working."""
+    if not why or not verdict.wanted:
+        return verdict
+    reason = f"{verdict.strategy} wants it, but {why}"
+    return Verdict(verdict.strategy, wanted=False, reason=reason)
 
 
 def _verdict(name: str, answer: object, reward: int) -> Verdict:
@@ -182,7 +244,7 @@ def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Score):
         return _offer(name, answer, reward)
     reason = f"wants returned {answer!r}: return True, False, skip(...) or score(...)"
-    return Verdict(name, wanted=False, reason=printable(reason))
+    return Verdict(name, wanted=False, reason=printable(reason), failed=True)
 
 
 def _offer(name: str, score: Score, reward: int) -> Verdict:
@@ -190,7 +252,14 @@ def _offer(name: str, score: Score, reward: int) -> Verdict:
     sums = f"{score.value:g} x reward {reward} - cost {score.cost:g} = {offer:g}"
     if offer < 0:
         return Verdict(name, wanted=False, reason=f"would lose: {sums}")
-    return Verdict(name, wanted=True, reason=sums, offer=offer)
+    return Verdict(
+        name,
+        wanted=True,
+        reason=sums,
+        offer=offer,
+        chance=score.value,
+        cost=score.cost,
+    )
 
 
 def _why_nobody(verdicts: tuple[Verdict, ...]) -> str:

@@ -1,11 +1,13 @@
 """Do a strategy's methods take what they are given?"""
 
+import difflib
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from journeyman.strategies.api import Strategy
 from journeyman.strategies.candidates import Candidate
+from journeyman.strategies.hooks import AT_ONCE, HOOKS, NEVER_CALLED
 from journeyman.strategies.problems import Problem
 
 ORDINARY: Final = (
@@ -29,9 +31,39 @@ def check_methods(candidate: Candidate) -> Iterator[Problem]:
         fix = "write `def wants(self, task)`; it is asked for every task in a listing"
         yield candidate.problem("E106", "wants must not be async", fix)
     yield from _silence(candidate)
-    for hook in sorted(name for name in dir(cls) if name.startswith("on_")):
-        message = f"{hook} would never be called by this version"
-        fix = f"remove it, or name it _{hook} if you call it yourself"
+    for hook in HOOKS:
+        if hasattr(cls, hook):
+            yield from _hook(candidate, hook)
+    yield from _strangers(candidate)
+
+
+def _hook(candidate: Candidate, hook: str) -> Iterator[Problem]:
+    """Check one hook: its arguments, and that its form can be called."""
+    yield from _signature(candidate, hook)
+    method = getattr(candidate.strategy, hook)
+    if inspect.isasyncgenfunction(method) or (
+        inspect.isgeneratorfunction(method) and hook != "post"
+    ):
+        fix = "return the value in place of `yield`"
+        yield candidate.problem("E106", f"{hook} must not be a generator", fix)
+    if hook in AT_ONCE and inspect.iscoroutinefunction(method):
+        fix = f"write `def {hook}(self)`; remember in on_outcome what it should tell"
+        yield candidate.problem("E106", f"{hook} must not be async", fix)
+
+
+def _strangers(candidate: Candidate) -> Iterator[Problem]:
+    """Refuse what looks like a hook and would silently never be called."""
+    cls = candidate.strategy
+    for name in sorted(dir(cls)):
+        if name in NEVER_CALLED:
+            message = f"{name} is never called: {NEVER_CALLED[name]}"
+        elif name.startswith("on_") and name not in HOOKS:
+            message = f"{name} would never be called by this version"
+        else:
+            continue
+        near = difflib.get_close_matches(name, HOOKS, n=1)
+        hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
+        fix = f"{hint}remove it, or name it _{name} if you call it yourself"
         yield candidate.problem("E113", message, fix)
 
 
@@ -58,8 +90,8 @@ def _form(candidate: Candidate, run: Callable[..., Any]) -> Iterator[Problem]:
 def _signature(candidate: Candidate, method: str) -> Iterator[Problem]:
     allowed = _allowed(candidate.strategy, method)
     names = arguments_of(candidate.strategy, method)
-    given = ", ".join(allowed)
-    fix = f"write `def {method}(self, {given})`; leave out what you do not need"
+    given = ", ".join(("self", *allowed))
+    fix = f"write `def {method}({given})`; leave out what you do not need"
     if names is None:
         message = f"{method} must be a method with ordinary arguments"
         yield candidate.problem("E106", message, fix)
@@ -90,4 +122,6 @@ def arguments_of(cls: type[Strategy], method: str) -> tuple[str, ...] | None:
 
 def _allowed(cls: type[Strategy], method: str) -> tuple[str, ...]:
     """Name the arguments that a method may ask for."""
-    return ("task",) if method == "wants" else ("task", "ctx", *cls.inputs)
+    if method == "run":
+        return ("task", "ctx", *cls.inputs)
+    return HOOKS.get(method, ("task",))

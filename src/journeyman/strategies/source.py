@@ -14,6 +14,11 @@ MAX_BYTES: Final = 1_000_000
 DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def strategy_stem(path: Path) -> str:
+    """Give the name that a file stands for: a folder's `__init__.py` is the folder."""
+    return path.parent.name if path.name == "__init__.py" else path.stem
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The text of one file and its syntax tree."""
@@ -49,7 +54,13 @@ class Source:
 
 
 def read(path: Path) -> Source | Problem:
-    """Read and parse a file; what can be refused without running it is refused."""
+    """Read and parse a strategy; what can be refused without running it is refused."""
+    source = parse(path)
+    return source if isinstance(source, Problem) else _refusal(source) or source
+
+
+def parse(path: Path) -> Source | Problem:
+    """Read and parse any file of Python."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -82,13 +93,12 @@ def _parse(path: Path, data: bytes) -> Source | Problem:
         message = f"not readable as Python: {error}"
         fix = "save it as a plain UTF-8 text file"
         return Problem(code="E101", path=path, message=message, fix=fix)
-    source = Source(path, text, tree)
-    return _refusal(source) or source
+    return Source(path, text, tree)
 
 
 def _refusal(source: Source) -> Problem | None:
     """Refuse what need not be executed to be known wrong."""
-    if not any(_imports_us(node) for node in ast.walk(source.tree)):
+    if not concerns_us(source):
         return source.problem(
             "E104",
             "no strategy in this file: it does not even import journeyman",
@@ -105,6 +115,11 @@ def _refusal(source: Source) -> Problem | None:
                 line,
             )
     return None
+
+
+def concerns_us(source: Source) -> bool:
+    """Tell whether a file imports journeyman at all."""
+    return any(_imports_us(node) for node in ast.walk(source.tree))
 
 
 def _imports_us(node: ast.AST) -> bool:

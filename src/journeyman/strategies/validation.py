@@ -1,17 +1,21 @@
 """Is a strategy fit to run? Every problem is told at once, not only the first."""
 
 import difflib
+import hashlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Param, ParamError, RunnerName, Strategy
 from journeyman.strategies.candidates import Candidate
 from journeyman.strategies.declarations import check_declarations
+from journeyman.strategies.hooks import hooks_of
 from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.local_modules import closure
 from journeyman.strategies.problems import Problem
 from journeyman.strategies.signatures import arguments_of, check_methods
+from journeyman.strategies.source import Source
 from journeyman.strategies.wording import describe
 
 CREATE_SECONDS: Final = 30.0
@@ -80,6 +84,7 @@ def params_of(cls: type[Strategy]) -> dict[str, Param]:
 def _loaded(candidate: Candidate, instance: Strategy) -> Loaded:
     cls = candidate.strategy
     run = getattr(instance, "run")  # noqa: B009 - the base class does not declare it
+    sources = closure(cls.__module__) or (candidate.source,)
     default: RunnerName = "loop" if inspect.iscoroutinefunction(run) else "thread"
     return Loaded(
         name=candidate.name,
@@ -88,10 +93,25 @@ def _loaded(candidate: Candidate, instance: Strategy) -> Loaded:
         description=(inspect.cleandoc(cls.__doc__ or "").splitlines() or [""])[0],
         path=candidate.source.path,
         line=candidate.line,
+        file=candidate.file,
+        module=cls.__module__,
+        sources=tuple(source.path for source in sources),
+        fingerprint=_fingerprint(sources),
         runner=cls.runner or default,
-        timeout=cls.timeout,
+        timeout=cls.needs.seconds if cls.timeout is None else cls.timeout,
+        needs=cls.needs,
         instance=instance,
         run=run,
         run_arguments=arguments_of(cls, "run") or (),
         params={name: getattr(instance, name) for name in params_of(cls)},
+        hooks=hooks_of(instance, arguments_of),
+        distribution=candidate.distribution,
     )
+
+
+def _fingerprint(sources: Sequence[Source]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sources:
+        text = f"{source.path.name}\0{len(source.text)}\0{source.text}"
+        digest.update(text.encode(errors="surrogatepass"))
+    return digest.hexdigest()

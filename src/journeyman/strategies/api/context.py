@@ -1,10 +1,14 @@
 """What a strategy is given beside its task: no token, no client, no settings."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+MOST_COSTS: Final = 1_000
+"""Costs that one run may report; each is a commit to the disk."""
 
 
 class StrategyLog(Protocol):
@@ -24,12 +28,15 @@ class BudgetView:
     spendable: int = 0
     """What may still be spent now, within every limit."""
     spent_today: int = 0
+    cost_today: float = 0.0
+    """What this strategy has cost outside of the network today (UTC), as it
+    reported."""
 
 
 class Context:
     """One run's surroundings. A thread strategy uses it from its own thread."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one thing that a run finds around it
         self,
         *,
         strategy: str,
@@ -41,6 +48,8 @@ class Context:
         progress: Callable[[float, str], object],
         budget: BudgetView,
         cancelled: Callable[[], bool],
+        canary: str = "",
+        cost: Callable[[float, str], object] | None = None,
     ) -> None:
         """Put it together; only the daemon and tests do.
 
@@ -54,16 +63,24 @@ class Context:
             progress: told of a fraction (0 to 1) and a note.
             budget: read-only figures.
             cancelled: tells whether the daemon wants the run to stop.
+            canary: words that no result may hold; see the attribute.
+            cost: told of costs in credits, and a note.
         """
         self.strategy = strategy
         self.log = log
         self.state = state
         self.deadline = deadline
         self.budget = budget
+        self.canary = canary
+        """Random words of this run alone, to be put where nothing may come out of: into
+        a system prompt, say. A result that holds them is not sent: a task talked the
+        strategy into telling what it was told."""
         self._now = now
         self._make_workspace = workspace
         self._workspace: Path | None = None
         self._progress = progress
+        self._cost = cost
+        self._costs_told = 0
         self._asked_to_stop = cancelled
         self._is_over = False
 
@@ -88,10 +105,33 @@ class Context:
         """Tell how far the work is, from 0 to 1."""
         self._progress(min(max(float(fraction), 0.0), 1.0), note)
 
+    def report_cost(self, credits_: float, note: str = "") -> None:
+        """Tell what the work has just cost outside of the network: tokens, a fee.
+
+        It is booked at once, whatever becomes of the task, and moves no credits: the
+        owner sees it in `journeyman ledger --by strategy`. 1 credit is 1 US cent.
+
+        Args:
+            credits_: the cost, 0 or more; fractions count.
+            note: what for, in a few words.
+
+        Raises:
+            ValueError: the cost is no such number, or it is told too often.
+        """
+        if not (math.isfinite(credits_) and credits_ >= 0):
+            raise ValueError(f"report_cost({credits_!r}): give credits, 0 or more")
+        self._costs_told += 1
+        if self._costs_told > MOST_COSTS:
+            raise ValueError("report_cost: too often in one run; add small costs up")
+        if self._cost is not None:
+            self._cost(float(credits_), str(note))
+
     def report_through(self, call_soon: Callable[..., object]) -> None:
-        """Let progress be told on the daemon's loop; the thread runner calls it."""
-        tell = self._progress
+        """Let all be told on the daemon's loop; the thread runner calls it."""
+        tell, book = self._progress, self._cost
         self._progress = lambda fraction, note: call_soon(tell, fraction, note)
+        if book is not None:
+            self._cost = lambda credits_, note: call_soon(book, credits_, note)
 
     def end(self) -> None:
         """Let `cancelled` be true from now on; the runner calls it at its limit."""

@@ -34,9 +34,13 @@ class Score:
 Decision: TypeAlias = bool | Skip | Score
 
 
-def skip(reason: str) -> Skip:
-    """Say no, and why; the owner reads the reason in `journeyman why`."""
-    return Skip(reason)
+def skip(reason: str, *, specific: bool = True) -> Skip:
+    """Say no, and why; the owner reads the reason in `journeyman why`.
+
+    `specific=False` says that the task is none of its kind at all: such a reason is
+    told only where no other strategy gave a better one.
+    """
+    return Skip(reason, specific)
 
 
 def score(value: float, *, cost: float = 0.0) -> Score:

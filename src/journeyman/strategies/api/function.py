@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from journeyman.strategies.api.example import Example
+from journeyman.strategies.api.needs import Needs
 from journeyman.strategies.api.strategy import API_VERSION, RunnerName, Strategy
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,6 +24,7 @@ def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
     api: int = API_VERSION,
     runner: RunnerName | None = None,
     timeout: float | None = None,
+    needs: Needs | None = None,
     examples: Sequence[Example] = (),
 ) -> Callable[[F], F]:
     """Make a strategy of a function that takes `task`, `ctx`, or fields of `inputs`.
@@ -40,6 +42,7 @@ def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
         "api": api,
         "runner": runner,
         "timeout": timeout,
+        "needs": needs or Needs(),
         "examples": examples,
     }
 

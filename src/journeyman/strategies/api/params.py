@@ -66,6 +66,23 @@ class Param:
             self._check_bounds(typed)
         return typed
 
+    def parse(self, text: str) -> Value:
+        """Read the value from a command line.
+
+        Raises:
+            ParamError: it is no value of the parameter's type, or not allowed.
+        """
+        flags = {"true": True, "false": False}
+        try:
+            if self.type is bool:
+                return self.check(flags[text.strip().lower()])
+            return self.check(self.type(text))
+        except (KeyError, ValueError) as error:
+            if isinstance(error, ParamError):
+                raise
+            wanted = "true or false" if self.type is bool else self.type.__name__
+            raise ParamError(f"{self.name} = {text!r}: expected {wanted}") from None
+
     def _typed(self, value: object) -> Value:
         """Refuse another type; an int may stand for a float, a bool for nothing."""
         if self.type is float and type(value) is int:

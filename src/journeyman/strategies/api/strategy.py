@@ -6,10 +6,11 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from journeyman.domain import Task
 from journeyman.strategies.api.decisions import Decision, Skip
 from journeyman.strategies.api.example import Example
+from journeyman.strategies.api.needs import Needs
 
 API_VERSION: Final = 1
 
-RunnerName: TypeAlias = Literal["loop", "thread"]
+RunnerName: TypeAlias = Literal["loop", "thread", "process"]
 
 
 class Strategy:
@@ -32,6 +33,9 @@ class Strategy:
     """Where `run` runs; None: the loop for `async def`, a thread for `def`."""
     timeout: ClassVar[float | None] = None
     """Seconds that one run may take; None: the owner's setting."""
+    needs: ClassVar[Needs] = Needs()
+    """What a run needs of the machine and the owner; shown, and enforced where it
+    runs in a process of its own."""
     examples: ClassVar[Sequence[Example]] = ()
 
     kinds: ClassVar[Collection[str]] = ()

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from journeyman.domain import Clock
 from journeyman.strategies import watchdog
+from journeyman.strategies.ended import Ended, TimedOut
+from journeyman.strategies.judgement import of_exception, of_return
 from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners.ended import Ended, TimedOut
-from journeyman.strategies.runners.judgement import of_exception, of_return
 
 # As strings: neither can be subscripted at run time in every supported Python.
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"

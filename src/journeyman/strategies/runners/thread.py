@@ -17,9 +17,9 @@ import anyio
 
 from journeyman.domain import Clock
 from journeyman.strategies.api import Context
+from journeyman.strategies.ended import Broken, Ended, Later, TimedOut
+from journeyman.strategies.judgement import of_exception, of_return
 from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners.ended import Broken, Ended, Later, TimedOut
-from journeyman.strategies.runners.judgement import of_exception, of_return
 
 MAX_ABANDONED: Final = 3
 """Threads of one strategy that may be left behind at once."""

@@ -4,8 +4,7 @@ import traceback
 from pathlib import Path
 
 from journeyman.strategies.api import Decline, Misconfigured, RetryLater
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners.ended import (
+from journeyman.strategies.ended import (
     Broken,
     Crashed,
     Declined,
@@ -13,7 +12,8 @@ from journeyman.strategies.runners.ended import (
     Finished,
     Later,
 )
-from journeyman.strategies.runners.result import ResultError, to_result
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.result import ResultError, to_result
 from journeyman.strategies.watchdog import BlockedError
 from journeyman.strategies.wording import describe, printable
 
@@ -50,11 +50,13 @@ def of_exception(
 def _crash(loaded: Loaded, text: str, error: BaseException | None = None) -> Crashed:
     """Point at the author's own last line, and leave our frames out."""
     frames = traceback.extract_tb(error.__traceback__) if error else []
-    mine = [frame for frame in frames if frame.filename == str(loaded.path)]
+    own = {str(path) for path in (loaded.path, *loaded.sources)}
+    mine = [frame for frame in frames if frame.filename in own]
+    path = Path(mine[-1].filename) if mine else loaded.path
     place = f"{mine[-1].lineno} in {mine[-1].name}" if mine else f"{loaded.line} in run"
     return Crashed(
         error=text,
-        where=f"{_short(loaded.path)}:{place}",
+        where=f"{_short(path)}:{place}",
         traceback="".join(traceback.format_list(mine)) + text,
     )
 

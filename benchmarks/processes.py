@@ -1,0 +1,76 @@
+"""What a strategy's own process costs: a task that does nothing, there and back.
+
+The same strategy runs in a warm child and in a thread, in turns, so that a noisy
+machine disturbs both alike. Another figure is what starting a child takes.
+
+    .venv/bin/python benchmarks/processes.py --tasks 1000
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from journeyman.daemon.system import SystemClock
+from journeyman.domain import Task, TaskId
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.loader import load_file
+from journeyman.strategies.rehearsal import Stage
+from journeyman.strategies.runners import Finished, Isolation, Runner
+
+SOURCE = """
+from journeyman import strategy
+
+@strategy(tags={"echo"}, runner="process")
+def echo(task): return task.text
+"""
+TEXT = "a task of usual length " * 20
+
+
+async def main(tasks: int) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        inside = echo_in(Path(folder))
+        isolation = Isolation(homes=Path(folder, "homes"), tasks_per_child=10 * tasks)
+        async with Runner(SystemClock(), isolation=isolation).running() as runner:
+            first = await milliseconds(runner, inside)
+            thread = replace(inside, runner="thread")
+            pairs = [
+                (await milliseconds(runner, inside), await milliseconds(runner, thread))
+                for _ in range(tasks)
+            ]
+    print(f"the first task, which starts a child: {first:.0f} ms")
+    for name, times in zip(
+        ("warm child", "thread"), zip(*pairs, strict=True), strict=True
+    ):
+        ranks = statistics.quantiles(times, n=100)
+        print(f"{name:<10}  p50 {ranks[49]:.2f} ms, p90 {ranks[89]:.2f} ms")
+
+
+def echo_in(folder: Path) -> Loaded:
+    """Write the strategy into a folder, and load it."""
+    file = folder / "echo.py"
+    file.write_text(SOURCE)
+    (loaded,) = load_file(file).strategies
+    return loaded
+
+
+async def milliseconds(runner: Runner, loaded: Loaded) -> float:
+    """Run one task, and give how long that took."""
+    task = Task(id=TaskId("t"), text=TEXT, reward=1)
+    context = Stage().context(loaded.name, task, Path())
+    began = time.perf_counter()
+    ended = await runner.run(loaded, task, context, timeout_seconds=60)
+    if not isinstance(ended, Finished):
+        raise SystemExit(f"it did not work: {ended}")
+    return 1000 * (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=1000, help="of each kind")
+    anyio.run(main, parser.parse_args().tasks)

@@ -1,0 +1,218 @@
+"""A seccomp filter: which system calls a strategy is refused, and by which rule.
+
+It needs no privileges, only PR_SET_NO_NEW_PRIVS, and so works in a default container
+too. It holds for everything the process starts, and cannot be taken off (man 2
+seccomp). The program is classic BPF, written out by hand for two processors.
+
+What it keeps a strategy from:
+- the network: `socket` but for the families that are allowed; and `io_uring`, whose
+  requests seccomp does not see;
+- other processes' memory: `ptrace`, `process_vm_*`, `pidfd_getfd`;
+- signals to the daemon and to its own supervisor, also by the side ways;
+- other processes' limits and priorities; namespaces; doors into the kernel.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from journeyman.strategies.child import kernel
+
+AF_UNIX: Final = 1
+AF_INET: Final = 2
+AF_INET6: Final = 10
+AF_NETLINK: Final = 16
+"""Asked by the C library when it looks names up."""
+
+_SECCOMP_MODE_FILTER: Final = 2
+_IS_ACTION_KNOWN: Final = 2
+"""SECCOMP_GET_ACTION_AVAIL."""
+_ALLOW: Final = 0x7FFF_0000
+_ERRNO: Final = 0x0005_0000
+_KILL_PROCESS: Final = 0x8000_0000
+
+_LOAD: Final = 0x20
+"""BPF_LD | BPF_W | BPF_ABS."""
+_IF_EQUAL: Final = 0x15
+_IF_AT_LEAST: Final = 0x35
+_IF_ANY_BIT: Final = 0x45
+_RETURN: Final = 0x06
+
+_OF_NUMBER: Final = 0
+_OF_PROCESSOR: Final = 4
+_OF_ARGUMENTS: Final = 16
+
+_NEW_NAMESPACES: Final = 0x7E02_0000
+"""CLONE_NEWNS to CLONE_NEWNET, for `clone` (man 2 clone)."""
+_FOREIGN_CALLS: Final = 0x4000_0000
+"""Where the numbers of x32 begin, a second table of calls on x86_64."""
+_OWNERS: Final = (8, 10, 15)
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX: signals sent by a descriptor."""
+_SOCKET_OWNERS: Final = (0x8901, 0x8902)
+"""FIOSETOWN, SIOCSPGRP: the same as ioctls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """What differs from one processor to the next: its mark, and the numbers."""
+
+    audit: int
+    calls: dict[str, int]
+    seccomp: int
+    """The number of the call that knows what the kernel offers (man 2 seccomp)."""
+    has_x32: bool = False
+
+
+_SHARED: Final = {
+    "pidfd_send_signal": 424,
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
+    "clone3": 435,
+    "pidfd_getfd": 438,
+}
+_NAMES: Final = (
+    "socket kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo ptrace "
+    "process_vm_readv process_vm_writev bpf perf_event_open userfaultfd add_key "
+    "request_key keyctl unshare setns clone prlimit64 setpriority fcntl ioctl"
+)
+_X86_64: Final = (
+    "41 62 200 234 129 297 101 310 311 321 298 323 248 249 250 272 308 56 302 141 72 16"
+)
+_AARCH64: Final = (
+    "198 129 130 131 138 240 117 270 271 280 241 282 217 218 219 97 268 220 261 140 "
+    "25 29"
+)
+
+
+def _numbers(text: str) -> dict[str, int]:
+    return dict(zip(_NAMES.split(), map(int, text.split()), strict=True)) | _SHARED
+
+
+PROCESSORS: Final = {
+    "x86_64": Processor(0xC000_003E, _numbers(_X86_64), 317, has_x32=True),
+    "aarch64": Processor(0xC000_00B7, _numbers(_AARCH64), 277),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Refuse a call: always, or by one of its arguments."""
+
+    call: str
+    argument: int = 0
+    if_in: Collection[int] = ()
+    unless_in: Collection[int] = ()
+    if_bits: int = 0
+    code: int = errno.EPERM
+
+
+def rules(families: Collection[int], untouchable: Sequence[int]) -> list[Rule]:
+    """Give the rules of a strategy.
+
+    Args:
+        families: of sockets that it may open.
+        untouchable: processes that it must not signal, nor their groups.
+    """
+    every = {-1, *untouchable, *(-number for number in untouchable)}
+    never = (
+        "ptrace process_vm_readv process_vm_writev pidfd_getfd pidfd_send_signal "
+        "tkill bpf perf_event_open userfaultfd add_key request_key keyctl unshare "
+        "setns io_uring_setup io_uring_enter io_uring_register"
+    )
+    return [
+        Rule("socket", 0, unless_in=families, code=errno.EACCES),
+        *(Rule(call) for call in never.split()),
+        *(Rule(call, 0, if_in=every) for call in ("kill", "tgkill")),
+        *(
+            Rule(f"rt_{call}info", 0, if_in=every)
+            for call in ("sigqueue", "tgsigqueue")
+        ),
+        Rule("fcntl", 1, if_in=_OWNERS),
+        Rule("ioctl", 1, if_in=_SOCKET_OWNERS),
+        Rule("prlimit64", 0, unless_in=(0,)),
+        Rule("setpriority", 1, unless_in=(0,)),
+        Rule("setpriority", 0, unless_in=(0,)),
+        Rule("clone", 0, if_bits=_NEW_NAMESPACES),
+        # Its flags lie in memory, which a filter cannot read; as if it were not there,
+        # the C library takes `clone` instead.
+        Rule("clone3", code=errno.ENOSYS),
+    ]
+
+
+def is_offered() -> bool:
+    """Tell whether there is a filter for this machine, and the kernel takes one."""
+    processor = PROCESSORS.get(os.uname().machine)
+    if processor is None:
+        return False
+    action = struct.pack("=I", _ERRNO)
+    try:
+        return kernel.syscall(processor.seccomp, _IS_ACTION_KNOWN, 0, action) == 0
+    except OSError:
+        return False
+
+
+def install(applied: Sequence[Rule]) -> None:
+    """Put the filter on this process and all that it will start.
+
+    Raises:
+        OSError: the kernel refuses, or has no such thing.
+    """
+    processor = PROCESSORS.get(os.uname().machine)
+    if processor is None:
+        raise OSError(f"no filter is known for the processor {os.uname().machine}")
+    code = b"".join(program(processor, applied))
+    text = ctypes.create_string_buffer(code, len(code))
+    # struct sock_fprog: how many instructions, and where they are.
+    head = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
+    kernel.prctl(kernel.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, head)
+
+
+def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
+    """Give the instructions; each rule is a block that falls through to the next."""
+    yield _do(_LOAD, _OF_PROCESSOR)
+    yield _do(_IF_EQUAL, processor.audit, 1, 0)
+    yield _do(_RETURN, _KILL_PROCESS)
+    if processor.has_x32:
+        yield _do(_LOAD, _OF_NUMBER)
+        yield _do(_IF_AT_LEAST, _FOREIGN_CALLS, 0, 1)
+        yield _do(_RETURN, _ERRNO | errno.ENOSYS)
+    for rule in applied:
+        block = list(_block(rule))
+        yield _do(_LOAD, _OF_NUMBER)
+        yield _do(_IF_EQUAL, processor.calls[rule.call], 0, len(block))
+        yield from block
+    yield _do(_RETURN, _ALLOW)
+
+
+def _block(rule: Rule) -> Iterator[bytes]:
+    """Give what follows once the call's number fits; to be stepped over as a whole."""
+    refuse = _do(_RETURN, _ERRNO | rule.code)
+    # The lower half of an argument: those compared here are ints to the kernel.
+    load = _do(_LOAD, _OF_ARGUMENTS + 8 * rule.argument)
+    if rule.unless_in:
+        # From each test to behind the refusal, which follows the last of them.
+        count = len(rule.unless_in)
+        yield load
+        for left, value in zip(
+            range(count, 0, -1), sorted(rule.unless_in), strict=True
+        ):
+            yield _do(_IF_EQUAL, value, left, 0)
+    elif rule.if_in:
+        count = len(rule.if_in)
+        yield load
+        for left, value in zip(range(count, 0, -1), sorted(rule.if_in), strict=True):
+            yield _do(_IF_EQUAL, value, left - 1, int(left == 1))
+    elif rule.if_bits:
+        yield load
+        yield _do(_IF_ANY_BIT, rule.if_bits, 0, 1)
+    yield refuse
+
+
+def _do(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
+    """Give one instruction: struct sock_filter."""
+    return struct.pack("=HBBI", code, if_so, if_not, value & 0xFFFF_FFFF)

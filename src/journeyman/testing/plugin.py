@@ -1,0 +1,39 @@
+"""The pytest plugin: what a test of a strategy may name as an argument."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from journeyman.domain import Task
+    from journeyman.testing.agent import Agent
+    from journeyman.testing.market import Market
+
+# What a fixture needs is imported when a test asks for it: every run of pytest in an
+# environment that has journeyman imports this module.
+
+
+@pytest.fixture
+def agent(pytestconfig: pytest.Config) -> "Agent":
+    """Give an agent without a network: `agent.run(STRATEGY, task("..."))`."""
+    from journeyman.testing.agent import Agent  # noqa: PLC0415 - see above
+
+    return Agent(pytestconfig.rootpath)
+
+
+@pytest.fixture
+def task() -> "Callable[..., Task]":
+    """Give the maker of tasks: `task("to be or not", tags=["count"], reward=3)`."""
+    from journeyman.testing.tasks import task as make  # noqa: PLC0415 - see above
+
+    return make
+
+
+@pytest.fixture
+def market(tmp_path: Path, pytestconfig: pytest.Config) -> "Market":
+    """Give a whole network in this process, and a daemon that works there."""
+    from journeyman.testing.market import Market  # noqa: PLC0415 - see above
+
+    return Market(tmp_path / "market", root=pytestconfig.rootpath)

@@ -1,0 +1,149 @@
+"""A provider of language models on loopback: OpenAI's chat completions, to order."""
+
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import SocketAttribute, SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+LONGEST_HEAD = 65_536
+READ, WRITTEN = 100, 20
+"""Tokens of each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the provider answers; a status of 0 never answers, -1 breaks the line."""
+
+    status: int
+    body: object
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it came."""
+
+    authorization: str
+    body: dict[str, Any]
+
+    def said(self, role: str) -> str:
+        """Give all that was said in a role."""
+        return "\n".join(
+            str(message["content"])
+            for message in self.body["messages"]
+            if message["role"] == role
+        )
+
+    def tools(self) -> set[str]:
+        """Give the names of the tools that the model may call."""
+        return {tool["function"]["name"] for tool in self.body.get("tools", ())}
+
+
+def calls(name: str, arguments: object) -> Reply:
+    """Let the model call a tool; `arguments` that are a text are sent as they are."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    function = {"name": name, "arguments": text}
+    call = {"id": f"call_{name}", "type": "function", "function": function}
+    return _message({"content": None, "tool_calls": [call]}, "tool_calls")
+
+
+def answers(answer: str, confidence: float = 0.9, declined: str = "") -> Reply:
+    """Let the model hand in an answer."""
+    content = {"answer": answer, "confidence": confidence, "declined": declined}
+    return calls("final_result", content)
+
+
+def says(text: str) -> Reply:
+    """Let the model say something without any form."""
+    return _message({"content": text}, "stop")
+
+
+def refuses(status: int, code: str = "", **headers: str) -> Reply:
+    """Let the provider refuse the request."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(status, {"error": {"message": "no", "code": code or None}}, named)
+
+
+class Provider:
+    """Answers in the order of `replies`; the last one is repeated."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}/v1"
+        self.replies: deque[Reply] = deque()
+        self.asked: list[Asked] = []
+
+    async def serve(self, stream: SocketStream) -> None:
+        async with stream:
+            reader = BufferedByteReceiveStream(stream)
+            while await self._answer(reader, stream):
+                pass
+
+    async def _answer(
+        self, reader: BufferedByteReceiveStream, stream: SocketStream
+    ) -> bool:
+        try:
+            head = (await reader.receive_until(b"\r\n\r\n", LONGEST_HEAD)).decode()
+        except (anyio.IncompleteRead, anyio.BrokenResourceError):
+            return False
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in head.splitlines())
+        }
+        body = await reader.receive_exactly(int(headers["content-length"]))
+        asked = Asked(headers.get("authorization", ""), json.loads(body))
+        self.asked.append(asked)
+        reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+        if reply.status == 0:
+            await anyio.sleep_forever()
+        if reply.status < 0:
+            return False
+        await stream.send(_bytes(reply))
+        return True
+
+
+@asynccontextmanager
+async def provider() -> AsyncIterator[Provider]:
+    """Serve on a free port of loopback until the block ends."""
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    async with listener, anyio.create_task_group() as group:
+        port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - no Django
+        made = Provider(port)
+        group.start_soon(listener.serve, made.serve)
+        yield made
+        group.cancel_scope.cancel()
+
+
+def _message(message: dict[str, object], finish: str) -> Reply:
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", **message},
+        "finish_reason": finish,
+    }
+    usage = {"prompt_tokens": READ, "completion_tokens": WRITTEN}
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "small",
+        "choices": [choice],
+        "usage": usage | {"total_tokens": READ + WRITTEN},
+    }
+    return Reply(200, body)
+
+
+def _bytes(reply: Reply) -> bytes:
+    body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body)
+    content = body if isinstance(body, bytes) else body.encode()
+    head = [
+        f"HTTP/1.1 {reply.status} Answer",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+        *(f"{name}: {value}" for name, value in reply.headers.items()),
+    ]
+    return "\r\n".join([*head, "", ""]).encode() + content

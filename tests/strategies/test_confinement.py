@@ -1,0 +1,267 @@
+"""What a strategy's process cannot reach, and what it can."""
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeyman.daemon.system import SystemClock
+from journeyman.domain import Task, TaskId
+from journeyman.strategies.api import Context
+from journeyman.strategies.child import landlock, reach, syscall_filter
+from journeyman.strategies.child.confinement import NOT_KEPT, available
+from journeyman.strategies.child.network import is_named
+from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.runners import Finished, Isolation, Runner
+from journeyman.strategies.runners.process.launch import orders_for
+
+HOLDS = available()
+KEEPS_FILES = pytest.mark.skipif(HOLDS["files"] == NOT_KEPT, reason="no Landlock here")
+KEEPS_NETWORK = pytest.mark.skipif(HOLDS["network"] != "seccomp", reason="no filter")
+
+SOURCE = """
+import _socket, ctypes, errno, os, resource, socket, subprocess, sys
+from pathlib import Path
+from journeyman import Needs, Strategy
+
+def tried(act):
+    try:
+        return act()
+    except OSError as error:
+        return errno.errorcode.get(error.errno, str(error))
+
+class Mine(Strategy):
+    tags, runner, needs = {"x"}, "process", NEEDS
+
+    def run(self, task):
+        attempts = eval(task.text)
+        return {name: tried(act) for name, act in attempts.items()}
+"""
+
+LIBRARY = "ctypes.CDLL(None, use_errno=True)"
+ERROR = "errno.errorcode[ctypes.get_errno()]"
+
+Attempt = Callable[..., Any]
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """Give a file in the daemon's own folder, in which the children's homes are."""
+    folder = tmp_path / "data"
+    (folder / "workspaces").mkdir(parents=True)
+    file = folder / "identity.json"
+    file.write_text("the token")
+    return file
+
+
+@pytest.fixture
+def attempt(
+    load_file: Callable[..., Loaded],
+    make_context: Callable[..., Context],
+    secret: Path,
+) -> Attempt:
+    """Run expressions inside a child; give what came of each, errors by name."""
+
+    async def run(needs: str = "Needs()", **expressions: str) -> dict[str, Any]:
+        loaded = load_file(SOURCE.replace("NEEDS", needs))
+        listing = ", ".join(f"{k!r}: lambda: {v}" for k, v in expressions.items())
+        isolation = Isolation(
+            homes=secret.parent / "workspaces", private=(secret.parent,)
+        )
+        runner = Runner(SystemClock(), isolation=isolation)
+        task = Task(id=TaskId("t1"), text="{" + listing + "}")
+        ended = await runner.run(loaded, task, make_context(), timeout_seconds=20)
+        assert isinstance(ended, Finished), ended
+        assert isinstance(ended.result.output, dict)
+        return ended.result.output
+
+    return run
+
+
+@KEEPS_NETWORK
+async def test_a_strategy_that_names_no_host_has_no_network(attempt: Attempt) -> None:
+    out = await attempt(
+        polite="socket.create_connection(('127.0.0.1', 9))",
+        by_name="socket.create_connection(('example.org', 9))",
+        # Past Python: AF_INET, AF_INET6, AF_PACKET, AF_UNIX.
+        v4=f"{LIBRARY}.socket(2, 1, 0) and {ERROR}",
+        udp=f"{LIBRARY}.socket(2, 2, 0) and {ERROR}",
+        v6=f"{LIBRARY}.socket(10, 1, 0) and {ERROR}",
+        packets=f"{LIBRARY}.socket(17, 3, 0) and {ERROR}",
+        local=f"{LIBRARY}.socket(1, 1, 0) and {ERROR}",
+        a_program="subprocess.run([sys.executable, '-c', "
+        "'import socket; socket.socket()'], stderr=-3).returncode",
+        a_pair="len(socket.socketpair())",
+    )
+
+    assert out == {
+        "polite": "no network: the needs of 'mine' name no hosts",
+        "by_name": "no network: the needs of 'mine' name no hosts",
+        "v4": "EACCES",
+        "udp": "EACCES",
+        "v6": "EACCES",
+        "packets": "EACCES",
+        "local": "EACCES",
+        "a_program": 1,
+        "a_pair": 2,
+    }
+
+
+@KEEPS_NETWORK
+async def test_a_strategy_that_names_hosts_has_a_network_but_no_local_sockets(
+    attempt: Attempt,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        out = await attempt(
+            "Needs(hosts={'localhost', '*.example.com'})",
+            named=f"socket.create_connection(('localhost', {port})).close() or 'yes'",
+            another="socket.getaddrinfo('example.org', 80)",
+            local="_socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)",
+        )
+
+    assert out["named"] == "yes"
+    assert out["another"].startswith("no way to 'example.org'")
+    assert out["local"] == "EACCES"
+
+
+@KEEPS_NETWORK
+async def test_the_side_doors_are_shut(attempt: Attempt) -> None:
+    daemon, io_uring_setup = os.getpid(), 425
+    out = await attempt(
+        rings=f"{LIBRARY}.syscall({io_uring_setup}, 8, None) and {ERROR}",
+        namespaces=f"{LIBRARY}.unshare(0x10000000) and {ERROR}",
+        trace=f"{LIBRARY}.ptrace(16, {daemon}, 0, 0) and {ERROR}",
+        limits=f"resource.prlimit({daemon}, resource.RLIMIT_CPU, (1, 1))",
+        niceness=f"os.setpriority(os.PRIO_PROCESS, {daemon}, 19)",
+        signals_by_a_file=f"{LIBRARY}.fcntl(0, 8, {daemon}) and {ERROR}",
+        all_signals="os.kill(-1, 0)",
+        more_memory=f"{LIBRARY}.setrlimit(2, (ctypes.c_ulong * 2)(-1, -1)) and {ERROR}",
+    )
+
+    assert out == dict.fromkeys(out, "EPERM")
+
+
+@KEEPS_FILES
+async def test_it_reads_what_programs_need_and_not_what_is_the_daemons(
+    attempt: Attempt, secret: Path, tmp_path: Path
+) -> None:
+    named = tmp_path / "named"
+    named.write_text("for it")
+    beside = tmp_path / "strategies" / "words.txt"
+    beside.parent.mkdir(exist_ok=True)
+    beside.write_text("beside it")
+    out = await attempt(
+        f"Needs(files={{{str(named)!r}}})",
+        token=f"Path({str(secret)!r}).read_text()",
+        data=f"os.listdir({str(secret.parent)!r})",
+        neighbours=f"os.listdir({str(secret.parent / 'workspaces')!r})",
+        shadow="Path('/etc/shadow').read_text()",
+        daemon=f"Path('/proc/{os.getpid()}/environ').read_bytes()",
+        memory=f"open('/proc/{os.getpid()}/mem', 'rb')",
+        temporary="Path('/tmp/left-by-a-child').write_text('x')",
+        overwrite=f"Path({str(beside)!r}).write_text('x')",
+        named=f"Path({str(named)!r}).read_text()",
+        beside=f"Path({str(beside)!r}).read_text()",
+        own="Path('note').write_text('x')",
+        library="bool(__import__('zoneinfo').ZoneInfo('Europe/Berlin'))",
+        program="subprocess.run(['/bin/true']).returncode",
+    )
+
+    denied = [
+        "token",
+        "data",
+        "neighbours",
+        "shadow",
+        "daemon",
+        "memory",
+        "temporary",
+        "overwrite",
+    ]
+    assert {name: out.pop(name) for name in denied} == dict.fromkeys(denied, "EACCES")
+    assert out == {
+        "named": "for it",
+        "beside": "beside it",
+        "own": 1,
+        "library": True,
+        "program": 0,
+    }
+
+
+def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
+    load_file: Callable[..., Loaded],
+) -> None:
+    loaded = load_file(SOURCE.replace("NEEDS", "Needs()"))
+    around = loaded.path.parent
+    (around / "data" / "workspaces" / "child-1").mkdir(parents=True)
+    (around / "lists").mkdir()
+    isolation = Isolation(private=(around / "data",))
+
+    paths = reach.readable(
+        orders_for(loaded, isolation, around / "data" / "workspaces" / "child-1")
+    )
+
+    assert around not in paths
+    assert {around / "lists", loaded.path} <= set(paths)
+    assert not any(path.is_relative_to(around / "data") for path in paths)
+
+
+@pytest.mark.parametrize("name", ["x86_64", "aarch64"])
+def test_the_filter_is_a_valid_program_for_each_processor(name: str) -> None:
+    processor = syscall_filter.PROCESSORS[name]
+    rules = syscall_filter.rules((), (1, 2))
+
+    code = list(syscall_filter.program(processor, rules))
+
+    assert all(len(one) == 8 for one in code)
+    for at, one in enumerate(code):
+        operation, if_so, if_not = one[0], one[2], one[3]
+        if operation & 7 == 5:  # BPF_JMP: only ever forward, and inside
+            assert at + max(if_so, if_not) + 1 < len(code)
+    assert code[-1][0] == 6
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("api.example.com", True),
+        ("API.example.com.", True),
+        ("deep.api.example.org", True),
+        ("example.org", False),
+        ("api.example.com.evil.net", False),
+        ("notexample.org", False),
+    ],
+)
+def test_hosts_are_named_whole_or_by_what_is_below_them(
+    host: str, *, expected: bool
+) -> None:
+    assert is_named(host, ("api.example.com:443", "*.example.org")) is expected
+
+
+@pytest.mark.parametrize(
+    ("version", "has_filter", "expected"),
+    [
+        (7, True, ("seccomp", "Landlock 7", "Landlock 7", "Landlock 7")),
+        (4, True, ("seccomp", "Landlock 4", "seccomp, siblings not", "Landlock 4")),
+        (0, True, ("seccomp", NOT_KEPT, "seccomp, siblings not", "seccomp, /proc not")),
+        (4, False, ("Landlock 4, TCP only", "Landlock 4", NOT_KEPT, "Landlock 4")),
+        (0, False, (NOT_KEPT, NOT_KEPT, NOT_KEPT, NOT_KEPT)),
+    ],
+)
+def test_what_holds_is_told_for_each_kind_of_system(
+    monkeypatch: pytest.MonkeyPatch,
+    version: int,
+    *,
+    has_filter: bool,
+    expected: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    monkeypatch.setattr(syscall_filter, "is_offered", lambda: has_filter)
+
+    told = available()
+
+    names = ("network", "files", "signals", "memory_of_others")
+    assert told == dict(zip(names, expected, strict=True))
