@@ -1,6 +1,7 @@
 """The ledger: each credit once, in a chain that shows any later change."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,39 @@ def test_the_file_itself_refuses_to_change_the_ledger(
     other.close()
 
     assert journal.ledger.balance() == 5
+
+
+def cost(key: str, millionths: int, strategy: str = "count") -> NewEntry:
+    return replace(entry(key, 0, EntryKind.COST), cost=millionths, strategy=strategy)
+
+
+def test_a_cost_moves_no_credits_and_is_added_up_by_strategy(
+    journal: Journal, clock: FakeClock
+) -> None:
+    book(journal, entry("a", 7), entry("b", -3), cost("c1", 5), cost("c2", 6, "other"))
+
+    shares = [
+        (one.strategy, one.received, one.paid, one.cost)
+        for one in journal.ledger.shares()
+    ]
+
+    assert journal.ledger.balance() == 4
+    assert shares == [("count", 7, 3, 5), ("other", 0, 0, 6)]
+    assert journal.ledger.cost_since("count", clock.now()) == 5
+    assert journal.ledger.first_fault() is None
+
+
+def test_a_cost_counts_from_its_moment_on(journal: Journal, clock: FakeClock) -> None:
+    book(journal, cost("c1", 5))
+    clock.step(86_400)
+    book(journal, cost("c2", 6))
+
+    assert journal.ledger.cost_since("count", clock.now()) == 6
+
+
+def test_a_changed_cost_is_found(journal: Journal, path: Path) -> None:
+    book(journal, cost("c1", 5), cost("c2", 6))
+
+    _tamper(path, "UPDATE ledger SET cost = 1 WHERE entry_id = 1")
+
+    assert journal.ledger.first_fault()

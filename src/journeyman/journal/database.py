@@ -12,6 +12,8 @@ from journeyman.domain.errors import StateError
 from journeyman.journal.files import PRIVATE_FILE
 
 Row = sqlite3.Row
+DiskRefusal = sqlite3.OperationalError
+"""What an observer raises to act as a disk that refuses a commit; for simulation."""
 
 
 class CommitObserver(Protocol):

@@ -23,7 +23,8 @@ class Facts:
         """Write or replace a fact."""
         self._database.write(
             "INSERT INTO facts (name, value) VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value "
+            "WHERE value != excluded.value",
             name,
             json.dumps(value),
         )

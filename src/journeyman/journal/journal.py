@@ -10,9 +10,15 @@ from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Facts, StrategyStates
 from journeyman.journal.group import CommitGroup
 from journeyman.journal.ledger import Ledger
+from journeyman.journal.observations import Observations
+from journeyman.journal.shadows import Shadows
 from journeyman.journal.spends import Spends
+from journeyman.journal.strategy_health import StrategyHealth
+from journeyman.journal.tape import Tape
 from journeyman.journal.tasks import Tasks
 from journeyman.journal.totals import Totals
+from journeyman.journal.track_records import TrackRecords
+from journeyman.journal.waiting import WaitingTasks
 
 T = TypeVar("T")
 
@@ -31,9 +37,15 @@ class Journal:
         self.totals = Totals(self.database)
         self.facts = Facts(self.database)
         self.strategy_states = StrategyStates(self.database)
+        self.strategy_health = StrategyHealth(self.database)
         self.tasks = Tasks(self.database, self.totals, now)
         self.ledger = Ledger(self.database, self.totals, now)
         self.spends = Spends(self.database, now)
+        self.observations = Observations(self.database, now)
+        self.waiting = WaitingTasks(self.database)
+        self.track_records = TrackRecords(self.database, self.facts)
+        self.tape = Tape(self.database, self.totals, now)
+        self.shadows = Shadows(self.database, self.facts, now)
 
     def tx(self, label: str) -> AbstractContextManager[None]:
         """Make the writes inside one durable, all-or-nothing step. No await inside."""

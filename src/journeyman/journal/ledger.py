@@ -22,6 +22,8 @@ class EntryKind(StrEnum):
     SPENT = "spent"
     TOP_UP = "top-up"
     ADJUSTMENT = "adjustment"
+    #: Money of the owner that left outside of the network: no credits move.
+    COST = "cost"
 
 
 class Confidence(StrEnum):
@@ -51,6 +53,22 @@ class NewEntry:
     """The task or the spend that it belongs to."""
     strategy: str = ""
     note: str = ""
+    cost: int = 0
+    """In millionths of a credit; only an entry of the kind `cost` has one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Share:
+    """What the entries of one strategy add up to."""
+
+    strategy: str
+    """Empty: entries that belong to none, such as the starter credits."""
+    received: int
+    """In credits."""
+    paid: int
+    """In credits."""
+    cost: int
+    """In millionths of a credit, outside of the network."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,10 +107,10 @@ class Ledger:
         digest = _hash(new, balance, at, previous)
         self._database.write(
             "INSERT INTO ledger (key, kind, amount, balance, confidence, subject, "
-            "strategy, note, at, previous_hash, hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "strategy, note, at, previous_hash, hash, cost) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(new.key, new.kind, new.amount, balance, new.confidence, new.subject),
-            *(new.strategy, new.note, at, previous, digest),
+            *(new.strategy, new.note, at, previous, digest, new.cost),
         )
         self._tail = balance, digest
         self._totals.add(KIND_TOTAL + new.kind, new.amount)
@@ -105,6 +123,35 @@ class Ledger:
     def totals(self) -> dict[str, int]:
         """Give the credits moved by each kind of entry, since the beginning."""
         return self._totals.starting_with(KIND_TOTAL)
+
+    def amount_of(self, key: str) -> int:
+        """Give the credits of the entry that has this key; 0 where there is none."""
+        row = self._database.row("SELECT amount FROM ledger WHERE key = ?", key)
+        return int(row["amount"]) if row else 0
+
+    def cost_since(self, strategy: str, since: datetime) -> int:
+        """Give what a strategy cost outside of the network, in millionths of a credit.
+
+        `since` is in UTC.
+        """
+        row = self._database.row(
+            "SELECT coalesce(sum(cost), 0) AS cost FROM ledger "
+            "WHERE kind = 'cost' AND strategy = ? AND at >= ?",
+            *(strategy, since.isoformat()),
+        )
+        return int(row["cost"]) if row else 0
+
+    def shares(self) -> list[Share]:
+        """Give what each strategy brought and cost, the one that brought most first.
+
+        Reads every entry: for `journeyman ledger --by strategy`, not for the loop.
+        """
+        rows = self._database.rows(
+            "SELECT strategy, sum(max(amount, 0)) AS received, "
+            "-sum(min(amount, 0)) AS paid, sum(cost) AS cost FROM ledger "
+            "GROUP BY strategy ORDER BY sum(amount) DESC, strategy",
+        )
+        return [Share(**dict(row)) for row in rows]
 
     def recent(self, limit: int) -> list[Entry]:
         """Give the last entries, oldest first."""
@@ -151,6 +198,9 @@ def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:
     """Bind an entry to all before it: change one, and every later hash is wrong."""
     content = [previous, new.key, new.kind, new.amount, balance, new.confidence]
     content += [new.subject, new.strategy, new.note, at]
+    if new.cost:
+        # Only then: entries from before there were costs keep their hashes.
+        content.append(new.cost)
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
@@ -165,6 +215,7 @@ def _to_entry(row: Row) -> Entry:
         subject=row["subject"],
         strategy=row["strategy"],
         note=row["note"],
+        cost=row["cost"],
         at=datetime.fromisoformat(row["at"]),
         previous_hash=row["previous_hash"],
         hash=row["hash"],

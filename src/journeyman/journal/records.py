@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from journeyman.domain import Result, Task, TaskId, TaskState
+from journeyman.domain import Result, Task, TaskId, TaskState, UntrustedText
 from journeyman.journal.database import Row
 
 
@@ -62,7 +62,8 @@ class TaskEvent:
 
 def slim(task: Task) -> Task:
     """Leave away the bulk of a task that we only remember having seen."""
-    return replace(task, description="", text="", input=None, raw={})
+    nothing = UntrustedText()
+    return replace(task, description=nothing, text=nothing, input=None, raw={})
 
 
 def encode_task(task: Task) -> str:

@@ -63,9 +63,14 @@ class Tasks:
         *,
         reason: str,
         strategy: str = "",
+        chance: float = 1.0,
+        cost: float = 0.0,
         fingerprint: str,
     ) -> None:
         """Write down what was decided about a listed task: WANTED or SKIPPED.
+
+        `chance` (of being paid, 0 to 1) and `cost` (in credits) are what the strategy
+        that wants it says.
 
         Raises:
             IllegalMoveError: the task is past being decided about.
@@ -77,13 +82,15 @@ class Tasks:
         kept = slim(task) if state is TaskState.SKIPPED else task
         self._database.write(
             "INSERT INTO tasks (task_id, state, strategy, reason, reward, "
-            "fingerprint, next_at, seen_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "kind, chance, cost, fingerprint, next_at, seen_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, "
             "strategy = excluded.strategy, reason = excluded.reason, "
-            "reward = excluded.reward, fingerprint = excluded.fingerprint, "
+            "reward = excluded.reward, kind = excluded.kind, "
+            "chance = excluded.chance, cost = excluded.cost, "
+            "fingerprint = excluded.fingerprint, "
             "next_at = excluded.next_at, updated_at = excluded.updated_at",
-            *(task.id, state, strategy, reason, task.reward),
+            *(task.id, state, strategy, reason, task.reward, task.kind, chance, cost),
             *(fingerprint, _due_at(state, 0.0), at, at),
         )
         self._write_text(kept)
@@ -256,6 +263,18 @@ class Tasks:
             limit,
         )
         return [to_record(row) for row in rows]
+
+    def has_due(self, now: datetime, excluding: Collection[TaskId] = ()) -> bool:
+        """Tell whether `due` would give anything at all, but for those named."""
+        row = self._database.row(
+            "SELECT 1 FROM tasks WHERE next_at IS NOT NULL "  # noqa: S608 - only question marks are put in
+            "AND (next_at <= ? OR updated_at > ?) "
+            f"AND task_id NOT IN ({_marks(excluding)}) LIMIT 1",
+            now.timestamp(),
+            now.isoformat(),
+            *excluding,
+        )
+        return row is not None
 
     def next_due_at(self, now: datetime) -> float | None:
         """Give when the next task falls due after now, in seconds since 1970."""

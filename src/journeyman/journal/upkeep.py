@@ -43,6 +43,18 @@ def faults(journal: Journal) -> list[str]:
         ]
 
 
+def quick_faults(journal: Journal) -> list[str]:
+    """Look whether the file's pages are whole, without comparing index and table.
+
+    It reads everything, but is much quicker than `faults`. Empty: nothing is odd.
+
+    Raises:
+        StateError: the file cannot even be read.
+    """
+    told = journal.database.rows(f"PRAGMA quick_check({FAULTS_SHOWN})")
+    return [f"file: {row[0]}" for row in told if row[0] != "ok"]
+
+
 def _damage(database: Database) -> list[str]:
     told = database.rows(f"PRAGMA integrity_check({FAULTS_SHOWN})")
     return [f"file: {row[0]}" for row in told if row[0] != "ok"]
@@ -55,6 +67,9 @@ def _wrong_totals(journal: Journal) -> Iterator[str]:
         yield f"totals: {seen} tasks were seen, and {counted} are there"
     states = "SELECT state, count(*) FROM tasks GROUP BY state"
     yield from _differences(journal, STATE_TOTAL, states)
+    counted = database.rows("SELECT coalesce(sum(bytes), 0) FROM tape")[0][0]
+    if journal.tape.bytes() != counted:
+        yield f"totals: the tape takes {counted} bytes, not {journal.tape.bytes()}"
     kinds = "SELECT kind, sum(amount) FROM ledger GROUP BY kind"
     yield from _differences(journal, KIND_TOTAL, kinds)
 

@@ -1,0 +1,206 @@
+"""What is known of how the tasks of each strategy go, learned from their history.
+
+Nothing is added to the steps of a task: now and then the events that have come since
+the last time are read, in one transaction with what they teach. So a kill between two
+readings loses nothing and counts nothing twice.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from journeyman.domain import TaskState
+from journeyman.journal.database import Database, Row
+from journeyman.journal.facts import Facts
+from journeyman.journal.records import TaskEvent
+
+Group: TypeAlias = tuple[str, str]
+"""A strategy and a kind of task; the tasks of a group are taken to be alike."""
+
+FADING: Final = 1 / 300
+"""By so much the old evidence of a group fades with each new task: about the last 300
+tasks count, so that a strategy that was mended is not held to its past."""
+MOST_EVENTS: Final = 5_000
+"""So many events are read at once; the rest is read the next time."""
+MOST_KINDS: Final = 100
+"""Kinds that are told apart for one strategy. A network that gives each task a kind of
+its own would otherwise fill the table and teach nothing."""
+OTHER_KINDS: Final = "*"
+
+_READ_UNTIL = "track_records.read_until"
+_JUDGED = (
+    TaskState.COMPLETED,
+    TaskState.REJECTED,
+    TaskState.FAILED,
+    TaskState.DECLINED,
+)
+"""Ends that say something about a strategy; a lost claim tells about its rivals."""
+_HOLDS_SLOT = frozenset({TaskState.CLAIMING, TaskState.EXECUTING})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrackRecord:
+    """How the tasks of one group went."""
+
+    paid: float = 0.0
+    """Tasks that were paid; old ones count less, here and in the next three."""
+    promised: float = 0.0
+    """Tasks that the strategy promised to be paid for: the sum of its chances."""
+    timed: float = 0.0
+    """Tasks of which the time is known."""
+    seconds: float = 0.0
+    """That those held a slot, in all."""
+    tasks: int = 0
+    """All that were judged, since the beginning."""
+    expected_credits: float = 0.0
+    """What each task was expected to bring when it was taken, summed up."""
+    credits: int = 0
+    """What they brought."""
+    expected_seconds: float = 0.0
+    actual_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A task that has ended, as a lesson."""
+
+    group: Group
+    chance: float
+    """Of being paid, 0 to 1, as its strategy said."""
+    cost: float
+    """In credits, as its strategy said."""
+    reward: int
+    """In credits, as listed."""
+    is_paid: bool
+    seconds: float
+    """That it held a slot."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forecast:
+    """What a task was expected to bring, before it was known."""
+
+    credits: float
+    seconds: float
+
+
+class TrackRecords:
+    """The table of track records."""
+
+    def __init__(self, database: Database, facts: Facts) -> None:
+        self._database = database
+        self._facts = facts
+
+    def all(self) -> dict[Group, TrackRecord]:
+        """Give every group's record."""
+        rows = self._database.rows(
+            "SELECT * FROM track_records ORDER BY strategy, kind",
+        )
+        return {(row["strategy"], row["kind"]): _record(row) for row in rows}
+
+    def unread(self) -> tuple[list[Judged], int]:
+        """Give what came to an end since the last reading, and where to read on."""
+        read_until = int(str(self._facts.get(_READ_UNTIL) or 0))
+        newest = self._database.row("SELECT max(event_id) AS id FROM task_events")
+        until = min(int((newest and newest["id"]) or 0), read_until + MOST_EVENTS)
+        if until <= read_until:
+            return [], read_until
+        marks = ", ".join("?" * len(_JUDGED))
+        rows = self._database.rows(
+            "SELECT task_id, strategy, kind, chance, cost, reward, after "  # noqa: S608 - only question marks are put in
+            "FROM task_events JOIN tasks USING (task_id) "
+            f"WHERE event_id > ? AND event_id <= ? AND after IN ({marks}) "
+            "ORDER BY event_id",
+            *(read_until, until, *_JUDGED),
+        )
+        return [self._judged(row) for row in rows], until
+
+    def learn(self, lessons: Iterable[tuple[Judged, Forecast]], until: int) -> None:
+        """Write what was read, inside a transaction."""
+        kinds = self._kinds()
+        for judged, forecast in lessons:
+            strategy, kind = judged.group
+            known = kinds.setdefault(strategy, set())
+            if kind not in known and len(known) >= MOST_KINDS:
+                kind = OTHER_KINDS
+            known.add(kind)
+            self._add((strategy, kind), judged, forecast)
+        self._facts.put(_READ_UNTIL, until)
+
+    def _kinds(self) -> dict[str, set[str]]:
+        kinds: dict[str, set[str]] = {}
+        for row in self._database.rows("SELECT strategy, kind FROM track_records"):
+            kinds.setdefault(row["strategy"], set()).add(row["kind"])
+        return kinds
+
+    def _add(self, group: Group, judged: Judged, forecast: Forecast) -> None:
+        keep = 1 - FADING
+        self._database.write(
+            "INSERT OR IGNORE INTO track_records (strategy, kind) VALUES (?, ?)",
+            *group,
+        )
+        self._database.write(
+            "UPDATE track_records SET paid = paid * ? + ?, "
+            "promised = promised * ? + ?, timed = timed * ? + 1, "
+            "seconds = seconds * ? + ?, tasks = tasks + 1, "
+            "expected_credits = expected_credits + ?, credits = credits + ?, "
+            "expected_seconds = expected_seconds + ?, "
+            "actual_seconds = actual_seconds + ? WHERE strategy = ? AND kind = ?",
+            *(keep, judged.is_paid, keep, judged.chance, keep),
+            *(keep, judged.seconds, forecast.credits),
+            *(judged.reward if judged.is_paid else 0, forecast.seconds),
+            *(judged.seconds, *group),
+        )
+
+    def _judged(self, row: Row) -> Judged:
+        return Judged(
+            group=(row["strategy"], row["kind"]),
+            chance=row["chance"],
+            cost=row["cost"],
+            reward=row["reward"],
+            is_paid=row["after"] == TaskState.COMPLETED,
+            seconds=self._seconds_in_slot(row["task_id"]),
+        )
+
+    def _seconds_in_slot(self, task_id: str) -> float:
+        """Add up the time it held a slot: waiting for a repeat, it held none."""
+        rows = self._database.rows(
+            "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
+            "ORDER BY event_id",
+            task_id,
+        )
+        return slot_seconds(
+            TaskEvent(
+                before=row["before"],
+                after=row["after"],
+                reason=row["reason"],
+                at=datetime.fromisoformat(row["at"]),
+            )
+            for row in rows
+        )
+
+
+def slot_seconds(history: Iterable[TaskEvent]) -> float:
+    """Add up how long a task was claimed and executed; a clock set back counts as 0."""
+    spans = (
+        (later.at - earlier.at).total_seconds()
+        for earlier, later in pairwise(history)
+        if earlier.after in _HOLDS_SLOT
+    )
+    return sum(max(0.0, span) for span in spans)
+
+
+def _record(row: Row) -> TrackRecord:
+    return TrackRecord(
+        paid=row["paid"],
+        promised=row["promised"],
+        timed=row["timed"],
+        seconds=row["seconds"],
+        tasks=row["tasks"],
+        expected_credits=row["expected_credits"],
+        credits=row["credits"],
+        expected_seconds=row["expected_seconds"],
+        actual_seconds=row["actual_seconds"],
+    )
