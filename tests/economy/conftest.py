@@ -16,12 +16,21 @@ from journeyman.domain import (
     Outcome,
     Refusal,
     Refused,
+    Task,
     TaskId,
     Unknown,
 )
-from journeyman.economy import BalanceWatch, Limits, Offer, Posting, TopUp, book_starter
+from journeyman.economy import (
+    BalanceWatch,
+    Limits,
+    Offer,
+    Posting,
+    PostingRules,
+    TopUp,
+    book_starter,
+)
 from journeyman.journal import Journal
-from journeyman.network import CheckoutRequest, CheckoutSession, Posted
+from journeyman.network import CheckoutRequest, CheckoutSession, Listing, Posted
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 T = TypeVar("T")
@@ -40,6 +49,7 @@ LIMITS = Limits(
     topup_per_day_cents=500,
     topup_per_month_cents=2000,
 )
+RULES = PostingRules(base_url="https://network", enabled=True, look_at_first=False)
 
 
 def posted(
@@ -60,6 +70,9 @@ class ScriptedNetwork:
         self.checkouts: list[tuple[CheckoutRequest, IdempotencyKey]] = []
         self.post_answers: list[Outcome[Posted]] = []
         self.checkout_answers: list[Outcome[CheckoutSession]] = []
+        self.shown: list[Task] = []
+        """What the marketplace lists."""
+        self.looks = 0
         self.states_when_called: list[list[str]] = []
         self.may_answer = anyio.Event()
         self.may_answer.set()
@@ -69,6 +82,14 @@ class ScriptedNetwork:
         self.posts.append((new, key))
         await self._work()
         return self.post_answers.pop(0)
+
+    async def public_marketplace(self) -> Outcome[Listing]:
+        self.looks += 1
+        return Confirmed(Listing(tuple(self.shown), 0, len(self.shown), ""))
+
+    async def marketplace_tasks(self, limit: int | None) -> Outcome[Listing]:
+        del limit
+        return NOT_SENT
 
     async def create_checkout(
         self, request: CheckoutRequest, key: IdempotencyKey
@@ -89,17 +110,24 @@ class ScriptedNetwork:
 class Economy:
     """The economy of one agent with its 100 starter credits."""
 
-    def __init__(self, journal: Journal, clock: FakeClock, limits: Limits) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        clock: FakeClock,
+        limits: Limits,
+        rules: PostingRules = RULES,
+    ) -> None:
         self.journal, self.clock = journal, clock
         self.log = RecordingLog()
         self.network = ScriptedNetwork(journal)
         self.watch = BalanceWatch(journal, self.log)
-        randomness = FakeRandomness()
+        self.randomness = randomness = FakeRandomness()
         self.posting = Posting(
             network=self.network,
             journal=journal,
             watch=self.watch,
             limits=limits,
+            rules=rules,
             clock=clock,
             randomness=randomness,
             log=self.log,

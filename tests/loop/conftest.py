@@ -30,27 +30,38 @@ from journeyman.domain import (
 from journeyman.economy import BalanceWatch, book_starter
 from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import (
+    RANKINGS,
     Backoff,
+    Breaker,
     Claim,
     Complete,
+    Conclude,
     Crew,
     Discover,
     Execute,
     Gate,
+    Generation,
+    Hold,
     Intents,
+    Patience,
+    Quarantine,
     Select,
+    Shortlist,
+    StrategyMemory,
     Submit,
     Worker,
     recover_interrupted,
 )
 from journeyman.loop.ports import Market
-from journeyman.network import Claimed, Completed, Listing, Submitted
+from journeyman.network import Cause, Claimed, Completed, Held, Listing, Submitted
 from journeyman.strategies import BudgetView, Context
+from journeyman.strategies.leaks import LeakScan
 from journeyman.strategies.registry import load_registry
 from journeyman.strategies.runners import Runner
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 ME = AgentId("agent-me")
+TOKEN = "secret-token-of-ours"  # noqa: S105 - nobody's
 
 UNKNOWN = Unknown("timed out")
 NOT_SENT = NotSent("no connection")
@@ -93,6 +104,8 @@ PUPPET = """
                 case "yield":
                     for _ in range(5):
                         await anyio.lowlevel.checkpoint()
+                case "tell":
+                    return Result(f"I was told {ctx.canary}")
                 case "odd state":
                     ctx.state["odd"] = {1, 2}
             return Result(f"did {task.id}", evidence={"by": "puppet"})
@@ -127,12 +140,21 @@ class ScriptedMarket:
         self.script: dict[str, list[Answer]] = defaultdict(list)
         self.calls: list[Call] = []
         self.pages: list[Outcome[Listing]] = []
+        self.limits: list[int | None] = []
+        """What each look asked for."""
+        self.public_pages: list[Outcome[Listing]] = []
+        self.public_looks = 0
         self._path = path
 
     async def marketplace_tasks(self, limit: int | None) -> Outcome[Listing]:
-        del limit
+        self.limits.append(limit)
         await anyio.lowlevel.checkpoint()
         return self.pages.pop(0) if self.pages else listing()
+
+    async def public_marketplace(self) -> Outcome[Listing]:
+        await anyio.lowlevel.checkpoint()
+        self.public_looks += 1
+        return self.public_pages.pop(0) if self.public_pages else listing()
 
     async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
         return await self._answer("claim", task_id, key, CLAIMED)
@@ -193,6 +215,7 @@ class Surroundings:
             progress=lambda _fraction, _note: None,
             budget=BudgetView(),
             cancelled=lambda: False,
+            canary="canary_of_this_run",
         )
 
     def clean_up(self, record: TaskRecord) -> None:
@@ -209,6 +232,37 @@ class Silence:
     def error(self, event: str, /, **fields: object) -> None: ...
 
 
+class ScriptedOutlook:
+    """Holds back what a test says, until a moment on the monotonic clock."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.absent: set[str] = set()
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def hold(self, what: str, seconds: float) -> None:
+        """Hold one endpoint back, or with `everything` all of them."""
+        self._until[what] = self._clock.monotonic() + seconds
+
+    def stopped(self) -> Held | None:
+        return self._held("everything")
+
+    def held(self, endpoint: str) -> Held | None:
+        return self._held(endpoint) or self._held("everything")
+
+    def is_absent(self, endpoint: str) -> bool:
+        return endpoint in self.absent
+
+    def _held(self, what: str) -> Held | None:
+        wait = self._until.get(what, 0.0) - self._clock.monotonic()
+        return Held(Cause.TOKEN, wait, "token rejected") if wait > 0 else None
+
+
+BREAKER = Breaker(
+    errors=3, window_seconds=600, first_rest_seconds=60, longest_rest_seconds=200
+)
+
+
 @dataclass
 class Knobs:
     """What a test may choose about a loop."""
@@ -219,6 +273,9 @@ class Knobs:
     min_reward: int = 0
     timeout_seconds: float = 5.0
     result_max_age_days: float = 7.0
+    breaker: Breaker = BREAKER
+    fingerprint: str = "1"
+    """Of each strategy: what its file and settings are."""
 
 
 class Loop:
@@ -234,12 +291,23 @@ class Loop:
     ) -> None:
         self.journal, self.market, self.clock = journal, market, clock
         self.log = RecordingLog()
-        self.gate = Gate(clock)
+        self.outlook = ScriptedOutlook(clock)
+        self.gate = Gate(self.outlook)
         self.surroundings = Surroundings(clock, self.log)
         backoff = Backoff(FakeRandomness())
-        self.crew = Crew(load_registry(folder), "generation-1")
+        registry = load_registry(folder)
+        prints = {one.name: knobs.fingerprint for one in registry.strategies}
+        self.quarantine = Quarantine(
+            journal=journal, breaker=knobs.breaker, clock=clock, log=self.log
+        )
+        self.crew = Crew(Generation(registry, prints), self.quarantine)
+        memory = StrategyMemory(journal)
         intents = Intents(
-            journal=journal, backoff=backoff, gate=self.gate, clock=clock, log=self.log
+            journal=journal,
+            backoff=backoff,
+            outlook=self.outlook,
+            clock=clock,
+            log=self.log,
         )
         self.select = Select(
             agent_id=ME,
@@ -253,7 +321,7 @@ class Loop:
             market=market,
             select=self.select,
             backoff=backoff,
-            gate=self.gate,
+            outlook=self.outlook,
             limit=50,
             log=self.log,
         )
@@ -264,9 +332,28 @@ class Loop:
             crew=self.crew,
             runner=Runner(clock, block_limit=None, grace_seconds=0.01),
             surroundings=self.surroundings,
+            conclude=Conclude(
+                crew=self.crew,
+                quarantine=self.quarantine,
+                memory=memory,
+                journal=journal,
+                leaks=LeakScan(lambda text: TOKEN in text),
+                clock=clock,
+                log=self.log,
+            ),
+            hold=Hold(
+                crew=self.crew,
+                quarantine=self.quarantine,
+                journal=journal,
+                longest_seconds=3600,
+                clock=clock,
+                log=self.log,
+            ),
             journal=journal,
-            timeout_seconds=knobs.timeout_seconds,
-            max_attempts=knobs.max_attempts,
+            patience=Patience(
+                timeout_seconds=knobs.timeout_seconds,
+                max_attempts=knobs.max_attempts,
+            ),
             clock=clock,
             log=self.log,
         )
@@ -281,6 +368,8 @@ class Loop:
             market=market,
             intents=intents,
             watch=BalanceWatch(journal, self.log),
+            result_max_age=timedelta(days=knobs.result_max_age_days),
+            clock=clock,
             log=self.log,
         )
         self.worker = Worker(
@@ -296,6 +385,7 @@ class Loop:
                 TaskState.COMPLETING: complete,
             },
             gate=self.gate,
+            shortlist=Shortlist(journal, RANKINGS["reward"], clock),
             slots=knobs.slots,
             max_tasks=knobs.max_tasks,
             clock=clock,

@@ -98,19 +98,6 @@ async def test_a_misconfigured_strategy_is_given_no_more_work(
     assert loop.record("third").state is TaskState.SKIPPED
 
 
-async def test_after_a_restart_a_misconfigured_strategy_is_asked_again(
-    make_loop: MakeLoop,
-) -> None:
-    first = make_loop()
-    await first.work(task("first", "misconfigured"))
-    first.select((task("second"),))
-
-    restarted = make_loop()
-    await restarted.work(task("second"))
-
-    assert restarted.record("second").state is TaskState.COMPLETED
-
-
 async def test_what_a_strategy_remembers_outlives_the_run(make_loop: MakeLoop) -> None:
     await make_loop().work(task("a"), task("b", "decline"))
     loop = make_loop()
@@ -176,3 +163,16 @@ async def test_a_bug_of_ours_around_an_execution_is_tried_again_but_not_for_ever
 
     assert loop.record().state is TaskState.FAILED
     assert loop.log.names.count("task.bug") == 3
+
+
+async def test_a_result_that_tells_a_secret_goes_nowhere_not_even_to_disk(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    await loop.work(task(text="tell"))
+
+    assert loop.record().state is TaskState.FAILED
+    assert loop.record().result is None
+    assert market.verbs() == ["claim"]
+    (told,) = loop.log.named("result.leak_stopped")
+    assert (told["kind"], told["where"]) == ("the canary of its run", "output")
+    assert "canary_of_this_run" not in str(told)

@@ -394,3 +394,36 @@ async def test_a_payment_whose_answer_was_lost_is_not_booked_twice(
     await loop.work()
 
     assert loop.journal.ledger.totals() == {"starter": 100, "earned": 6}
+
+
+async def test_a_completion_that_nobody_answers_is_given_up_and_books_nothing(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    market.script["complete"] = [UNKNOWN] * 3
+    loop.select((task(),))
+
+    async with loop.running():
+        await loop.later(86_399)
+        assert loop.record().state is TaskState.COMPLETING
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.REJECTED
+    assert "perhaps paid" in loop.record().reason
+    assert loop.earned == 0
+    assert "task.unsettled" in loop.log.names
+
+
+async def test_the_balance_in_the_answer_to_a_repeat_is_not_compared_with_the_ledger(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    """An honoured key repeats the first answer, with the balance of that moment."""
+    as_it_was = Confirmed(Completed(3, balance=103))
+    market.script["complete"] = [UNKNOWN, as_it_was]
+    loop.select((task("slow"), task("quick")))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.journal.ledger.balance() == 106
+    assert "ledger.adjusted" not in loop.log.names

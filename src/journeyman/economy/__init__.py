@@ -1,7 +1,15 @@
 """The economy: bookkeeping, budgets, posting, top-ups."""
 
-from journeyman.economy.bookkeeping import book_earning, book_starter
+from journeyman.economy.allowance import Allowances
+from journeyman.economy.bookkeeping import (
+    book_cost,
+    book_earning,
+    book_starter,
+    cost_today,
+    earned_by,
+)
 from journeyman.economy.budget import OWNER, Limits, OverBudget, Standing, standing
+from journeyman.economy.first_post import PostingRules
 from journeyman.economy.posting import Accepted, NotAccepted, Posting
 from journeyman.economy.reconcile import BalanceWatch
 from journeyman.economy.shortage import Refill, Shortage, TopUpMode
@@ -10,6 +18,7 @@ from journeyman.economy.topup import NotOpened, Offer, Opened, TopUp
 __all__ = [
     "OWNER",
     "Accepted",
+    "Allowances",
     "BalanceWatch",
     "Limits",
     "NotAccepted",
@@ -18,12 +27,16 @@ __all__ = [
     "Opened",
     "OverBudget",
     "Posting",
+    "PostingRules",
     "Refill",
     "Shortage",
     "Standing",
     "TopUp",
     "TopUpMode",
+    "book_cost",
     "book_earning",
     "book_starter",
+    "cost_today",
+    "earned_by",
     "standing",
 ]

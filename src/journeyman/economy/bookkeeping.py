@@ -1,6 +1,9 @@
 """What is booked, when, and with which confidence. Always inside a transaction."""
 
-from journeyman.domain import STARTER_CREDITS, TaskId
+from datetime import datetime
+
+from journeyman.domain import MILLIONTHS, STARTER_CREDITS, TaskId
+from journeyman.economy.budget import start_of_day
 from journeyman.journal import Confidence, EntryKind, Ledger, NewEntry, Spend
 
 STARTER_KEY = "starter"
@@ -39,7 +42,7 @@ def book_earning(
     confidence = Confidence.ASSUMED if shown is None else Confidence.CONFIRMED
     ledger.book(
         NewEntry(
-            key=f"earned:{task_id}",
+            key=_earning_key(task_id),
             kind=EntryKind.EARNED,
             amount=amount,
             confidence=confidence,
@@ -48,6 +51,15 @@ def book_earning(
         ),
     )
     return amount, confidence
+
+
+def earned_by(ledger: Ledger, task_id: TaskId) -> int:
+    """Give the credits that were booked for a task; 0 before it is completed."""
+    return ledger.amount_of(_earning_key(task_id))
+
+
+def _earning_key(task_id: TaskId) -> str:
+    return f"earned:{task_id}"
 
 
 def book_post(ledger: Ledger, spend: Spend, confidence: Confidence) -> bool:
@@ -78,6 +90,33 @@ def book_top_up(ledger: Ledger, spend: Spend, note: str) -> bool:
             note=note,
         ),
     )
+
+
+def book_cost(
+    ledger: Ledger, key: str, cost: int, *, strategy: str, subject: str, note: str
+) -> bool:
+    """Book what work cost the owner outside of the network, in millionths of a credit.
+
+    It moves no credits: the balance stays what the network has.
+    """
+    return ledger.book(
+        NewEntry(
+            key=f"cost:{key}",
+            kind=EntryKind.COST,
+            amount=0,
+            cost=cost,
+            # Its strategy says so; nobody else can know.
+            confidence=Confidence.ASSUMED,
+            subject=subject,
+            strategy=strategy,
+            note=note,
+        ),
+    )
+
+
+def cost_today(ledger: Ledger, strategy: str, now: datetime) -> float:
+    """Give what a strategy cost outside of the network today (UTC), in credits."""
+    return ledger.cost_since(strategy, start_of_day(now)) / MILLIONTHS
 
 
 def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:

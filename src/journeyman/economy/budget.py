@@ -50,7 +50,9 @@ class Standing:
 
 def standing(journal: Journal, now: datetime) -> Standing:
     """Read where the money stands."""
-    posts, credits_, _ = journal.spends.counting_since(SpendKind.POST, _day(now))
+    posts, credits_, _ = journal.spends.counting_since(
+        SpendKind.POST, start_of_day(now)
+    )
     return Standing(
         balance=journal.ledger.balance(),
         held=journal.spends.held_credits(),
@@ -100,8 +102,8 @@ def check_top_up(
 ) -> OverBudget | None:
     """Say whether asking for this checkout keeps within the caps on real money."""
     kind = SpendKind.TOP_UP
-    _, _, today = journal.spends.counting_since(kind, _day(now))
-    _, _, month = journal.spends.counting_since(kind, _day(now).replace(day=1))
+    _, _, today = journal.spends.counting_since(kind, start_of_day(now))
+    _, _, month = journal.spends.counting_since(kind, start_of_day(now).replace(day=1))
     checks = (
         (
             today + cents > limits.topup_per_day_cents,
@@ -130,5 +132,6 @@ def _first(checks: tuple[tuple[bool, str, str], ...]) -> OverBudget | None:
     )
 
 
-def _day(now: datetime) -> datetime:
+def start_of_day(now: datetime) -> datetime:
+    """Give the moment at which the day of `now` began."""
     return datetime.combine(now.date(), time(), tzinfo=now.tzinfo)

@@ -22,6 +22,22 @@ POSTED = declare(
     "spend_id task_id reward balance",
     "The network took a task of ours; its reward has left our balance.",
 )
+FIRST_POST_SEEN = declare(
+    "post.first_seen",
+    "info",
+    "spend_id how",
+    "The first post on this network was seen, in a `listing` or by the `balance`: "
+    "more may be posted.",
+)
+FIRST_POST_UNSEEN = declare(
+    "post.first_unseen",
+    "warning",
+    "spend_id",
+    "The network took our first post, or may have, and no listing shows it. Until it "
+    "is seen no other post is sent.",
+    "Look for it with `journeyman market`. If all is well and the network just does "
+    "not show it, set posting.look_at_first to false.",
+)
 POST_FAILED = declare(
     "post.refused",
     "warning",

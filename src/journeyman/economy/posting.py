@@ -19,13 +19,14 @@ from journeyman.domain.outcome import Failure
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import book_post
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post, standing
+from journeyman.economy.first_post import FirstPost, PostingRules, Shelf
 from journeyman.economy.reconcile import BalanceWatch
 from journeyman.journal import Confidence, Journal, Spend, SpendKind, SpendState
 from journeyman.network import Posted
 from journeyman.observability import Log
 
 
-class PostingNetwork(Protocol):
+class PostingNetwork(Shelf, Protocol):
     """What posting needs of the network."""
 
     async def post_task(
@@ -64,6 +65,7 @@ class Posting:
         journal: Journal,
         watch: BalanceWatch,
         limits: Limits,
+        rules: PostingRules,
         clock: Clock,
         randomness: Randomness,
         log: Log,
@@ -75,6 +77,9 @@ class Posting:
         self._clock = clock
         self._randomness = randomness
         self._log = log
+        self._first = FirstPost(
+            shelf=network, journal=journal, rules=rules, clock=clock, log=log
+        )
 
     async def post(
         self,
@@ -94,6 +99,7 @@ class Posting:
                 f"cannot post a task for {new.reward} credits",
                 "Offer a reward of at least 1.",
             )
+        await self._first.look()
         held = self._hold(new, strategy)
         if isinstance(held, OverBudget):
             self._log.emit(
@@ -109,8 +115,10 @@ class Posting:
             if isinstance(outcome, Confirmed):
                 accepted = self._settle(held, outcome.value)
                 self._watch.observe(window, outcome.value.balance)
-                return accepted
-            return self._give_back(held, outcome)
+            else:
+                return self._give_back(held, outcome)
+        await self._first.look(at_once=True)
+        return accepted
 
     def recover(self) -> None:
         """Mark the spends that a crash interrupted: they may have happened.
@@ -144,9 +152,11 @@ class Posting:
         spend_id = SpendId(self._randomness.new_id("post"))
         with self._journal.tx("post intent"):
             now = self._clock.now()
-            over = check_post(self._limits, standing(self._journal, now), new.reward)
+            at = standing(self._journal, now)
+            over = self._first.obstacle() or check_post(self._limits, at, new.reward)
             if over:
                 return over
+            self._first.hold(spend_id)
             self._journal.spends.hold(
                 spend_id,
                 SpendKind.POST,
@@ -168,6 +178,7 @@ class Posting:
                 SpendState.SETTLED,
                 task_id=posted.task_id,
             )
+        self._first.settle(spend, posted.balance)
         self._log.emit(
             events.POSTED,
             spend_id=spend.spend_id,
@@ -182,6 +193,8 @@ class Posting:
         state = SpendState.UNKNOWN if unknown else SpendState.RELEASED
         with self._journal.tx("post not accepted"):
             self._journal.spends.settle(spend.spend_id, state, reason=failure.message)
+        if not unknown:
+            self._first.release(spend.spend_id)
         if unknown:
             self._emit_unknown(spend, failure.message)
         else:

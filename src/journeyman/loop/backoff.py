@@ -1,10 +1,15 @@
 """How long to wait before the next try."""
 
 from journeyman.domain import Randomness
-from journeyman.domain.outcome import Failure, NotSent
+from journeyman.domain.outcome import Failure, NotSent, Unknown
 
 BASE_SECONDS = 1.0
 CAP_SECONDS = 300.0
+SPREAD = 0.1
+"""The share of a wait that is added by lot at most."""
+SILENCE_CAP_SECONDS = 60.0
+"""While nobody answers: the breaker of the network spares it, and work is to resume
+within a minute once it answers again."""
 
 
 class Backoff:
@@ -13,13 +18,18 @@ class Backoff:
     def __init__(self, randomness: Randomness) -> None:
         self._randomness = randomness
 
+    def spread(self, seconds: float) -> float:
+        """Lengthen a wait a little, by lot, so that not all come back at once."""
+        return seconds + self._randomness.uniform(0.0, SPREAD * seconds)
+
     def seconds(self, attempt: int, failure: Failure | None = None) -> float:
         """Give the wait after the given attempt (1 is the first).
 
         A wait that the network named (`Retry-After`) is a floor.
         """
-        ceiling = min(CAP_SECONDS, BASE_SECONDS * 2.0 ** min(attempt, 16))
+        is_silence = isinstance(failure, NotSent | Unknown)
+        cap = SILENCE_CAP_SECONDS if is_silence else CAP_SECONDS
+        ceiling = min(cap, BASE_SECONDS * 2.0 ** min(attempt, 16))
         wait = self._randomness.uniform(BASE_SECONDS / 2, ceiling)
-        if failure is None or isinstance(failure, NotSent):
-            return wait
-        return max(wait, failure.retry_after or 0.0)
+        named = failure.retry_after if failure is not None else None
+        return max(wait, named or 0.0)

@@ -43,6 +43,10 @@ class Claim:
         """Claim once, if the task is still worth it."""
         if record.state is TaskState.WANTED and (obstacle := self._obstacle(record)):
             return await self._pass_over(record, obstacle)
+        held = await self._intents.hold_back(record, TaskState.CLAIMING)
+        return held or await self._claim(record)
+
+    async def _claim(self, record: TaskRecord) -> TaskRecord:
         record, uncertain = await self._intents.open(record, TaskState.CLAIMING)
         outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
@@ -68,7 +72,7 @@ class Claim:
         if has_passed(record.task, self._clock):
             return "past its deadline"
         if self._crew.find_for(record) is None:
-            return f"its strategy {record.strategy!r} is gone, and no other wants it"
+            return self._crew.absence(record.strategy)
         return ""
 
     async def _pass_over(self, record: TaskRecord, reason: str) -> TaskRecord:

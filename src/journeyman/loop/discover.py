@@ -1,17 +1,27 @@
-"""Discover tasks (contract endpoint 6)."""
+"""Discover tasks (contract endpoint 6, and endpoint 3 where that one is absent)."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from journeyman.domain import Confirmed, Refusal
+import anyio
+
+from journeyman.domain import Confirmed, NotSent, Outcome, Refusal, Task
 from journeyman.domain.outcome import Failure
 from journeyman.loop import events
 from journeyman.loop.backoff import Backoff
-from journeyman.loop.gate import Gate
-from journeyman.loop.intent import REJECTED_TOKEN_PAUSE_SECONDS, is_refused_as
-from journeyman.loop.ports import Market
-from journeyman.loop.select import Select
+from journeyman.loop.intent import is_refused_as
+from journeyman.loop.ports import CALM, Market, Outlook
+from journeyman.loop.select import Select, Verdict
+from journeyman.network import Listing
 from journeyman.observability import Log
+
+ENDPOINT = "marketplace_tasks"
+AT_ONCE = 250
+"""Tasks that are decided about in one step: between two steps other work goes on, so
+that a page of ten thousand does not hold it up."""
+
+MOST_REASONS = 500
+"""Different reasons that are counted; the rarest are forgotten."""
 
 
 @dataclass(slots=True)
@@ -47,22 +57,25 @@ class Discover:
         market: Market,
         select: Select,
         backoff: Backoff,
-        gate: Gate,
         limit: int,
         log: Log,
+        outlook: Outlook = CALM,
     ) -> None:
+        """Make one; `limit` is how many tasks to ask for."""
         self._market = market
         self._select = select
         self._backoff = backoff
-        self._gate = gate
-        self._limit = limit
+        self._outlook = outlook
+        self._limit: int | None = limit
         self._log = log
         self._failures = 0
         self.tally = Tally()
 
     async def __call__(self) -> Poll:
         """Look once."""
-        outcome = await self._market.marketplace_tasks(self._limit)
+        outcome = await self._look()
+        if isinstance(outcome, NotSent) and outcome.held_back:
+            return Poll(productive=False, retry_in=outcome.retry_after, failure=outcome)
         self.tally.polls += 1
         if not isinstance(outcome, Confirmed):
             return self._failed(outcome)
@@ -74,11 +87,58 @@ class Discover:
                 count=listing.unreadable,
                 total=listing.total,
             )
-        verdict = self._select(listing.tasks)
+        verdict = await self._decide(listing.tasks)
+        self._count(listing, verdict)
+        return Poll(productive=verdict.wanted > 0)
+
+    async def _look(self) -> Outcome[Listing]:
+        """Ask endpoint 6; where the network has none, the public marketplace."""
+        if self._is_elsewhere():
+            return await self._market.public_marketplace()
+        outcome = await self._market.marketplace_tasks(self._limit)
+        if self._limit is not None and _may_dislike_limit(outcome):
+            outcome = await self._without_limit(outcome)
+        if self._is_elsewhere():
+            return await self._market.public_marketplace()
+        return outcome
+
+    def _is_elsewhere(self) -> bool:
+        """Tell whether endpoint 6 is absent, and it is not time to look for it."""
+        is_held = self._outlook.held(ENDPOINT) is not None
+        return is_held and self._outlook.is_absent(ENDPOINT)
+
+    async def _without_limit(self, refused: Outcome[Listing]) -> Outcome[Listing]:
+        """Ask without `limit`; if that helps, this run never asks with it again.
+
+        The contract names the parameter and shows no bounds for it.
+        """
+        outcome = await self._market.marketplace_tasks(None)
+        if not isinstance(outcome, Confirmed):
+            return refused
+        self._log.emit(events.LIMIT_REFUSED, limit=self._limit)
+        self._limit = None
+        return outcome
+
+    async def _decide(self, tasks: tuple[Task, ...]) -> Verdict:
+        total = Verdict()
+        for start in range(0, len(tasks), AT_ONCE):
+            verdict = self._select(tasks[start : start + AT_ONCE])
+            total.wanted += verdict.wanted
+            total.skipped += verdict.skipped
+            total.known += verdict.known
+            total.reasons.update(verdict.reasons)
+            await anyio.lowlevel.checkpoint()
+        return total
+
+    def _count(self, listing: Listing, verdict: Verdict) -> None:
         self.tally.listed += len(listing.tasks)
         self.tally.wanted += verdict.wanted
         self.tally.skipped += verdict.skipped
         self.tally.reasons.update(verdict.reasons)
+        if len(self.tally.reasons) > MOST_REASONS:
+            # They quote the network, which may have a new word for each task.
+            common = self.tally.reasons.most_common(MOST_REASONS // 2)
+            self.tally.reasons = Counter(dict(common))
         self._log.emit(
             events.POLLED,
             listed=len(listing.tasks),
@@ -87,17 +147,24 @@ class Discover:
             skipped=verdict.skipped,
             unreadable=listing.unreadable,
         )
-        return Poll(productive=verdict.wanted > 0)
 
     def _failed(self, failure: Failure) -> Poll:
         self._failures += 1
         self.tally.failed_polls += 1
         retry_in = self._backoff.seconds(self._failures, failure)
-        if is_refused_as(failure, Refusal.UNAUTHORIZED):
-            retry_in = max(retry_in, REJECTED_TOKEN_PAUSE_SECONDS)
-            self._gate.suspend(REJECTED_TOKEN_PAUSE_SECONDS)
-            event = events.REJECTED_IDENTITY
-        else:
-            event = events.POLL_FAILED
-        self._log.emit(event, message=failure.message, retry_in=round(retry_in, 1))
+        held = self._outlook.held(ENDPOINT)
+        if held is not None:
+            retry_in = max(retry_in, held.seconds)
+        self._log.emit(
+            events.POLL_FAILED,
+            message=failure.message,
+            retry_in=round(retry_in, 1),
+        )
         return Poll(productive=False, retry_in=retry_in, failure=failure)
+
+
+def _may_dislike_limit(outcome: Outcome[Listing]) -> bool:
+    """Tell whether a look was refused for the shape of the request."""
+    return not isinstance(outcome, Confirmed) and is_refused_as(
+        outcome, Refusal.INVALID
+    )

@@ -36,14 +36,6 @@ JOIN_TROUBLE = declare(
     "Registration did not succeed yet; it is tried again with the same key.",
     "Check network.base_url if this goes on.",
 )
-REJECTED_IDENTITY = declare(
-    "identity.rejected",
-    "error",
-    "message retry_in",
-    "The network does not accept our token. Nothing is claimed or sent until then; "
-    "results are kept.",
-    "Look at the agent's standing on the network. A new agent is never made by itself.",
-)
 POLLED = declare(
     "discover.polled",
     "debug",
@@ -56,6 +48,13 @@ POLL_FAILED = declare(
     "message retry_in",
     "The marketplace could not be read.",
     "Check the network and network.base_url if this goes on.",
+)
+LIMIT_REFUSED = declare(
+    "discover.limit_refused",
+    "info",
+    "limit",
+    "The network refuses to be asked for so many tasks, and answers without the "
+    "parameter: it is left away in this run.",
 )
 UNREADABLE = declare(
     "discover.unreadable",
@@ -122,12 +121,52 @@ EXPIRED = declare(
     "If this is common, have the strategy decline what it cannot do in time, or check "
     "this machine's clock.",
 )
+LEAK_STOPPED = declare(
+    "result.leak_stopped",
+    "error",
+    "task_id strategy error kind where",
+    "A result held a secret, or the canary of its run, and was not sent; the task "
+    "failed. The secret itself is not logged or kept.",
+    "Read the task and the strategy: its text may have talked the strategy into this. "
+    "Change the secret if it is one that the strategy should not know.",
+)
 MISCONFIGURED = declare(
     "strategy.misconfigured",
     "error",
     "task_id strategy problem fix",
     "A strategy says that it cannot work as it is set up.",
-    "Do what `fix` says, then restart.",
+    "Do what `fix` says, then `journeyman reload`. Where neither its file nor its "
+    "settings change by that: `journeyman strategies release NAME`.",
+)
+QUARANTINED = declare(
+    "strategy.quarantined",
+    "error",
+    "strategy problem fix task_id errors retry_in",
+    "A strategy made too many errors, or cannot work as it is set up: it is given no "
+    "work. After `retry_in` seconds it is tried with one task; null: only a change "
+    "of its file or its settings can help.",
+    "Read `problem`, mend the strategy and `journeyman reload`; or let it work again "
+    "as it is: `journeyman strategies release NAME`.",
+)
+ON_TRIAL = declare(
+    "strategy.on_trial",
+    "info",
+    "strategy task_id",
+    "A strategy's rest is over. It is tried with this one task: done, it works as "
+    "before; an error, and it rests twice as long.",
+)
+RELEASED = declare(
+    "strategy.released",
+    "info",
+    "strategy reason",
+    "A strategy is out of quarantine, and is given work as before.",
+)
+HELD = declare(
+    "task.held",
+    "info",
+    "task_id strategy reason retry_in",
+    "A claimed task waits, because its strategy is in quarantine and no other wants "
+    "it.",
 )
 PUT_OFF = declare(
     "task.put_off",
@@ -147,6 +186,14 @@ REJECTED = declare(
     "task_id strategy message",
     "The network refused the result or the completion; nothing was earned.",
     "If this is common for a strategy, check its answers: `journeyman tasks`.",
+)
+UNSETTLED = declare(
+    "task.unsettled",
+    "warning",
+    "task_id strategy reward message",
+    "The result was accepted, and the network never said clearly whether the task is "
+    "completed. It is given up; nothing is booked, although it may have been paid.",
+    "Compare the balance that the network shows with `journeyman ledger`.",
 )
 COMPLETED = declare(
     "task.completed",

@@ -1,16 +1,16 @@
 """The gate: whether new work may be claimed, and whether we may act at all."""
 
-from journeyman.domain import Clock
+from journeyman.loop.ports import CALM, Outlook
 
 
 class Gate:
     """Says what the loop may do now, and why not."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, outlook: Outlook = CALM) -> None:
+        """Open it; `outlook` knows what the network lets us do."""
+        self._outlook = outlook
         self._closed_because = ""
         self._paused = False
-        self._suspended_until = 0.0
         self._lacking = ""
 
     def close(self, reason: str) -> None:
@@ -29,10 +29,6 @@ class Gate:
         """Claim nothing while something is lacking; empty when it is there again."""
         self._lacking = what
 
-    def suspend(self, seconds: float) -> None:
-        """Send nothing for a while: the network does not accept our token."""
-        self._suspended_until = self._clock.monotonic() + seconds
-
     @property
     def is_closed(self) -> bool:
         """The daemon drains: what waits for a slot waits for the next start."""
@@ -40,8 +36,12 @@ class Gate:
 
     @property
     def suspended_for(self) -> float:
-        """Seconds until we may act again; 0 when we may."""
-        return max(0.0, self._suspended_until - self._clock.monotonic())
+        """Seconds until we may act again; 0 when we may.
+
+        The network is down, or refuses our token.
+        """
+        stopped = self._outlook.stopped()
+        return stopped.seconds if stopped else 0.0
 
     @property
     def obstacle(self) -> str:
@@ -50,4 +50,5 @@ class Gate:
             return self._closed_because
         if self._paused:
             return "paused"
-        return "token rejected" if self.suspended_for else self._lacking
+        stopped = self._outlook.stopped()
+        return stopped.reason if stopped else self._lacking

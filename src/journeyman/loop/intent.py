@@ -1,11 +1,14 @@
 """Intents: what changes the network is committed before it is sent (design 2)."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from journeyman.domain import (
     Clock,
     IdempotencyKey,
+    NotSent,
     Refusal,
     Refused,
     TaskState,
@@ -15,11 +18,8 @@ from journeyman.domain.outcome import Failure
 from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import events
 from journeyman.loop.backoff import Backoff
-from journeyman.loop.gate import Gate
+from journeyman.loop.ports import CALM, Outlook
 from journeyman.observability import Log
-
-REJECTED_TOKEN_PAUSE_SECONDS = 60.0
-"""A token that was refused is tried at most once in this time."""
 
 DOUBTFUL_TRIES = 3
 """A single 403 or 404 is never trusted: gateways give them for a service that
@@ -33,9 +33,19 @@ DOUBTFUL_PAUSE_SECONDS = 30.0
 """At least so long between two of them: a restart takes its time."""
 
 TOKEN_REFUSED = 401
-"""This status is about the token itself (RFC 9110, section 15.5.2). A 403 may be about
-one task only, so it stops that task and not the daemon; a token that a network refuses
-by 403 shows at the next look at the marketplace."""
+"""This status is about the token itself (RFC 9110, section 15.5.2); `network.pressure`
+confirms it and stops everything. A 403 may be about one task only, so it stops that
+task and not the daemon; a token that a network refuses by 403 shows at the next look at
+the marketplace."""
+
+ENDPOINTS: Mapping[TaskState, str] = MappingProxyType(
+    {
+        TaskState.CLAIMING: "claim",
+        TaskState.SUBMITTING: "submit",
+        TaskState.COMPLETING: "complete",
+    },
+)
+"""The endpoint that each intent's request goes to."""
 
 MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})
 """Refusals with which networks answer a repeat of what they have done."""
@@ -52,15 +62,27 @@ class Intents:
         *,
         journal: Journal,
         backoff: Backoff,
-        gate: Gate,
         clock: Clock,
         log: Log,
+        outlook: Outlook = CALM,
     ) -> None:
         self.journal = journal
         self._backoff = backoff
-        self._gate = gate
+        self._outlook = outlook
         self._clock = clock
         self._log = log
+
+    async def hold_back(
+        self, record: TaskRecord, state: TaskState
+    ) -> TaskRecord | None:
+        """Put a task off whose request may not go now; None when it may.
+
+        It is no attempt: nothing was sent, and nothing is counted.
+        """
+        held = self._outlook.held(ENDPOINTS[state])
+        if held is None:
+            return None
+        return await self._put_off(record, held.seconds, held.reason)
 
     async def open(
         self,
@@ -106,10 +128,13 @@ class Intents:
     ) -> TaskRecord:
         """Keep an intent for a later repeat, or put the task back where it was.
 
-        `back_to` is used only when nothing can have happened.
+        `back_to` is used only when nothing can have happened. A request that was held
+        back at the last moment was no attempt.
         """
         uncertain = uncertain or isinstance(failure, Unknown)
-        doubts = record.doubts + 1 if is_doubt(failure) else 0
+        was_held = isinstance(failure, NotSent) and failure.held_back
+        attempts = record.attempts - was_held
+        doubts = self._doubts(record, failure)
         wait = self._wait(record, failure)
         next_at = self._clock.now().timestamp() + wait
         tasks, reason = self.journal.tasks, failure.message
@@ -121,19 +146,21 @@ class Intents:
                     back_to,
                     reason=reason,
                     next_at=next_at,
-                    attempts=record.attempts,
+                    attempts=attempts,
                     doubts=doubts,
                 )
             return tasks.postpone(
                 record,
                 next_at=next_at,
-                attempts=record.attempts,
+                attempts=attempts,
                 doubts=doubts,
                 reason=reason,
                 maybe_sent=uncertain,
             )
 
         kept = await self.journal.commit(write)
+        if was_held:
+            return kept
         self._log.emit(
             events.DELAYED,
             task_id=record.task_id,
@@ -168,18 +195,38 @@ class Intents:
         return await self.journal.commit(write)
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
+        if isinstance(failure, NotSent) and failure.held_back:
+            return self._backoff.spread(failure.retry_after or 0.0)
         wait = self._backoff.seconds(record.attempts, failure)
-        if is_doubt(failure):
-            wait = max(wait, DOUBTFUL_PAUSE_SECONDS)
-        if isinstance(failure, Refused) and failure.status == TOKEN_REFUSED:
-            wait = max(wait, REJECTED_TOKEN_PAUSE_SECONDS)
-            self._gate.suspend(REJECTED_TOKEN_PAUSE_SECONDS)
-            self._log.emit(
-                events.REJECTED_IDENTITY,
-                message=failure.message,
-                retry_in=round(wait, 1),
+        return max(wait, DOUBTFUL_PAUSE_SECONDS) if is_doubt(failure) else wait
+
+    def _doubts(self, record: TaskRecord, failure: Failure) -> int:
+        """Count the doubtful refusals in a row; an endpoint that is gone gives none."""
+        if isinstance(failure, NotSent) and failure.held_back:
+            return record.doubts
+        if not is_doubt(failure):
+            return 0
+        is_absent = self._outlook.is_absent(ENDPOINTS[record.state])
+        return record.doubts + (not is_absent)
+
+    async def _put_off(
+        self, record: TaskRecord, seconds: float, reason: str
+    ) -> TaskRecord:
+        next_at = self._clock.now().timestamp() + self._backoff.spread(seconds)
+        was_sent = record.maybe_sent and not record.unsent
+
+        def write() -> TaskRecord:
+            return self.journal.tasks.postpone(
+                record,
+                next_at=next_at,
+                # Counted when it was committed, and it never left.
+                attempts=record.attempts - record.unsent,
+                doubts=record.doubts,
+                reason=reason,
+                maybe_sent=was_sent,
             )
-        return wait
+
+        return await self.journal.commit(write)
 
 
 def key_for(record: TaskRecord, action: str) -> IdempotencyKey:

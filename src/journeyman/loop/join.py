@@ -108,8 +108,9 @@ class Join:
                     else "its identity is gone"
                 ),
                 "Restore identity.json from a backup. Only if that agent and its "
-                "credits may be given up, move the whole data directory away and join "
-                "anew: one agent's books must not go on as another's.",
+                "credits may be given up: `journeyman join --replace` registers a new "
+                "one and puts these books aside. One agent's books must not go on as "
+                "another's.",
             )
 
     def _tidy_answer(self, identity: Identity) -> None:

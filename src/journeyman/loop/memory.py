@@ -31,6 +31,10 @@ class StrategyMemory:
             return f"ctx.state holds what JSON cannot say: {error}"
         return ""
 
+    def has_changed(self, strategy: str) -> bool:
+        """Tell whether `save` would write anything."""
+        return json.dumps(self.of(strategy)) != self._saved[strategy]
+
     def save(self, strategy: str) -> None:
         """Write a state that has changed, inside a transaction."""
         written = json.dumps(self.of(strategy))

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from journeyman.domain import IdempotencyKey, Outcome, Result, TaskId
-from journeyman.network import Claimed, Completed, Listing, Registration, Submitted
+from journeyman.network import (
+    Claimed,
+    Completed,
+    Held,
+    Listing,
+    Registration,
+    Submitted,
+)
 
 
 class Registrar(Protocol):
@@ -23,8 +30,47 @@ class Registrar(Protocol):
         ...
 
 
+class Outlook(Protocol):
+    """What the network lets us do now."""
+
+    def stopped(self) -> Held | None:
+        """Say why nothing at all may be done; None when something may."""
+        ...
+
+    def held(self, endpoint: str) -> Held | None:
+        """Say why a request to this endpoint must wait; None when it may go."""
+        ...
+
+    def is_absent(self, endpoint: str) -> bool:
+        """Tell whether the network lacks this endpoint, as far as we know."""
+        ...
+
+
+class _Calm:
+    """A network that lets us do everything."""
+
+    def stopped(self) -> Held | None:
+        return None
+
+    def held(self, endpoint: str) -> Held | None:
+        del endpoint
+        return None
+
+    def is_absent(self, endpoint: str) -> bool:
+        del endpoint
+        return False
+
+
+CALM: Outlook = _Calm()
+"""For parts that are used without a network."""
+
+
 class Market(Protocol):
-    """The four actions of a worker."""
+    """The four actions of a worker, and the listing that is public."""
+
+    async def public_marketplace(self) -> Outcome[Listing]:
+        """Contract endpoint 3: where to look when endpoint 6 is not there."""
+        ...
 
     async def marketplace_tasks(self, limit: int | None) -> Outcome[Listing]:
         """Contract endpoint 6."""

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from journeyman.domain import AgentId, Clock, Task, TaskId, TaskState
 from journeyman.journal import Journal
@@ -12,7 +13,10 @@ from journeyman.observability import Log
 from journeyman.strategies.registry import Choice
 
 OPEN_WORDS = frozenset(
-    {"", "open", "available", "new", "pending", "published", "active"}
+    {
+        *("", "open", "available", "new", "pending", "published", "active"),
+        *("claimable", "listed", "live", "posted", "ready", "unassigned", "unclaimed"),
+    }
 )
 """Words for a task that may be claimed. The contract shows none, so an empty status
 counts as open, and any other word does not."""
@@ -22,6 +26,9 @@ HELD_WORDS = OPEN_WORDS | {"claimed", "assigned", "in_progress", "in progress"}
 
 REVISABLE = frozenset({TaskState.SKIPPED})
 """States in which a task is decided about again when it, or a strategy, changed."""
+
+Record: TypeAlias = Callable[[Task, Choice], None]
+"""Keeps what was decided about a task."""
 
 
 class Chooser(Protocol):
@@ -65,40 +72,46 @@ class Select:
         min_reward: int,
         clock: Clock,
         log: Log,
+        record: Record | None = None,
     ) -> None:
+        """Make one; `record` is told of each choice, inside its transaction."""
         self._agent_id = agent_id
         self._chooser = chooser
         self._journal = journal
         self._min_reward = min_reward
         self._clock = clock
         self._log = log
+        self._record = record
 
     def __call__(self, tasks: tuple[Task, ...]) -> Verdict:
         """Decide about a page; all its sightings share one commit."""
         verdict = Verdict()
-        fresh: dict[TaskId, tuple[Task, str]] = {}
+        fresh: dict[TaskId, Task] = {}
         for task in tasks:
-            fingerprint = self._fingerprint(task)
-            if task.id not in fresh and self._is_news(task, fingerprint):
-                fresh[task.id] = (task, fingerprint)
+            if task.id not in fresh and self._is_news(task):
+                fresh[task.id] = task
             else:
                 verdict.known += 1
         if fresh:
             with self._journal.tx("sightings"):
-                for task, fingerprint in fresh.values():
-                    self._decide(task, fingerprint, verdict)
+                for task in fresh.values():
+                    self._decide(task, verdict)
         return verdict
 
-    def _is_news(self, task: Task, fingerprint: str) -> bool:
+    def _is_news(self, task: Task) -> bool:
         known = self._journal.tasks.sighting(task.id)
         if known is None:
             return True
         state, judged = known
-        return state in REVISABLE and judged != fingerprint
+        return state in REVISABLE and judged != self._fingerprint(task)
 
-    def _decide(self, task: Task, fingerprint: str, verdict: Verdict) -> None:
+    def _decide(self, task: Task, verdict: Verdict) -> None:
+        # As things are now: the task before this one may have changed who is free.
+        fingerprint = self._fingerprint(task)
         reason = self._obstacle(task)
         choice = None if reason else self._chooser.choose(task)
+        if choice and self._record:
+            self._record(task, choice)
         if choice and choice.strategy:
             verdict.wanted += 1
             self._journal.tasks.sight(
@@ -106,6 +119,8 @@ class Select:
                 TaskState.WANTED,
                 reason=choice.reason,
                 strategy=choice.strategy.name,
+                chance=choice.chance,
+                cost=choice.cost,
                 fingerprint=fingerprint,
             )
             self._log.emit(

@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
-from journeyman.domain import Clock, Confirmed, TaskState
+from journeyman.domain import Clock, Confirmed, Result, TaskState
 from journeyman.domain.outcome import Failure
 from journeyman.journal import TaskRecord
 from journeyman.loop import events
+from journeyman.loop.age import age_since
 from journeyman.loop.deadline import PASSED, has_passed
 from journeyman.loop.intent import (
     RESULT_DOUBTFUL_TRIES,
@@ -43,7 +44,11 @@ class Submit:
             raise LookupError(f"task {record.task_id} is {record.state}, no result")
         if self._is_too_late(record):
             return await self._give_up(record)
-        result, key = record.result, key_for(record, "submit")
+        held = await self._intents.hold_back(record, TaskState.SUBMITTING)
+        return held or await self._send(record, record.result)
+
+    async def _send(self, record: TaskRecord, result: Result) -> TaskRecord:
+        key = key_for(record, "submit")
         record, uncertain = await self._intents.open(record, TaskState.SUBMITTING)
         outcome = await self._market.submit(record.task_id, result, key)
         if isinstance(outcome, Confirmed):
@@ -75,14 +80,10 @@ class Submit:
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         if must_wait(failure) or is_doubtful(record, failure, RESULT_DOUBTFUL_TRIES):
-            return self._age(record) <= self._result_max_age
+            now, journal = self._clock.now(), self._intents.journal
+            age = age_since(journal, record, TaskState.EXECUTED, now)
+            return age <= self._result_max_age
         return False
-
-    def _age(self, record: TaskRecord) -> timedelta:
-        """How old the result is; the task itself may have waited long before."""
-        history = self._intents.journal.tasks.history(record.task_id)
-        made = [move.at for move in history if move.after == TaskState.EXECUTED]
-        return self._clock.now() - (made[-1] if made else record.seen_at)
 
     async def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
         record = await self._intents.settle(

@@ -13,6 +13,7 @@ from journeyman.journal import Journal, TaskRecord
 from journeyman.loop import events
 from journeyman.loop.bell import Bell
 from journeyman.loop.gate import Gate
+from journeyman.loop.shortlist import Shortlist
 from journeyman.observability import Log
 
 WORK = frozenset({TaskState.CLAIMED, TaskState.CLAIMING})
@@ -59,6 +60,7 @@ class Worker:
         journal: Journal,
         steps: Mapping[TaskState, Step],
         gate: Gate,
+        shortlist: Shortlist,
         slots: int,
         max_tasks: int | None,
         clock: Clock,
@@ -67,12 +69,14 @@ class Worker:
         self._journal = journal
         self._steps = steps
         self._gate = gate
+        self._shortlist = shortlist
         self._slots = slots
         self._max_tasks = max_tasks
         self._clock = clock
         self._log = log
         self._carried: dict[TaskId, Lane] = {}
         self._listeners: list[Callable[[], None]] = []
+        self._end_listeners: list[Callable[[TaskRecord], None]] = []
         self.progress = Progress()
         self.bell = Bell()
         """Rung when there may be something to do."""
@@ -102,6 +106,10 @@ class Worker:
         """Call this whenever a task is put down: it has ended, or must wait."""
         self._listeners.append(listener)
 
+    def on_end(self, listener: Callable[[TaskRecord], None]) -> None:
+        """Call this with each task that a strategy wanted and that has now ended."""
+        self._end_listeners.append(listener)
+
     async def run(self, group: TaskGroup) -> None:
         """Fill slots for ever; cancel to stop."""
         while True:
@@ -111,7 +119,7 @@ class Worker:
             await self.bell.wait(self._seconds_until_due())
 
     def _due(self) -> list[tuple[Lane, TaskRecord]]:
-        if self._gate.suspended_for:
+        if self._gate.suspended_for or not self._is_anything_due():
             return []
         lanes = list(self._carried.values())
         repeats = self._take(REPEATS, self._slots - lanes.count(Lane.REPEAT))
@@ -119,9 +127,13 @@ class Worker:
         work = [] if self._gate.is_closed else self._take(WORK, free)
         if not self._gate.obstacle:
             new = min(free - len(work), self._allowance(), self._room_for_promises())
-            work += self._take(frozenset({TaskState.WANTED}), new)
+            work += self._shortlist.take(new, self._carried)
         due = [(Lane.REPEAT, record) for record in repeats]
         return due + [(Lane.SLOT, record) for record in work]
+
+    def _is_anything_due(self) -> bool:
+        """Ask once, before asking state by state: mostly the answer is no."""
+        return self._journal.tasks.has_due(self._clock.now(), self._carried)
 
     def _take(self, states: frozenset[TaskState], limit: int) -> list[TaskRecord]:
         if limit <= 0:
@@ -212,3 +224,6 @@ class Worker:
         elif record.state in TERMINAL:
             self.progress.ended += 1
             self.progress.completed += record.state is TaskState.COMPLETED
+        if record.state in TERMINAL:
+            for listener in self._end_listeners:
+                listener(record)

@@ -1,0 +1,62 @@
+"""What outlives a run of the token's standing: whether it was rejected, and until when.
+
+Results are parked while the network rejects the token. That time does not count
+towards `work.result_max_age_days`: a result's age begins anew when the token works
+again, so that no result is given up for a silence of ours (decision 0028).
+"""
+
+from datetime import datetime
+
+from journeyman.domain import JSON, Clock
+from journeyman.journal import Journal
+
+TOKEN = "token"  # noqa: S105 - the name of a fact, not a token
+"""The fact that holds it."""
+
+
+class TokenMemory:
+    """Keeps the token's standing in the journal."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    @property
+    def is_rejected(self) -> bool:
+        """An earlier run, or this one, found the token rejected."""
+        return rejection(self._journal) is not None
+
+    def rejected(self, message: str) -> None:
+        """Keep that the network does not accept the token; `message` is what it said.
+
+        The moment of the first refusal is kept, over restarts too.
+        """
+        if not self.is_rejected:
+            self._put({"rejected_since": self._now, "message": message})
+
+    def accepted(self) -> None:
+        """Keep that it does again, and since when."""
+        if self.is_rejected:
+            self._put({"accepted_at": self._now})
+
+    @property
+    def _now(self) -> str:
+        return self._clock.now().isoformat()
+
+    def _put(self, fact: dict[str, JSON]) -> None:
+        with self._journal.tx("token's standing"):
+            self._journal.facts.put(TOKEN, fact)
+
+
+def rejection(journal: Journal) -> dict[str, JSON] | None:
+    """Give `rejected_since` (ISO 8601) and `message`; None when the token is good."""
+    fact = journal.facts.get(TOKEN)
+    is_rejected = isinstance(fact, dict) and "rejected_since" in fact
+    return fact if is_rejected and isinstance(fact, dict) else None
+
+
+def accepted_at(journal: Journal) -> datetime | None:
+    """Give when the token worked again after it was rejected; None if it never was."""
+    fact = journal.facts.get(TOKEN)
+    moment = fact.get("accepted_at") if isinstance(fact, dict) else None
+    return datetime.fromisoformat(moment) if isinstance(moment, str) else None
