@@ -8,7 +8,7 @@ import pytest
 
 from journeyman.console import build_app
 from journeyman.domain import JSON, NewTask, SpendId
-from journeyman.domain.errors import SafetyError
+from journeyman.domain.errors import SafetyError, UsageError
 
 
 class RecordingDesk:
@@ -32,6 +32,17 @@ class RecordingDesk:
 
     def stop(self) -> None:
         self.asked.append("stop")
+
+    async def reload(self) -> dict[str, JSON]:
+        return {"reloaded": False, "problems": ["E101"]}
+
+    def release(self, strategy: str) -> dict[str, JSON]:
+        if strategy != "ill one":
+            raise UsageError(f"{strategy!r} is not in quarantine")
+        return {"strategy": strategy, "released": True}
+
+    def promote(self, strategy: str) -> dict[str, JSON]:
+        return {"strategy": strategy, "promoted": True}
 
     async def post(self, new: NewTask) -> dict[str, JSON]:
         self.asked.append(new)
@@ -158,3 +169,20 @@ async def test_a_verdict_that_is_misspelt_settles_nothing(
 
     assert answer.status_code == 404
     assert desk.asked == []
+
+
+async def test_a_reload_that_is_refused_is_an_answer_and_no_error(
+    console: httpx.AsyncClient,
+) -> None:
+    answer = await console.post("/reload")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"reloaded": False, "problems": ["E101"]}
+
+
+async def test_a_strategy_is_released_by_its_name(console: httpx.AsyncClient) -> None:
+    done = await console.post("/strategies/ill%20one/release")
+    refused = await console.post("/strategies/sound/release")
+
+    assert done.json()["released"]
+    assert (refused.status_code, refused.json()["exit_code"]) == (409, 2)

@@ -1,5 +1,7 @@
 """The owner's desk of a running daemon, over its real control socket."""
 
+import os
+import signal
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -9,6 +11,17 @@ import anyio
 import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import MakeSite, Site
+
+MORE = """
+from journeyman import Strategy
+
+
+class More(Strategy):
+    kinds = {"more"}
+
+    async def run(self, task):
+        return "more"
+"""
 
 
 @asynccontextmanager
@@ -143,3 +156,37 @@ async def test_a_path_too_long_for_a_socket_costs_the_desk_and_nothing_else(
     assert "sock" in str(site.log.named("control.unavailable")[0]["path"])
     with site.journal() as journal:
         assert journal.tasks.counts()["completed"] >= 2
+
+
+async def test_strategies_are_loaded_anew_on_the_owner_s_word(idle: Site) -> None:
+    folder = idle.folder / "strategies"
+    async with _at_the_desk(idle) as desk:
+        (folder / "more.py").write_text((folder / "count_words.py").read_text())
+        refused = (await desk.post("/reload")).json()
+        (folder / "more.py").write_text(MORE)
+        done = (await desk.post("/reload")).json()
+
+    assert not refused["reloaded"]
+    assert "E109" in refused["problems"][0]
+    assert (done["added"], done["changed"]) == (["more"], [])
+
+
+async def test_a_hangup_loads_the_strategies_anew(idle: Site) -> None:
+    async with _at_the_desk(idle) as desk:
+        (idle.folder / "strategies" / "more.py").write_text(MORE)
+        os.kill(os.getpid(), signal.SIGHUP)
+        await idle.logged("strategies.reloaded")
+        status = (await desk.get("/status")).json()
+
+    assert idle.log.named("strategies.reloaded")[0]["reason"] == "SIGHUP"
+    assert status["loaded_strategies"] == ["count_words", "more"]
+
+
+async def test_a_strategy_that_is_not_in_quarantine_cannot_be_released(
+    idle: Site,
+) -> None:
+    async with _at_the_desk(idle) as desk:
+        answer = await desk.post("/strategies/count_words/release")
+
+    assert answer.json()["exit_code"] == 2
+    assert "journeyman status" in answer.json()["fix"]

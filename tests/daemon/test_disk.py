@@ -10,7 +10,7 @@ from tests.daemon.conftest import URL, Site
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.disk import MEBIBYTE, OBSTACLE, DiskWatch, free_bytes
 from journeyman.loop import Gate
-from journeyman.testing import FakeClock, RecordingLog
+from journeyman.testing import RecordingLog
 
 
 class Disk:
@@ -29,7 +29,7 @@ class Disk:
 
 @pytest.fixture
 def gate() -> Gate:
-    return Gate(FakeClock())
+    return Gate()
 
 
 @pytest.fixture

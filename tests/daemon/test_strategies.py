@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.daemon.strategies import (
-    generation,
+    generation_of,
     load_strategies,
     ready_strategies,
     strategies_directory,
@@ -60,7 +60,7 @@ def test_a_generation_is_the_same_until_a_file_or_a_parameter_changes(
 ) -> None:
     def now(**params: int) -> str:
         settings = StrategySettings(directory=folder, params={"echo": {**params}})
-        return generation(load_strategies(settings))
+        return generation_of(load_strategies(settings)).name
 
     first = now()
     assert now() == first

@@ -15,6 +15,30 @@ Refuse = Callable[..., list[str]]
     ("toml", "problem"),
     [
         pytest.param(
+            '[contract]\ndialect = "kamel"',
+            '2: contract.dialect: "kamel" names no dialect; wanted one of auto, snake, '
+            "camel, id-only, wrapped",
+            id="no-such-dialect",
+        ),
+        pytest.param(
+            '[contract.dialects.acme.claim]\ntaskid = "id"',
+            "2: contract.dialects.acme: claim has no value 'taskid', did you mean "
+            "task_id; it has task_id, agent_id; claim says nothing without task_id",
+            id="no-such-value-in-a-dialect",
+        ),
+        pytest.param(
+            '[contract.dialects.acme]\nclaim = "id"',
+            '2: contract.dialects.acme.claim: got "id", wanted a table: '
+            "[contract.dialects.acme.claim]",
+            id="no-table-in-a-dialect",
+        ),
+        pytest.param(
+            '[contract.dialects.auto.claim]\ntask_id = "id"',
+            '2: contract.dialects.auto: "auto" is no name: the word has a meaning of '
+            "its own",
+            id="no-name-of-a-dialect",
+        ),
+        pytest.param(
             "[network]\nbas_url = 1",
             "2: network.bas_url: no such setting; did you mean network.base_url?",
             id="misspelt-key",

@@ -43,6 +43,18 @@ class Desk(Protocol):
         """Drain and exit, as after SIGTERM."""
         ...
 
+    async def reload(self) -> dict[str, JSON]:
+        """Load the strategies anew, or say why the old ones stay."""
+        ...
+
+    def release(self, strategy: str) -> dict[str, JSON]:
+        """Let a strategy out of quarantine."""
+        ...
+
+    def promote(self, strategy: str) -> dict[str, JSON]:
+        """Give a strategy work that was in shadow."""
+        ...
+
     async def post(self, new: NewTask) -> dict[str, JSON]:
         """Publish a task within the owner's limits."""
         ...
@@ -89,6 +101,18 @@ class Console:
         self.desk.stop()
         return JSONResponse({"ok": True})
 
+    async def reload(self, _request: Request) -> Response:
+        """POST /reload: 200 also where the old strategies stay; `reloaded` tells."""
+        return JSONResponse(await self.desk.reload())
+
+    async def release(self, request: Request) -> Response:
+        """POST /strategies/{name}/release."""
+        return JSONResponse(self.desk.release(request.path_params["name"]))
+
+    async def promote(self, request: Request) -> Response:
+        """POST /strategies/{name}/promote."""
+        return JSONResponse(self.desk.promote(request.path_params["name"]))
+
     async def post(self, request: Request) -> Response:
         """POST /posts with title, description, reward and optional fields."""
         return JSONResponse(await self.desk.post(_new_task(await _object(request))))
@@ -128,6 +152,9 @@ def build_app(desk: Desk) -> Starlette:
             route("POST", "/pause", console.pause),
             route("POST", "/resume", console.resume),
             route("POST", "/stop", console.stop),
+            route("POST", "/reload", console.reload),
+            route("POST", "/strategies/{name}/release", console.release),
+            route("POST", "/strategies/{name}/promote", console.promote),
             route("POST", "/posts", console.post),
             route("POST", "/top-ups", console.top_up),
             route("POST", "/top-ups/{spend_id}/confirm", console.confirm_top_up),

@@ -15,7 +15,10 @@ import anyio
 from journeyman.console import Desk
 from journeyman.daemon.control import serve_control
 from journeyman.daemon.disk import FreeBytes, free_bytes
+from journeyman.daemon.learning import Learning
+from journeyman.daemon.pressure import build_pressure, remember_token
 from journeyman.daemon.unwrapping import one_error
+from journeyman.daemon.writing import build_negotiation
 from journeyman.domain import Clock, Identity, Randomness
 from journeyman.domain.errors import JourneymanError
 from journeyman.economy import (
@@ -23,6 +26,7 @@ from journeyman.economy import (
     Limits,
     Offer,
     Posting,
+    PostingRules,
     Refill,
     Shortage,
     TopUp,
@@ -36,8 +40,15 @@ from journeyman.journal import (
     load_identity,
     save_identity,
 )
-from journeyman.loop import Backoff, Join, Papers
-from journeyman.network import HttpLimits, NetworkClient, Transport
+from journeyman.loop import Backoff, Join, Papers, Ranking
+from journeyman.network import (
+    HttpLimits,
+    Negotiation,
+    NetworkClient,
+    Observe,
+    Pressure,
+    Transport,
+)
 from journeyman.observability import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.settings import Settings
@@ -69,8 +80,12 @@ class World:
     """Takes the owner's commands, at a socket of this path, until cancelled."""
     free_bytes: FreeBytes = free_bytes
     """Tells how much room the disk has."""
+    ranking: Ranking | None = None
+    """Puts the tasks that wait for a slot in order; None: as the settings say."""
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
+    has_processes: bool = True
+    """Strategies may run in processes of their own; simulated time has none."""
 
     def seen_by(self, identity: Identity) -> Self:
         """Give the same world with a log whose every line names the agent."""
@@ -86,11 +101,14 @@ class Agent:
     directory: DataDirectory
     journal: Journal
     network: NetworkClient
+    pressure: Pressure
+    """What is let go to the network, and what is held back."""
     limits: Limits
     watch: BalanceWatch
     posting: Posting
     top_up: TopUp
     shortage: Shortage
+    learning: Learning
 
 
 @asynccontextmanager
@@ -118,19 +136,49 @@ async def open_agent(
         DirectoryLock(directory),
         world.open_journal(directory.journal, world.clock.now) as journal,
     ):
-        async with build_network(settings, base_url, world) as network:
-            join = _build_join(directory, journal, network, base_url, world)
-            identity = await _join(join, stop or anyio.Event())
-            world.redactor.add(identity.access_token.reveal())
-            network.identify(identity)
-            ours = world.seen_by(identity)
-            agent = _assemble(settings, directory, journal, network, identity, ours)
-            agent.posting.recover()
-            yield agent
+        learning = Learning(journal, base_url, world.clock)
+        observe = learning.observer
+        pressure = build_pressure(settings.pressure, world)
+        negotiation = build_negotiation(settings.contract, journal, base_url, world)
+        async with build_network(
+            settings, base_url, world, observe, pressure, negotiation
+        ) as network:
+            try:
+                join = _build_join(directory, journal, network, base_url, world)
+                identity = await _join(join, stop or anyio.Event())
+                world.redactor.add(identity.access_token.reveal())
+                network.identify(identity)
+                remember_token(pressure, journal, world.clock)
+                ours = world.seen_by(identity)
+                pressure.report_to(ours.log)
+                agent = _assemble(
+                    settings,
+                    directory,
+                    journal,
+                    network,
+                    pressure,
+                    learning,
+                    identity,
+                    ours,
+                )
+                agent.posting.recover()
+                yield agent
+            finally:
+                learning.keep()
 
 
-def build_network(settings: Settings, base_url: str, world: World) -> NetworkClient:
+def build_network(
+    settings: Settings,
+    base_url: str,
+    world: World,
+    observe: Observe | None = None,
+    pressure: Pressure | None = None,
+    negotiation: Negotiation | None = None,
+) -> NetworkClient:
     """Make a client for the network that the settings name.
+
+    Without `pressure` nothing is held back, and without `negotiation` nothing that was
+    learned is used: for a command that asks once.
 
     Raises:
         ConfigurationError: an address cannot be used.
@@ -148,6 +196,9 @@ def build_network(settings: Settings, base_url: str, world: World) -> NetworkCli
             max_connections=wanted.max_connections,
         ),
         transport=world.transport,
+        observe=observe,
+        pressure=pressure,
+        negotiation=negotiation,
     )
 
 
@@ -196,6 +247,8 @@ def _assemble(
     directory: DataDirectory,
     journal: Journal,
     network: NetworkClient,
+    pressure: Pressure,
+    learning: Learning,
     identity: Identity,
     world: World,
 ) -> Agent:
@@ -208,6 +261,7 @@ def _assemble(
         directory=directory,
         journal=journal,
         network=network,
+        pressure=pressure,
         limits=limits,
         watch=watch,
         posting=Posting(
@@ -215,6 +269,11 @@ def _assemble(
             journal=journal,
             watch=watch,
             limits=limits,
+            rules=PostingRules(
+                base_url=identity.base_url,
+                enabled=settings.posting.enabled,
+                look_at_first=settings.posting.look_at_first,
+            ),
             clock=world.clock,
             randomness=world.randomness,
             log=world.log,
@@ -232,6 +291,7 @@ def _assemble(
             clock=world.clock,
             log=world.log,
         ),
+        learning=learning,
     )
 
 

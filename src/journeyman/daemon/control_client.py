@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
 import httpx2 as httpx
 
@@ -86,6 +87,18 @@ class ControlClient:
     def stop(self) -> None:
         """Have it drain and exit, as after SIGTERM."""
         self._ask("POST", "/stop")
+
+    def reload(self) -> dict[str, JSON]:
+        """Have it load its strategies anew; see `Reloaded`."""
+        return self._ask("POST", "/reload", timeout=TRANSACTION_SECONDS)
+
+    def release(self, strategy: str) -> dict[str, JSON]:
+        """Have it let a strategy out of quarantine."""
+        return self._ask("POST", f"/strategies/{quote(strategy, safe='')}/release")
+
+    def promote(self, strategy: str) -> dict[str, JSON]:
+        """Have it give a strategy work that was in shadow."""
+        return self._ask("POST", f"/strategies/{quote(strategy, safe='')}/promote")
 
     def post(self, new: NewTask) -> dict[str, JSON]:
         """Have it publish a task within the owner's limits."""

@@ -1,6 +1,7 @@
 """Runs the daemon: starts its loops, and ends them in the right order."""
 
 import os
+from collections.abc import Callable
 from functools import partial
 
 import anyio
@@ -11,35 +12,59 @@ from journeyman.daemon.agent import Agent, JoinInterruptedError, World, open_age
 from journeyman.daemon.compose import Works, compose
 from journeyman.daemon.container import would_die_with_container
 from journeyman.daemon.desk import DaemonDesk
+from journeyman.daemon.hangup import listen_for_hangup
+from journeyman.daemon.isolation import isolation_of
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat, repeat
+from journeyman.daemon.plugins import build_plugins
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.shutdown import Shutdown
-from journeyman.daemon.strategies import load_strategies, strategies_directory
+from journeyman.daemon.strategies import (
+    load_strategies,
+    shadows_of,
+    strategies_directory,
+)
 from journeyman.daemon.unwrapping import one_error
 from journeyman.domain.errors import NetworkError
 from journeyman.domain.version import __version__
 from journeyman.loop import Bell, recover_interrupted
 from journeyman.settings import Settings
 from journeyman.strategies.registry import Registry
-from journeyman.strategies.runners import Runner
+from journeyman.strategies.runners import NOT_KEPT, Runner, what_holds
 
 
-async def run_daemon(settings: Settings, base_url: str, world: World) -> None:
+async def run_daemon(
+    settings: Settings,
+    base_url: str,
+    world: World,
+    reread: Callable[[], Settings] | None = None,
+) -> None:
     """Join and work until told to stop; nothing is lost, however it ends.
+
+    `reread` reads the settings again for a reload; without it they stay as they are.
 
     Raises:
         JourneymanError: it cannot start, or the disk fails; see `open_agent`.
     """
-    shutdown = Shutdown()
+    shutdown, reloads = Shutdown(), Bell()
     with one_error():
         async with anyio.create_task_group() as group:
             group.start_soon(shutdown.listen)
+            group.start_soon(listen_for_hangup, reloads.ring, shutdown.request)
             registry = _load(settings, world)
             stop = shutdown.requested
             try:
                 async with open_agent(settings, base_url, world, stop=stop) as agent:
                     ours = world.seen_by(agent.identity)
-                    await Daemon(settings, agent, registry, ours, shutdown).run()
+                    daemon = Daemon(
+                        settings,
+                        agent,
+                        registry,
+                        ours,
+                        shutdown,
+                        reread=reread,
+                        reloads=reloads,
+                    )
+                    await daemon.run()
             except JoinInterruptedError:
                 world.log.emit(events.STOPPED, reason=shutdown.reason)
             group.cancel_scope.cancel()
@@ -55,18 +80,39 @@ class Daemon:
         registry: Registry,
         world: World,
         shutdown: Shutdown,
+        *,
+        reread: Callable[[], Settings] | None = None,
+        reloads: Bell | None = None,
     ) -> None:
+        """Put it together.
+
+        Args:
+            settings: what it runs by.
+            agent: who it is.
+            registry: the strategies to begin with.
+            world: what simulation replaces.
+            shutdown: tells it when to stop.
+            reread: reads the settings again, for a reload.
+            reloads: rung when a reload is wanted.
+        """
         self._settings = settings
         self._agent = agent
-        self._registry = registry
         self._world = world
         self._shutdown = shutdown
-        self._works: Works = compose(
+        isolation = isolation_of(settings.isolation, agent.directory)
+        self._runner = Runner(
+            world.clock,
+            block_limit=world.block_limit,
+            isolation=isolation if world.has_processes else None,
+        )
+        self._works: Works = compose(settings, agent, registry, world, self._runner)
+        self._plugins = build_plugins(
             settings,
             agent,
-            registry,
+            self._works,
             world,
-            Runner(world.clock, block_limit=world.block_limit),
+            reread=reread or (lambda: settings),
+            wishes=reloads or Bell(),
         )
         self._schedule = Schedule(world.clock)
         self._discovering = DiscoverLoop(
@@ -86,11 +132,16 @@ class Daemon:
         self._works.worker.on_rest(self._discovering.feed)
         self._works.worker.on_rest(self._attention.ring)
         self._shutdown.on_request(self._attention.ring)
+        self._plugins.reloader.on_reload(self._look_again)
+        self._plugins.promotion.on_change(self._look_again)
         self._schedule.start()
         try:
-            async with anyio.create_task_group() as side:
+            async with self._runner.running(), anyio.create_task_group() as side:
+                self._serve()
                 self._start_side_loops(side)
+                await self._plugins.reloader.start()
                 await self._work()
+                await self._let_strategies_end()
                 side.cancel_scope.cancel()
         finally:
             self._schedule.stop()
@@ -117,11 +168,13 @@ class Daemon:
         worker, log = self._works.worker, self._world.log
         socket = self._agent.directory.control_socket
         side.start_soon(self._world.serve_control, socket, self._desk(), log)
+        side.start_soon(self._plugins.hooks.run)
+        side.start_soon(self._plugins.reloader.run)
         if not self._settings.work.once:
             side.start_soon(self._discovering.run)
         for name, seconds, action in (
             ("deliver", every.deliver_every_seconds, worker.bell.ring),
-            ("heartbeat", every.heartbeat_every_seconds, self._heartbeat.beat),
+            ("heartbeat", every.heartbeat_every_seconds, self._beat),
             (
                 "top-up check",
                 every.topup_check_every_seconds,
@@ -132,11 +185,47 @@ class Daemon:
                 every.housekeeping_every_seconds,
                 self._keep_house,
             ),
+            *self._plugins.chores(),
         ):
             side.start_soon(partial(repeat, self._schedule, name, seconds, action))
 
+    def _look_again(self) -> None:
+        """Look at the market with the new strategies; work for them may wait, too."""
+        self._plugins.settle()
+        self._serve()
+        self._works.worker.bell.ring()
+        self._discovering.wake()
+
+    def _serve(self) -> None:
+        """Have processes ready for the strategies that want them; say what holds."""
+        strategies = self._works.staff.crew.registry.strategies
+        self._runner.serve(strategies)
+        if any(one.runner == "process" for one in strategies):
+            holds = what_holds()
+            lacks = NOT_KEPT in holds.values()
+            event = events.ISOLATION_LACKS if lacks else events.ISOLATION_HOLDS
+            self._world.log.emit(event, **holds)
+
+    async def _let_strategies_end(self) -> None:
+        """Call the last hooks; not for long, and not at all when forced."""
+        async with anyio.create_task_group() as group:
+
+            async def hurry() -> None:
+                await self._shutdown.forced.wait()
+                group.cancel_scope.cancel()
+
+            group.start_soon(hurry)
+            await self._plugins.hooks.finish()
+            group.cancel_scope.cancel()
+
+    def _beat(self) -> None:
+        self._heartbeat.beat()
+        self._agent.learning.keep_news()
+
     def _keep_house(self) -> None:
         self._works.disk.look()
+        self._works.staff.recorder.trim()
+        self._agent.learning.keep()
         self._agent.journal.database.checkpoint()
 
     async def _look_once(self) -> None:
@@ -185,7 +274,7 @@ class Daemon:
             version=__version__,
             base_url=self._agent.base_url,
             data_directory=str(directory),
-            strategies=[loaded.name for loaded in self._registry.strategies],
+            strategies=sorted(self._works.staff.crew.fingerprints),
             slots=self._settings.work.slots,
             reserve_credits=budget.reserve_credits,
             per_day_credits=budget.per_day_credits,
@@ -193,6 +282,7 @@ class Daemon:
             topup_mode=self._settings.topup.mode,
             pid=os.getpid(),
         )
+        self._plugins.settle()
         if would_die_with_container(directory):
             self._world.log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
 
@@ -212,8 +302,8 @@ class Daemon:
         return DaemonDesk(
             settings=self._settings,
             agent=self._agent,
-            registry=self._registry,
             works=self._works,
+            plugins=self._plugins,
             discovering=self._discovering,
             heartbeat=self._heartbeat,
             stop=self._shutdown.request,
@@ -223,6 +313,7 @@ class Daemon:
 
 def _load(settings: Settings, world: World) -> Registry:
     registry = load_strategies(settings.strategies)
+    shadows_of(registry, settings.strategies)
     for problem in registry.problems:
         world.log.emit(
             events.STRATEGY_PROBLEM,

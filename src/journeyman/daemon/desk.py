@@ -6,12 +6,15 @@ from collections.abc import Callable
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.compose import Works
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat
+from journeyman.daemon.plugins import Plugins
+from journeyman.daemon.release import health_of_strategies, release_strategy
+from journeyman.daemon.pressure import held_back
 from journeyman.daemon.status import journal_status
 from journeyman.daemon.transactions import post_task, settle_top_up, top_up
 from journeyman.domain import JSON, Clock, NewTask, SpendId
 from journeyman.domain.version import __version__
 from journeyman.settings import Settings
-from journeyman.strategies.registry import Registry
+from journeyman.strategies.runners import what_holds
 
 STALE_AFTER_SECONDS = 120.0
 """So long after a look was due, the discover loop must be stuck."""
@@ -25,8 +28,8 @@ class DaemonDesk:
         *,
         settings: Settings,
         agent: Agent,
-        registry: Registry,
         works: Works,
+        plugins: Plugins,
         discovering: DiscoverLoop,
         heartbeat: Heartbeat,
         stop: Callable[[str], None],
@@ -34,8 +37,8 @@ class DaemonDesk:
     ) -> None:
         self._settings = settings
         self._agent = agent
-        self._registry = registry
         self._works = works
+        self._plugins = plugins
         self._discovering = discovering
         self._heartbeat = heartbeat
         self._stop = stop
@@ -53,6 +56,7 @@ class DaemonDesk:
             "data_directory": str(self._agent.directory.path),
             "up_seconds": round(self._heartbeat.up_seconds),
             "obstacle": self._works.gate.obstacle,
+            "held_back": held_back(self._agent.pressure, self._clock),
             "slots": self._settings.work.slots,
             "carried": self._works.worker.in_flight,
             "this_run": {
@@ -64,9 +68,26 @@ class DaemonDesk:
                 "ended": progress.ended,
                 "lost": progress.lost,
             },
-            "loaded_strategies": [s.name for s in self._registry.strategies],
-            "strategy_problems": [str(p) for p in self._registry.problems],
+            "resting": dict(self._agent.network.resting()),
+            **self._strategies(),
             **journal_status(self._agent.journal),
+        }
+
+    def _strategies(self) -> dict[str, JSON]:
+        crew, hooks = self._works.staff.crew, self._plugins.hooks
+        loaded = crew.registry.strategies
+        return {
+            "loaded_strategies": [one.name for one in loaded],
+            "shadow_strategies": [one.name for one in crew.shadows.strategies],
+            "strategy_problems": [str(p) for p in crew.registry.problems],
+            "strategy_runners": {one.name: one.runner for one in loaded},
+            "isolation": {**what_holds()},
+            "strategy_health": health_of_strategies(
+                self._agent.journal, self._clock.now()
+            ),
+            "strategy_status": {
+                one.name: hooks.status(one) for one in loaded if "status" in one.hooks
+            },
         }
 
     def health(self) -> dict[str, JSON]:
@@ -94,6 +115,21 @@ class DaemonDesk:
     def stop(self) -> None:
         """Drain and exit."""
         self._stop("asked by the owner")
+
+    async def reload(self) -> dict[str, JSON]:
+        """Load the strategies anew, or say why the old ones stay."""
+        return (await self._plugins.reloader.reload("asked by the owner")).as_json()
+
+    def release(self, strategy: str) -> dict[str, JSON]:
+        """Let a strategy out of quarantine."""
+        released = release_strategy(self._works.staff.quarantine, strategy)
+        self._works.worker.bell.ring()
+        self._discovering.wake()
+        return released
+
+    def promote(self, strategy: str) -> dict[str, JSON]:
+        """Give a strategy work that was in shadow."""
+        return self._plugins.promotion.promote(strategy)
 
     async def post(self, new: NewTask) -> dict[str, JSON]:
         """Publish a task within the owner's limits."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from journeyman.daemon import events
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.compose import Works
+from journeyman.daemon.pace import Pace
 from journeyman.daemon.schedule import Schedule
 from journeyman.domain import Clock, Randomness, TaskState
 from journeyman.loop import Bell, Poll
@@ -30,11 +31,13 @@ class DiscoverLoop:
     ) -> None:
         self._works = works
         self._schedule = schedule
-        self._every = every
         self._clock = clock
-        self._randomness = randomness
+        self._pace = Pace(
+            usual=every.discover_every_seconds,
+            longest=every.discover_max_seconds,
+            randomness=randomness,
+        )
         self._bell = Bell()
-        self._idle_seconds = every.discover_every_seconds
         self._was_productive = False
         self.looked_at = clock.monotonic()
         """When it last looked, on the monotonic clock."""
@@ -64,7 +67,7 @@ class DiscoverLoop:
 
     def wake(self) -> None:
         """Look now, however long the pause was meant to be."""
-        self._idle_seconds = self._every.discover_every_seconds
+        self._pace.reset()
         self._bell.ring()
 
     def feed(self) -> None:
@@ -73,18 +76,14 @@ class DiscoverLoop:
             self._bell.ring()
 
     def _next_wait(self, poll: Poll | None) -> float:
-        shortest = self._every.discover_every_seconds
-        if poll is not None and poll.productive:
-            self._idle_seconds = shortest
-            return 0.0 if self._works.worker.is_hungry else shortest
-        if poll is not None and poll.retry_in is not None:
-            return poll.retry_in
-        if self._works.worker.in_flight:
-            self._idle_seconds = shortest
-        wait = self._randomness.uniform(self._idle_seconds / 2, self._idle_seconds)
-        longest = max(shortest, self._every.discover_max_seconds)
-        self._idle_seconds = min(self._idle_seconds * 2, longest)
-        return wait
+        # While nothing may be sent the next look is the probe: it must not be late.
+        stopped = self._works.gate.suspended_for
+        if stopped:
+            return stopped
+        worker = self._works.worker
+        return self._pace.next_wait(
+            poll, is_hungry=worker.is_hungry, is_busy=bool(worker.in_flight)
+        )
 
 
 class Heartbeat:
@@ -121,6 +120,7 @@ class Heartbeat:
             polls=tally.polls,
             failed_polls=tally.failed_polls,
             skipped_because=dict(tally.reasons.most_common(3)),
+            quarantined=sorted(self._works.staff.quarantine.obstacles()),
         )
 
 

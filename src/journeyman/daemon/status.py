@@ -5,7 +5,7 @@ The same reader serves a running daemon and a command that looks at a stopped on
 
 from journeyman.domain import IN_FLIGHT, JSON, TaskState
 from journeyman.journal import Journal, SpendState
-from journeyman.loop import is_registration_unknown
+from journeyman.loop import is_registration_unknown, rejection
 
 REASONS_SHOWN = 8
 
@@ -15,6 +15,7 @@ def journal_status(journal: Journal) -> dict[str, JSON]:
     counts = journal.tasks.counts()
     return {
         "registration_unknown": is_registration_unknown(journal),
+        "token_rejected": rejection(journal),
         "balance": journal.ledger.balance(),
         "ledger": dict(journal.ledger.totals()),
         "held_credits": journal.spends.held_credits(),

@@ -3,10 +3,13 @@
 import hashlib
 import shutil
 from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from journeyman.daemon.costs import Costs
 from journeyman.daemon.events import STRATEGY_DEBUG, STRATEGY_SAID, STRATEGY_WARNED
-from journeyman.domain import JSON, Clock
+from journeyman.domain import JSON, Clock, Randomness, TaskId
 from journeyman.economy import Limits, standing
 from journeyman.journal import Journal, TaskRecord
 from journeyman.observability import Event, Log
@@ -55,39 +58,76 @@ class DaemonSurroundings:
         limits: Limits,
         workspaces: Path,
         clock: Clock,
+        randomness: Randomness,
         log: Log,
     ) -> None:
         self._journal = journal
         self._limits = limits
         self._workspaces = workspaces
         self._clock = clock
+        self._randomness = randomness
         self._log = log
+        self._costs = Costs(
+            journal=journal, clock=clock, randomness=randomness, log=log
+        )
 
     def context(self, record: TaskRecord, state: dict[str, JSON]) -> Context:
         """Give the context of one run."""
         log = self._log.bind(task_id=record.task_id, strategy=record.strategy)
+        folder, deadline = self._folder(record.task_id), record.task.deadline
+        book = partial(self._costs.book, record.strategy, record.task_id)
+        return self._context(record.strategy, log, state, folder, deadline, book)
+
+    def hook_context(
+        self,
+        strategy: str,
+        state: dict[str, JSON],
+        number: int,
+        task_id: TaskId | None = None,
+    ) -> Context:
+        """Give the context of one call of a hook; `number` tells it from all others."""
+        log = self._log.bind(task_id=task_id, strategy=strategy)
+        folder = self._hook_folder(number)
+        book = partial(self._costs.book, strategy, task_id or "")
+        return self._context(strategy, log, state, folder, None, book)
+
+    def clean_up(self, record: TaskRecord) -> None:
+        """Remove the workspace of a run that ended."""
+        shutil.rmtree(self._folder(record.task_id), ignore_errors=True)
+
+    def clean_up_hook(self, number: int) -> None:
+        """Remove the workspace of a call that ended."""
+        shutil.rmtree(self._hook_folder(number), ignore_errors=True)
+
+    def _context(
+        self,
+        strategy: str,
+        log: Log,
+        state: dict[str, JSON],
+        folder: Path,
+        deadline: datetime | None,
+        book: Callable[[float, str], None],
+    ) -> Context:
         strategy_log = StrategyLog(log)
         return Context(
-            strategy=record.strategy,
+            strategy=strategy,
             log=strategy_log,
             state=state,
             now=self._clock.now,
-            deadline=record.task.deadline,
-            workspace=self._workspace_maker(record),
+            deadline=deadline,
+            workspace=partial(_make_anew, folder),
             progress=lambda fraction, note: strategy_log.debug(
                 "progress",
                 fraction=fraction,
                 note=note,
             ),
-            budget=self._budget(),
+            budget=self._budget(strategy),
             cancelled=lambda: False,
+            canary=self._randomness.new_id("canary"),
+            cost=book,
         )
 
-    def clean_up(self, record: TaskRecord) -> None:
-        """Remove the workspace of a run that ended."""
-        shutil.rmtree(self._folder(record), ignore_errors=True)
-
-    def _budget(self) -> BudgetView:
+    def _budget(self, strategy: str) -> BudgetView:
         now = standing(self._journal, self._clock.now())
         spendable = min(
             now.available - self._limits.reserve_credits,
@@ -97,19 +137,20 @@ class DaemonSurroundings:
             balance=now.balance,
             spendable=max(0, spendable),
             spent_today=now.spent_today,
+            cost_today=self._costs.today(strategy),
         )
 
-    def _workspace_maker(self, record: TaskRecord) -> Callable[[], Path]:
-        def make() -> Path:
-            folder = self._folder(record)
-            # What an interrupted run left must not be taken for this run's work.
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True, mode=0o700)
-            return folder
-
-        return make
-
-    def _folder(self, record: TaskRecord) -> Path:
+    def _folder(self, task_id: TaskId) -> Path:
         # Hashed: a task id is the network's text and must not name a path.
-        name = hashlib.blake2b(record.task_id.encode(), digest_size=12).hexdigest()
+        name = hashlib.blake2b(task_id.encode(), digest_size=12).hexdigest()
         return self._workspaces / name
+
+    def _hook_folder(self, number: int) -> Path:
+        return self._workspaces / f"hook-{number}"
+
+
+def _make_anew(folder: Path) -> Path:
+    # What an interrupted run left must not be taken for this run's work.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    return folder

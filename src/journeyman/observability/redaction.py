@@ -13,10 +13,11 @@ HIDDEN = "***"
 SHORTEST_SECRET = 6
 """In characters; hiding shorter ones would tear holes into ordinary words."""
 
-_SENSITIVE = (
+SENSITIVE = (
     r"(?:access|refresh|bearer|auth|api|id|session)[_-]?(?:token|key)"
     r"|client[_-]?secret|password|passwd|authorization|set-cookie|cookie"
 )
+"""The names, as a pattern, under which secrets are kept."""
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # RFC 6750, section 2.1: the Authorization header and the token's letters.
     (re.compile(r"\b(bearer)\s+[\w.~+/-]+=*", re.IGNORECASE), rf"\1 {HIDDEN}"),
@@ -27,7 +28,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # "access_token": "...", also inside a JSON text that is itself quoted.
     (
         re.compile(
-            rf"""((?:{_SENSITIVE})\\*["']\s*[:=]\s*(\\*["']))(?:(?!\2).)+""",
+            rf"""((?:{SENSITIVE})\\*["']\s*[:=]\s*(\\*["']))(?:(?!\2).)+""",
             re.IGNORECASE | re.DOTALL,
         ),
         rf"\g<1>{HIDDEN}",
@@ -35,18 +36,19 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # access_token=..., Authorization: Basic ...
     (
         re.compile(
-            rf"""\b((?:{_SENSITIVE})\s*[:=]\s*(?:basic\s+)?)[^\s"'&;,]+""",
+            rf"""\b((?:{SENSITIVE})\s*[:=]\s*(?:basic\s+)?)[^\s"'&;,]+""",
             re.IGNORECASE,
         ),
         rf"\g<1>{HIDDEN}",
     ),
 )
-_HINTS = re.compile(
-    "token|key|secret|passw|authorization|cookie|bearer|eyj|://",
-    re.IGNORECASE,
+_HINT_WORDS = (
+    *("token", "key", "secret", "passw", "authorization", "cookie", "bearer"),
+    *("eyj", "://"),
 )
 """One of these is in every text that a pattern could match; a cheap first look."""
-_NAMED = re.compile(rf"(?:{_SENSITIVE}|secret|token)", re.IGNORECASE)
+_HINTS = re.compile("|".join(_HINT_WORDS), re.IGNORECASE)
+_NAMED = re.compile(rf"(?:{SENSITIVE}|secret|token)", re.IGNORECASE)
 
 
 class Redactor:
@@ -61,21 +63,37 @@ class Redactor:
         """Learn a secret; one shorter than six characters is not looked for."""
         if len(secret) < SHORTEST_SECRET:
             return
-        self._forms.update(_forms(secret))
+        self._forms.update(spellings_of(secret))
         self._names.clear()
         # The longest first: a form may hold a shorter one.
         longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
         self._known = re.compile("|".join(map(re.escape, longest_first)))
 
+    def knows(self, text: str) -> bool:
+        """Tell whether a learned secret is in the text, however it is spelled."""
+        return any(form in text for form in self._forms)
+
     def clean(self, text: str) -> str:
         """Give the text without secrets."""
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
-        if not _HINTS.search(text):
+        if not _has_hint(text):
             return text
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text
+
+    def may_hide(self, text: str) -> bool:
+        """Tell whether `clean` could change a text; a no is sure, and cheap."""
+        return self.knows(text) or _has_hint(text)
+
+    def clean_json(self, value: JSON) -> JSON:
+        """Give JSON without secrets, whole: unlike a log's, nothing is left away.
+
+        Raises:
+            RecursionError: it is nested too deeply.
+        """
+        return _walk(value, self.clean)
 
     def clean_value(self, value: object) -> JSON:
         """Give any value as plain JSON without secrets, also in the names of keys."""
@@ -93,6 +111,14 @@ class Redactor:
         if name not in self._names:
             self._names[name] = self.clean(name)
         return self._names[name]
+
+
+def _has_hint(text: str) -> bool:
+    """Look for a hint; in ASCII by plain search, which is twenty times as fast."""
+    if not text.isascii():
+        return _HINTS.search(text) is not None
+    small = text.lower()
+    return any(word in small for word in _HINT_WORDS)
 
 
 def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
@@ -115,8 +141,12 @@ def _entry(key: str, value: JSON, clean: Callable[[str], str]) -> JSON:
     return _walk(value, clean)
 
 
-def _forms(secret: str) -> Iterator[str]:
+def spellings_of(secret: str) -> frozenset[str]:
     """Give the ways in which a secret may be written inside a text."""
+    return frozenset(_spellings_of(secret))
+
+
+def _spellings_of(secret: str) -> Iterator[str]:
     yield secret
     for quoted in (quote(secret, safe=""), quote_plus(secret), quote(secret)):
         yield quoted

@@ -11,10 +11,12 @@ LONGEST_TEXT = 2_000
 EVENT_WIDTH = 24
 """In columns: where the fields begin, for nearly all names of events."""
 
-#: Control characters, changes of writing direction, line separators, and lone
-#: surrogates: in a task's text they could forge lines or move the cursor.
+#: Control characters, changes of writing direction, line separators, lone surrogates,
+#: and what is not to be seen at all, such as tag characters: in a task's text they
+#: could forge lines, move the cursor, or say one thing to people and another to models.
 _UNSAFE: Final = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
+    r"[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]",
 )
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _BARE: Final = re.compile(r"[^\s\"'=]+")
@@ -41,7 +43,7 @@ def shorten(value: JSON) -> JSON:
 def as_json(record: dict[str, JSON]) -> str:
     """Write a record as a JSON object on one line, safe to show on a terminal."""
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return _UNSAFE.sub(_escaped, line)
 
 
 def as_text(record: dict[str, JSON], *, colour: bool) -> str:
@@ -67,4 +69,10 @@ def _value(value: JSON) -> str:
 
 
 def _safe(text: str) -> str:
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Write a character as JSON does: beyond the first plane, as a pair."""
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -108,8 +108,17 @@ def _wanted(value: Schema) -> str:
     if value["type"] == "string":
         formats = {"path": "a path", "uri": "an http or https address"}
         return formats.get(value.get("format", ""), "text")
-    kinds = {"boolean": "true or false", "array": "a list of names", "object": "tables"}
-    return kinds[value["type"]]
+    if value["type"] == "object":
+        return _wanted_table(value["additionalProperties"])
+    return {"boolean": "true or false", "array": "a list of names"}[value["type"]]
+
+
+def _wanted_table(inner: Schema) -> str:
+    if "enum" in inner:
+        return f"a table of names with one of {', '.join(inner['enum'])} for each"
+    if inner.get("type") == "integer":
+        return "a table of names with a whole number, 0 or more, for each"
+    return "tables"
 
 
 def _wanted_number(value: Schema) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 
 from journeyman.settings.knobs import Key, Knob
 
+DEFAULT = "default"
+"""The origin of what nobody wrote."""
+
 
 @dataclass(slots=True)
 class Layer:

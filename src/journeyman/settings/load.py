@@ -10,12 +10,11 @@ from pydantic_settings import InitSettingsSource
 from journeyman.domain.errors import ConfigurationError
 from journeyman.settings.environment import read_environment, read_overrides
 from journeyman.settings.knobs import Key, Knob, knobs
-from journeyman.settings.layers import Layer
+from journeyman.settings.layers import DEFAULT, Layer
 from journeyman.settings.model import Settings
 from journeyman.settings.problems import explain
 from journeyman.settings.toml_files import default_files, read_files
 
-DEFAULT = "default"
 FIX = (
     "Correct what is named above. `journeyman config show` lists every setting "
     "with its value, and docs/reference/configuration.md explains each."

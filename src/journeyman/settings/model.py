@@ -9,7 +9,12 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from journeyman.settings.choosing import ChoosingSettings
+from journeyman.settings.containment import ContainmentSettings
+from journeyman.settings.contract import ContractSettings
+from journeyman.settings.isolation import IsolationSettings
 from journeyman.settings.money import BudgetSettings, TopUpSettings
+from journeyman.settings.pressure import PostingSettings, PressureSettings
 from journeyman.settings.sections import (
     DataSettings,
     NetworkSettings,
@@ -18,6 +23,7 @@ from journeyman.settings.sections import (
     StrategySettings,
     WorkSettings,
 )
+from journeyman.settings.tape import PromotionSettings, TapeSettings
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -42,10 +48,18 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(extra="forbid", frozen=True, strict=True)
 
     network: NetworkSettings = NetworkSettings()
+    contract: ContractSettings = ContractSettings()
     data: DataSettings = Field(default_factory=DataSettings)
     strategies: StrategySettings = StrategySettings()
     schedule: ScheduleSettings = ScheduleSettings()
     work: WorkSettings = WorkSettings()
+    choosing: ChoosingSettings = ChoosingSettings()
+    tape: TapeSettings = TapeSettings()
+    promotion: PromotionSettings = PromotionSettings()
+    containment: ContainmentSettings = ContainmentSettings()
+    isolation: IsolationSettings = IsolationSettings()
+    pressure: PressureSettings = PressureSettings()
+    posting: PostingSettings = PostingSettings()
     budget: BudgetSettings = BudgetSettings()
     topup: TopUpSettings = TopUpSettings()
     log: LogSettings = LogSettings()

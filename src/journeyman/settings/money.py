@@ -31,6 +31,17 @@ class BudgetSettings(Section):
         "strategy that posts in a loop.",
         json_schema_extra={"unit": "posts"},
     )
+    per_strategy_credits: Credits = Field(
+        10,
+        description="The most that one strategy may spend on posts in one day (UTC), "
+        "within the other limits. Low, so that a file that was dropped in cannot "
+        "spend the day's budget; 0 lets no strategy post.",
+    )
+    strategy_credits: dict[str, Credits] = Field(
+        default_factory=dict,
+        description="The same for single strategies, by name.",
+        examples=[{"proofreading": 25}],
+    )
 
 
 class TopUpSettings(Section):

@@ -17,6 +17,7 @@ from journeyman.settings.values import (
     Days,
     Folder,
     Names,
+    Runners,
     Seconds,
     Tables,
 )
@@ -132,11 +133,40 @@ class StrategySettings(Section):
         description="Names of strategies that are loaded and shown but given no work.",
         examples=[["count_words"]],
     )
+    shadow: Names = Field(
+        (),
+        description="Names of strategies that are asked about each task and given "
+        "none: `journeyman strategies scoreboard` tells what they would have done. "
+        "`journeyman strategies promote` puts one to work.",
+        examples=[["word_count"]],
+        json_schema_extra={"option": "--shadow"},
+    )
+    watch: bool = Field(
+        default=False,
+        description="Load the strategies anew, as `journeyman reload` does, when one "
+        "of their files changes. Off, because a file that is being edited should not "
+        "go to work at each save.",
+    )
+    installed: Names = Field(
+        (),
+        description="Names of strategies that installed packages bring, to load beside "
+        "the files. None is loaded unless it is named here, since a package may be "
+        "installed for another reason; `journeyman strategies list` shows what there "
+        "is.",
+        examples=[["seo_bot"]],
+    )
     timeout_seconds: Seconds = Field(
         300,
         description="The longest that one task may take, where its strategy names no "
         "time of its own. Five minutes is ample for the ready strategies, and "
         "gives a slot back within reason when one hangs.",
+    )
+    runners: Runners = Field(
+        default_factory=dict,
+        description="Where single strategies run, whatever they declare: `loop`, "
+        "`thread` or `process`. A process of its own has limits and can be killed; "
+        "see [isolation].",
+        examples=[{"count_words": "process"}],
     )
     params: Tables = Field(
         default_factory=dict,
@@ -173,6 +203,17 @@ class ScheduleSettings(Section):
     topup_check_every_seconds: Seconds = Field(
         300,
         description="How often to look whether credits run short; see [topup].",
+    )
+    spend_every_seconds: Seconds = Field(
+        300,
+        description="How often strategies are asked what they want to post. Five "
+        "minutes, since each post waits for people or agents anyway.",
+    )
+    watch_every_seconds: Seconds = Field(
+        2,
+        description="How often to look whether a strategy file has changed, where "
+        "`strategies.watch` is on. A change counts when two looks in a row see the "
+        "same, so that a file that is being written is let be.",
     )
     housekeeping_every_seconds: Seconds = Field(
         3_600,

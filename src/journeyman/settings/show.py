@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from journeyman.settings.knobs import Key, Knob, knobs
-from journeyman.settings.layers import leaves
-from journeyman.settings.load import DEFAULT, Loaded
+from journeyman.settings.layers import DEFAULT, leaves
+from journeyman.settings.load import Loaded
 from journeyman.settings.problems import HIDDEN, is_secret
 
 

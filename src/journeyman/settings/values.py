@@ -1,7 +1,7 @@
 """The kinds of value a setting can have, each with its unit and its bounds."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
@@ -58,6 +58,9 @@ Names: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
 """A list of names; not strict, because TOML has lists and no tuples."""
 
 Tables: TypeAlias = dict[str, dict[str, JsonValue]]
+
+Runners: TypeAlias = dict[str, Literal["loop", "thread", "process"]]
+"""By the name of a strategy."""
 
 Seconds: TypeAlias = Annotated[
     float,

@@ -1,0 +1,185 @@
+"""Does one check after another; none of them can stop it."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from journeyman.daemon.agent import World
+from journeyman.daemon.doctor import reach, storage
+from journeyman.daemon.doctor.finding import Finding, Grade, fail, ok, skip, warn
+from journeyman.daemon.doctor.service import Service, check_documents, check_service
+from journeyman.daemon.strategies import load_strategies, strategies_directory
+from journeyman.domain.errors import JourneymanError
+from journeyman.journal import DataDirectory, load_identity
+from journeyman.settings import Settings
+
+Check = Callable[[], Finding | Awaitable[Finding]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """Whom to examine; what is read here may raise any JourneymanError."""
+
+    settings: Callable[[], Settings]
+    directory: Callable[[], DataDirectory]
+    address: Callable[[Settings], str]
+    """The network's address: that of the settings, else the one that was joined."""
+    world: World
+
+
+async def examine(case: Case, *, fix: bool = False) -> list[Finding]:
+    """Check everything that is needed to work, in the order in which to mend it.
+
+    Nothing is changed, unless `fix` lets a check repair what it found.
+    """
+    examination = _Examination(case, fix=fix)
+    await examination.run()
+    return examination.findings
+
+
+class _Examination:
+    """One pass, with what the earlier checks found out for the later ones."""
+
+    def __init__(self, case: Case, *, fix: bool) -> None:
+        self._case = case
+        self._fix = fix
+        self.findings: list[Finding] = []
+        self._settings: Settings | None = None
+        self._address: str | None = None
+
+    async def run(self) -> None:
+        await self._check("settings", self._read_settings)
+        await self._check("network", self._read_address)
+        await self._storage()
+        await self._check("strategies", self._strategies)
+        await self._network()
+
+    async def _check(self, name: str, check: Check) -> Finding:
+        """Do one check; whatever becomes of it is a row."""
+        found = await _guarded(check)
+        if self._fix and found.repair is not None:
+            repair = found.repair
+            done = await _guarded(lambda: ok(repair()))
+            again = await _guarded(check)
+            found = replace(again, told=f"{again.told} (--fix: {done.told})")
+        found = replace(found, check=name)
+        self.findings.append(found)
+        return found
+
+    def _skip(self, why: str, *names: str) -> None:
+        self.findings += [replace(skip(why), check=name) for name in names]
+
+    def _read_settings(self) -> Finding:
+        self._settings = self._case.settings()
+        return ok("can be read, and every value is allowed")
+
+    def _read_address(self) -> Finding:
+        if self._settings is None:
+            return skip("the settings cannot be read")
+        self._address = self._case.address(self._settings)
+        return reach.check_address(self._address)
+
+    async def _storage(self) -> None:
+        names = ("data directory", "writing", "disk space", "token", "identity")
+        try:
+            directory = self._case.directory()
+        except JourneymanError:
+            why = "the settings, which name the data directory, cannot be read"
+            self._skip(why, *names, "daemon", "journal")
+            return
+        clock = self._case.world.clock
+        checks: tuple[Check, ...] = (
+            lambda: storage.check_directory(directory),
+            lambda: storage.check_writing(directory),
+            lambda: self._space(directory),
+            lambda: storage.check_tokens(directory),
+            lambda: storage.check_identity(directory, self._address),
+            lambda: storage.check_daemon(directory),
+            lambda: storage.check_journal(directory, clock),
+        )
+        for name, check in zip((*names, "daemon", "journal"), checks, strict=True):
+            await self._check(name, check)
+
+    def _space(self, directory: DataDirectory) -> Finding:
+        settings = self._settings or Settings()
+        least, free = settings.data.min_free_mb, self._case.world.free_bytes
+        return storage.check_space(directory, free, least)
+
+    def _strategies(self) -> Finding:
+        if self._settings is None:
+            return skip("the settings cannot be read")
+        registry = load_strategies(self._settings.strategies)
+        folder = strategies_directory(self._settings.strategies)
+        if registry.problems:
+            first = registry.problems[0]
+            return fail(
+                f"{len(registry.problems)} problems in {folder}, the first: "
+                f"{first.code} {first.where}: {first.message}",
+                f"{first.fix} `journeyman strategies list` tells all of them.",
+            )
+        if not registry.strategies:
+            return warn(
+                f"there is none in {folder}, so no task can be wanted",
+                "Put a strategy file there, or set strategies.directory.",
+            )
+        return ok(f"{len(registry.strategies)} are loaded from {folder}")
+
+    async def _network(self) -> None:
+        later = ("connection", "clock", "endpoints", "documents")
+        address = self._address
+        if self._settings is None or address is None:
+            self._skip("no network is known", "name", *later)
+            return
+        clock = self._case.world.clock
+        name = await self._check("name", lambda: reach.check_name(address))
+        if name.grade is Grade.FAIL:
+            self._skip("the network's name leads nowhere", *later)
+            return
+        line = await self._check(
+            "connection", lambda: reach.check_connection(address, clock)
+        )
+        if line.grade is Grade.FAIL:
+            self._skip("there is no connection", *later[1:])
+            return
+        await self._service(self._settings, address)
+
+    async def _service(self, settings: Settings, address: str) -> None:
+        try:
+            service = self._service_of(settings, address)
+            rows = await check_service(service)
+        except Exception as error:  # noqa: BLE001 - a check that crashes is a row
+            self.findings.append(replace(_crashed(error), check="endpoints"))
+            return
+        self.findings += [replace(found, check=name) for name, found in rows]
+        await self._check("documents", lambda: check_documents(service))
+
+    def _service_of(self, settings: Settings, address: str) -> Service:
+        """Use our identity only where this very network issued it."""
+        identity = None
+        try:
+            known = load_identity(self._case.directory().identity)
+        except JourneymanError:
+            known = None  # told by the check of the identity
+        if known is not None and known.base_url.rstrip("/") == address.rstrip("/"):
+            identity = known
+            self._case.world.redactor.add(known.access_token.reveal())
+        return Service(settings, address, identity, self._case.world)
+
+
+async def _guarded(check: Check) -> Finding:
+    try:
+        found = check()
+        return await found if inspect.isawaitable(found) else found
+    except Exception as error:  # noqa: BLE001 - a check that crashes is a row
+        return _crashed(error)
+
+
+def _crashed(error: Exception) -> Finding:
+    if isinstance(error, JourneymanError):
+        return fail(error.problem, error.fix)
+    if isinstance(error, OSError):
+        return fail(f"the system says: {error}", "Check the rights of this user.")
+    return fail(
+        f"the check itself failed: {type(error).__name__}: {error}",
+        "This is a bug; please report it.",
+    )

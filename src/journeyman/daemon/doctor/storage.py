@@ -1,0 +1,191 @@
+"""Checks of the data directory and of what lies in it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from journeyman.daemon.container import would_die_with_container
+from journeyman.daemon.disk import MEBIBYTE, FreeBytes
+from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
+from journeyman.domain import Clock
+from journeyman.domain.errors import AlreadyRunningError
+from journeyman.journal import (
+    DataDirectory,
+    DirectoryLock,
+    Journal,
+    load_identity,
+    quick_faults,
+)
+
+PRIVATE_DIRECTORY = 0o700
+PRIVATE_FILE = 0o600
+_OTHERS = 0o077
+"""The permission bits of everybody but the owner."""
+PLENTY = 4
+"""So many times the least free space is enough to be at ease."""
+
+
+def check_directory(directory: DataDirectory) -> Finding:
+    """Look whether the folder is there, ours, and closed to others."""
+    path = directory.path
+    if not path.exists():
+        return _future(path)
+    if not path.is_dir():
+        return fail(f"{path} is no directory", "Choose another one with --data-dir.")
+    owner = path.stat().st_uid
+    if owner != os.geteuid():
+        return fail(
+            f"{path} belongs to user {owner}, and this is user {os.geteuid()}",
+            f"Run as its owner, or: chown -R {os.geteuid()} {path}",
+        )
+    return _privacy(path)
+
+
+def check_writing(directory: DataDirectory) -> Finding:
+    """Write a file without a name and sync it: nothing of it is ever seen."""
+    if not directory.path.is_dir():
+        return skip("there is no data directory yet")
+    try:
+        with tempfile.TemporaryFile(dir=directory.path) as file:
+            file.write(b"probe")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return fail(
+            f"{directory.path} cannot be written: {error.strerror}",
+            "Give this user write access to it, or free some space.",
+        )
+    return ok("can be written and synced")
+
+
+def check_space(directory: DataDirectory, free: FreeBytes, least_mb: int) -> Finding:
+    """Compare what is free with what claims need; both in MiB."""
+    there = _nearest(directory.path)
+    free_mb = free(there) // MEBIBYTE
+    told = f"{free_mb} MiB are free"
+    if free_mb < least_mb:
+        return fail(
+            f"{told}, less than data.min_free_mb ({least_mb}): nothing is claimed",
+            f"Free some space under {there}.",
+        )
+    if free_mb < PLENTY * least_mb:
+        return warn(f"{told}; below {least_mb} nothing is claimed")
+    return ok(told)
+
+
+def check_tokens(directory: DataDirectory) -> Finding:
+    """Look whether only we can read the files that hold the token."""
+    files = _token_files(directory)
+    if not files:
+        return skip("not joined yet: there is no token")
+    open_ones = [file for file in files if file.stat().st_mode & _OTHERS]
+    if open_ones:
+        names = ", ".join(f"{file.name} (mode {_mode(file)})" for file in open_ones)
+        return fail(
+            f"others may read the access token: {names}",
+            f"chmod 600 {' '.join(map(str, open_ones))}, or: journeyman doctor --fix",
+            lambda: "; ".join(_close(file, PRIVATE_FILE) for file in open_ones),
+        )
+    return ok(f"{files[0].name} can be read by its owner alone")
+
+
+def check_identity(directory: DataDirectory, address: str | None) -> Finding:
+    """Look whether we know who we are, and that it is on the network that is set."""
+    identity = load_identity(directory.identity)
+    if identity is None:
+        return skip("not joined yet: the first `journeyman run` joins")
+    if address is not None and identity.base_url.rstrip("/") != address.rstrip("/"):
+        return fail(
+            f"the agent {identity.agent_id} belongs to {identity.base_url}, and the "
+            f"settings name {address}",
+            "Use another --data-dir for another network, or correct the address.",
+        )
+    return ok(f"{identity.agent_id} on {identity.base_url}")
+
+
+def check_daemon(directory: DataDirectory) -> Finding:
+    """Look who holds the data directory, and whether a dead daemon left its socket."""
+    holder = directory.held_by()
+    if holder is not None:
+        return ok(f"process {holder} holds the data directory")
+    if directory.control_socket.exists():
+        return warn(
+            f"no daemon runs, and {directory.control_socket.name} was left behind",
+            "The next start replaces it; or: journeyman doctor --fix",
+            lambda: _remove_socket(directory),
+        )
+    return ok("none runs, and none left anything behind")
+
+
+def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
+    """Read every page of the journal, without changing it."""
+    if not directory.journal.exists():
+        return skip("there is none yet")
+    with Journal(directory.journal, clock.now, read_only=True) as journal:
+        faults = quick_faults(journal)
+        seen = journal.totals.get("tasks.seen")
+    if faults:
+        return fail(
+            f"{directory.journal} is damaged: {faults[0]}",
+            "Stop the daemon, keep the files, and restore a backup; "
+            "`journeyman journal check` tells more.",
+        )
+    return ok(f"whole; it knows {seen} tasks")
+
+
+def _privacy(path: Path) -> Finding:
+    if path.stat().st_mode & _OTHERS:
+        return warn(
+            f"{path} is open to others (mode {_mode(path)})",
+            f"chmod 700 {path}, or: journeyman doctor --fix",
+            lambda: _close(path, PRIVATE_DIRECTORY),
+        )
+    if would_die_with_container(path):
+        return warn(
+            f"{path} is on no mounted volume: it dies with this container",
+            "Start the container with `-v journeyman:/data`.",
+        )
+    return ok(f"{path}, private to its owner")
+
+
+def _future(path: Path) -> Finding:
+    there = _nearest(path)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return fail(
+            f"{path} is not there, and this user cannot make it in {there}",
+            "Choose another one with --data-dir.",
+        )
+    return ok(f"{path} is not there yet; the first `journeyman run` makes it")
+
+
+def _nearest(path: Path) -> Path:
+    """Give the nearest folder at or above a path that exists."""
+    return next(place for place in (path, *path.absolute().parents) if place.exists())
+
+
+def _token_files(directory: DataDirectory) -> list[Path]:
+    """Give the identity, those that it replaced, and an answer not yet read."""
+    patterns = ("identity.json", "identity[-.]*", "registration.answer")
+    found = (sorted(directory.path.glob(pattern)) for pattern in patterns)
+    files = (file for files in found for file in files if file.is_file())
+    return list(dict.fromkeys(files))
+
+
+def _mode(path: Path) -> str:
+    return f"{path.stat().st_mode & 0o777:04o}"
+
+
+def _close(path: Path, mode: int) -> str:
+    before = _mode(path)
+    path.chmod(mode)
+    return f"{path.name} was {before}, is {_mode(path)}"
+
+
+def _remove_socket(directory: DataDirectory) -> str:
+    try:
+        # A daemon that starts now must not lose the socket that it makes.
+        with DirectoryLock(directory):
+            directory.control_socket.unlink(missing_ok=True)
+    except AlreadyRunningError as error:
+        return f"left alone: {error.problem}"
+    return f"{directory.control_socket.name} was removed"

@@ -1,0 +1,104 @@
+"""What work costs its owner outside of the network: booked, shown, and no credits."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.daemon.simulated import Household, Script
+
+from journeyman.console import Desk
+from journeyman.daemon.costs import Costs
+from journeyman.journal import CommitObserver, DiskRefusal, EntryKind, Journal
+from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
+
+SPENDER = """
+    from journeyman import Decline, Strategy
+
+
+    class Spender(Strategy):
+        api, version = 1, "1"
+        kinds = {"work"}
+
+        async def run(self, task, ctx):
+            ctx.log.info("seen", cost_today=ctx.budget.cost_today)
+            ctx.report_cost(0.0000011, "one token")
+            ctx.report_cost(0.5, "many tokens")
+            if task.title == "odd":
+                raise Decline("not for us")
+            return "x"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Household:
+    made = Household(tmp_path)
+    made.write("spender.py", SPENDER)
+    made.changes["work.slots"] = 1
+    return made
+
+
+def _living(seconds: float) -> Script:
+    async def owner(_desk: Desk) -> None:
+        await anyio.sleep(seconds)
+
+    return owner
+
+
+def test_costs_are_booked_whatever_becomes_of_the_task(home: Household) -> None:
+    home.network.offer(1)
+    home.network.offer(1, title="odd")
+
+    home.live(_living(300))
+
+    with Journal(home.root / "data" / "journal.db", FakeClock().now) as journal:
+        shares = {share.strategy: share for share in journal.ledger.shares()}
+        entries = journal.ledger.recent(100)
+        assert journal.ledger.first_fault() is None
+        assert journal.ledger.balance() == 102
+    assert (shares["spender"].received, shares["spender"].paid) == (2, 0)
+    assert shares["spender"].cost == 2 * 500_002
+    notes = [entry.note for entry in entries if entry.kind is EntryKind.COST]
+    assert sorted(notes) == ["many tokens", "many tokens", "one token", "one token"]
+
+
+def test_a_strategy_sees_what_it_has_cost_today(home: Household) -> None:
+    home.network.offer(2)
+    home.live(_living(300))
+    home.seconds += 86_400
+    home.network.offer(1)
+    home.live(_living(300))
+
+    seen = [one["cost_today"] for one in home.said("seen")]
+    assert seen == [0.0, pytest.approx(0.500002), 0.0]
+
+
+class FullDisk(CommitObserver):
+    """Refuses as long as it is told."""
+
+    def __init__(self) -> None:
+        self.is_full = True
+
+    def before(self, label: str) -> None:
+        del label
+        if self.is_full:
+            raise DiskRefusal("database or disk is full")
+
+    def after(self, label: str) -> None:
+        del label
+
+
+def test_a_cost_that_a_full_disk_refuses_is_booked_with_the_next(
+    tmp_path: Path,
+) -> None:
+    clock, log, disk = FakeClock(), RecordingLog(), FullDisk()
+    with Journal(tmp_path / "journal.db", clock.now) as journal:
+        costs = Costs(
+            journal=journal, clock=clock, randomness=FakeRandomness(), log=log
+        )
+        journal.database.observe(disk)
+        costs.book("spender", "t1", 0.5, "first")
+        lost = costs.today("spender")
+        disk.is_full = False
+        costs.book("spender", "t2", 0.25, "second")
+
+        assert (lost, costs.today("spender")) == (0.0, 0.75)

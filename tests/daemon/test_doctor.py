@@ -1,0 +1,381 @@
+"""The doctor looks at everything, stops at nothing, and changes nothing unasked."""
+
+import os
+import shutil
+import socket
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import SocketAttribute, SocketStream
+from tests.daemon.conftest import READY
+
+from journeyman.daemon.agent import World
+from journeyman.daemon.doctor import Case, Finding, examine
+from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.domain import AccessToken, AgentId, Identity
+from journeyman.domain.errors import ConfigurationError
+from journeyman.journal import DataDirectory, DirectoryLock, Journal, save_identity
+from journeyman.observability.redaction import Redactor
+from journeyman.settings import Settings, load_settings
+from journeyman.testing import RecordingLog
+
+TOKEN = "tok-of-the-doctors-test"  # noqa: S105 - of no real service
+
+
+class LateClock(SystemClock):
+    """Goes wrong by so much."""
+
+    def __init__(self, late: timedelta) -> None:
+        self._late = late
+
+    def now(self) -> Any:  # noqa: ANN401 - a moment
+        return super().now() - self._late
+
+
+@dataclass
+class Patient:
+    """A data directory and a network to be examined."""
+
+    folder: Path
+    address: str | None
+    changes: dict[str, object] = field(default_factory=dict)
+    late: timedelta = timedelta()
+    free_bytes: int = 10**12
+
+    @property
+    def data(self) -> DataDirectory:
+        return DataDirectory(self.folder / "data")
+
+    def settings(self) -> Settings:
+        given = {
+            "network.base_url": self.address,
+            "data.directory": self.data.path,
+            "strategies.directory": self.folder / "strategies",
+            **self.changes,
+        }
+        return load_settings(
+            files=[], overrides=given, environ={}, cwd=self.folder
+        ).settings
+
+    def named(self, settings: Settings) -> str:
+        if settings.network.base_url is None:
+            raise ConfigurationError("no network is named", "Name it.")
+        return settings.network.base_url
+
+    async def examined(self, *, fix: bool = False) -> dict[str, Finding]:
+        world = World(
+            clock=LateClock(self.late),
+            randomness=SystemRandomness(),
+            log=RecordingLog(),
+            redactor=Redactor(),
+            free_bytes=lambda _path: self.free_bytes,
+        )
+        case = Case(
+            settings=self.settings,
+            directory=lambda: self.data,
+            address=self.named,
+            world=world,
+        )
+        with anyio.fail_after(20):
+            return {found.check: found for found in await examine(case, fix=fix)}
+
+    def join(self, base_url: str) -> None:
+        """Leave behind what a daemon leaves."""
+        self.data.prepare()
+        identity = Identity(AgentId("a1"), AccessToken(TOKEN), base_url)
+        save_identity(self.data.identity, identity)
+        Journal(self.data.journal, SystemClock().now).close()
+
+    def snapshot(self) -> dict[str, tuple[int, int]]:
+        """Give mode and size of all that is there."""
+        found = [self.data.path, *self.data.path.rglob("*")]
+        return {
+            str(path): (path.stat().st_mode, path.stat().st_size)
+            for path in found
+            if path.exists() and not path.name.startswith("journal.db-")
+        }
+
+
+@dataclass
+class Network:
+    """Answers every request with `{}`; remembers their heads."""
+
+    address: str = ""
+    status: str = "200 OK"
+    heads: list[str] = field(default_factory=list)
+
+    async def serve(self, stream: SocketStream) -> None:
+        async with stream:
+            head = await stream.receive()
+            self.heads.append(head.decode("latin-1"))
+            date = f"{SystemClock().now():%a, %d %b %Y %H:%M:%S} GMT"
+            await stream.send(
+                f"HTTP/1.1 {self.status}\r\ndate: {date}\r\nconnection: close\r\n"
+                "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}".encode()
+            )
+
+
+@pytest.fixture
+async def network() -> AsyncIterator[Network]:
+    served = Network()
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - not Django's
+    served.address = f"http://127.0.0.1:{port}"
+
+    async def serve(stream: SocketStream) -> None:
+        try:
+            await served.serve(stream)
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            return  # a connection that was only opened
+
+    async with listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, serve)
+        yield served
+        group.cancel_scope.cancel()
+
+
+@pytest.fixture
+def patient(tmp_path: Path, network: Network) -> Patient:
+    (tmp_path / "strategies").mkdir()
+    shutil.copy(READY, tmp_path / "strategies")
+    return Patient(tmp_path, network.address)
+
+
+@pytest.fixture
+def offline(patient: Patient) -> Patient:
+    """No network is named: what lies on this machine is examined alone."""
+    return replace(patient, address=None)
+
+
+def dead_socket(directory: DataDirectory) -> None:
+    with closing(socket.socket(socket.AF_UNIX)) as left:
+        # A short name: the whole path may be longer than a socket's can be.
+        here = os.open(directory.path, os.O_RDONLY)
+        left.bind(f"/proc/self/fd/{here}/{directory.control_socket.name}")
+        os.close(here)
+
+
+async def test_a_healthy_agent_is_told_so(patient: Patient, network: Network) -> None:
+    patient.join(network.address)
+
+    found = await patient.examined()
+
+    grades = {check: str(one.grade) for check, one in found.items()}
+    # In a container, a folder for tests lies on no volume.
+    assert grades.pop("data directory") in {"ok", "warn"}
+    # A server that knows no documents answers `{}` to robots.txt, too.
+    assert grades.pop("documents") == "warn"
+    assert set(grades.values()) == {"ok"}
+
+
+async def test_before_the_first_start_nothing_is_wrong(patient: Patient) -> None:
+    found = await patient.examined()
+
+    assert "fail" not in {one.grade for one in found.values()}
+    assert "the first `journeyman run` makes it" in found["data directory"].told
+    assert found["endpoint marketplace_tasks"].grade == "skip"
+    assert not patient.data.path.exists()
+
+
+async def test_nothing_is_changed_without_fix(offline: Patient) -> None:
+    offline.join("http://network")
+    dead_socket(offline.data)
+    offline.data.path.chmod(0o755)
+    offline.data.identity.chmod(0o644)
+    before = offline.snapshot()
+
+    found = await offline.examined()
+
+    assert offline.snapshot() == before
+    assert found["token"].grade == "fail"
+    assert (found["data directory"].grade, found["daemon"].grade) == ("warn", "warn")
+
+
+async def test_fix_repairs_modes_and_removes_a_dead_socket(offline: Patient) -> None:
+    offline.join("http://network")
+    dead_socket(offline.data)
+    offline.data.path.chmod(0o755)
+    offline.data.identity.chmod(0o644)
+
+    found = await offline.examined(fix=True)
+
+    assert (found["token"].grade, found["daemon"].grade) == ("ok", "ok")
+    assert "identity.json was 0644, is 0600" in found["token"].told
+    assert offline.data.path.stat().st_mode & 0o777 == 0o700
+    assert not offline.data.control_socket.exists()
+
+
+async def test_a_kept_copy_of_an_old_identity_is_looked_at_too(
+    offline: Patient,
+) -> None:
+    offline.join("http://network")
+    old = offline.data.path / "identity.json.20261121T120000.000000Z"
+    old.write_bytes(offline.data.identity.read_bytes())
+    old.chmod(0o640)
+
+    found = await offline.examined()
+
+    assert old.name in found["token"].told
+
+
+async def test_a_running_daemons_socket_is_left_alone(offline: Patient) -> None:
+    offline.join("http://network")
+    dead_socket(offline.data)
+
+    with DirectoryLock(offline.data):
+        found = await offline.examined(fix=True)
+
+    assert found["daemon"].told == f"process {os.getpid()} holds the data directory"
+    assert offline.data.control_socket.exists()
+
+
+async def test_settings_that_cannot_be_read_are_one_row_and_stop_little(
+    patient: Patient,
+) -> None:
+    patient.changes["work.slots"] = "many"
+
+    found = await patient.examined()
+
+    assert found["settings"].grade == "fail"
+    assert "work.slots" in found["settings"].told
+    assert found["writing"].told == "there is no data directory yet"
+    assert found["name"].grade == "skip"
+
+
+async def test_without_a_network_its_checks_are_skipped(offline: Patient) -> None:
+    found = await offline.examined()
+
+    assert (found["network"].grade, found["network"].fix) == ("fail", "Name it.")
+    assert {found[name].grade for name in ("name", "connection", "clock")} == {"skip"}
+
+
+async def test_a_dead_address_is_told_once(patient: Patient) -> None:
+    found = await replace(patient, address="http://127.0.0.1:1").examined()
+
+    assert "Connection refused" in found["connection"].told
+    assert {found[name].grade for name in ("clock", "endpoints")} == {"skip"}
+
+
+async def test_a_server_without_tls_fails_at_tls(
+    patient: Patient, network: Network
+) -> None:
+    found = await replace(
+        patient, address=network.address.replace("http:", "https:")
+    ).examined()
+
+    assert found["connection"].told.startswith("no TLS with 127.0.0.1")
+
+
+async def test_a_wrong_clock_is_told(patient: Patient) -> None:
+    found = await replace(patient, late=timedelta(minutes=7)).examined()
+
+    assert found["clock"].grade == "fail"
+    assert found["clock"].told.startswith("our clock is 4")
+    assert found["clock"].told.endswith("s behind the service's")
+
+
+async def test_a_token_that_is_refused_is_told(
+    patient: Patient, network: Network
+) -> None:
+    patient.join(network.address)
+    network.status = "401 Unauthorized"
+
+    found = await patient.examined()
+
+    assert found["endpoint marketplace_tasks"].told.startswith("refuses us: 401")
+    assert found["endpoint public_agents"].grade == "fail"
+
+
+async def test_an_absent_endpoint_is_a_warning(
+    patient: Patient, network: Network
+) -> None:
+    network.status = "404 Not Found"
+
+    found = await patient.examined()
+
+    assert found["endpoint public_agents"].grade == "warn"
+
+
+async def test_the_token_goes_nowhere_but_to_where_it_was_issued(
+    patient: Patient, network: Network
+) -> None:
+    patient.join("http://another.example")
+
+    found = await patient.examined()
+
+    assert "belongs to http://another.example" in found["identity"].told
+    assert network.heads
+    assert not any(TOKEN in head for head in network.heads)
+
+
+async def test_it_never_joins(patient: Patient, network: Network) -> None:
+    await patient.examined()
+
+    assert not any(head.startswith("POST") for head in network.heads)
+
+
+async def test_plain_http_to_another_machine_is_a_warning(offline: Patient) -> None:
+    found = await replace(offline, address="http://no-such-host.invalid").examined()
+
+    assert "who is on the way can read the token" in found["network"].told
+    assert found["name"].told.startswith("the name no-such-host.invalid leads nowhere")
+
+
+def damage(patient: Patient) -> None:
+    with closing(sqlite3.connect(patient.data.journal)) as journal:
+        journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with patient.data.journal.open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\xff" * 4096)
+
+
+def make_a_file_of_it(patient: Patient) -> None:
+    shutil.rmtree(patient.data.path)
+    patient.data.path.write_text("no folder")
+
+
+def break_a_strategy(patient: Patient) -> None:
+    (patient.folder / "strategies" / "bad.py").write_text("def")
+
+
+@pytest.mark.parametrize(
+    ("harm", "check", "told"),
+    [
+        (damage, "journal", "damaged"),
+        (lambda p: p.data.identity.write_text("{"), "identity", "cannot be used"),
+        (make_a_file_of_it, "data directory", "is no directory"),
+        (break_a_strategy, "strategies", "E101"),
+        (lambda p: setattr(p, "free_bytes", 2**20), "disk space", "nothing is claimed"),
+        (lambda p: p.data.journal.write_text("no journal"), "journal", "journal"),
+    ],
+)
+async def test_each_harm_is_a_row_that_fails(
+    offline: Patient, harm: Callable[[Patient], object], check: str, told: str
+) -> None:
+    offline.join("http://network")
+    harm(offline)
+
+    found = await offline.examined()
+
+    assert found[check].grade == "fail"
+    assert told in found[check].told
+    assert found[check].fix
+
+
+async def test_a_check_that_crashes_is_a_row(offline: Patient) -> None:
+    def crash() -> Settings:
+        raise ZeroDivisionError("oops")
+
+    offline.settings = crash  # type: ignore[method-assign]  # a bug in whatever loads
+
+    found = await offline.examined()
+
+    assert found["settings"].told == "the check itself failed: ZeroDivisionError: oops"
+    assert found["data directory"].grade == "ok"

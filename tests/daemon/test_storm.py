@@ -1,0 +1,126 @@
+"""How often a market is asked while it says 429, and how soon all is normal again."""
+
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from tests.network.pressure.conftest import (
+    URL,
+    Answer,
+    PassingClock,
+    Scripted,
+)
+
+from journeyman.daemon.pace import Pace
+from journeyman.domain import AccessToken, AgentId, Identity, Task
+from journeyman.loop import Backoff, Discover, Select
+from journeyman.loop.select import Verdict
+from journeyman.network import ASSUMED, NetworkClient, Pressure
+from journeyman.testing import FakeRandomness, RecordingLog
+
+HOUR = 3600.0
+STORM = {"error": "rate_limited"}
+
+
+class Nobody(Select):
+    """Wants nothing."""
+
+    def __init__(self) -> None:
+        """Need nothing."""
+
+    def __call__(self, tasks: tuple[Task, ...]) -> Verdict:
+        return Verdict(known=len(tasks))
+
+
+class Poller:
+    """The real client, guard, look and pace, in a time of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.clock, randomness = PassingClock(), FakeRandomness(seed)
+        self.network = Scripted(self.clock, lambda _: Answer(body={"tasks": []}))
+        log = RecordingLog()
+        self.pressure = Pressure(
+            clock=self.clock, randomness=randomness, log=log, private=ASSUMED.private
+        )
+        self.client = NetworkClient(
+            base_url=URL,
+            log=log,
+            clock=self.clock,
+            transport=self.network,
+            pressure=self.pressure,
+        )
+        self.client.identify(Identity(AgentId("a"), AccessToken("secret"), URL))
+        self.discover = Discover(
+            market=self.client,
+            select=Nobody(),
+            backoff=Backoff(randomness),
+            outlook=self.pressure,
+            limit=50,
+            log=log,
+        )
+        self._pace = Pace(usual=30.0, longest=300.0, randomness=randomness)
+
+    async def poll(self) -> float:
+        """Look once, let the pause after it pass, and give that pause."""
+        poll = await self.discover()
+        wait = self._pace.next_wait(poll, is_hungry=True, is_busy=True)
+        self.clock.advance(wait)
+        return wait
+
+    async def poll_for(self, seconds: float) -> int:
+        """Poll for a while; give how many requests that made."""
+        start, before = self.clock.monotonic(), len(self.network.asked)
+        while self.clock.monotonic() < start + seconds:
+            await self.poll()
+        return len(self.network.asked) - before
+
+
+@pytest.fixture
+async def make_poller() -> AsyncIterator[Callable[[int], Poller]]:
+    made: list[Poller] = []
+
+    def make(seed: int) -> Poller:
+        made.append(Poller(seed))
+        return made[-1]
+
+    yield make
+    for poller in made:
+        await poller.client.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("wait", ["", "1", "120"])
+async def test_a_storm_halves_the_requests_and_ten_polls_later_all_is_normal(
+    make_poller: Callable[[int], Poller], seed: int, wait: str
+) -> None:
+    poller = make_poller(seed)
+    normal = await poller.poll_for(HOUR)
+
+    headers = {"retry-after": wait} if wait else {}
+    poller.network.reply = lambda _: Answer(429, STORM, headers)
+    in_storm = await poller.poll_for(HOUR)
+    assert in_storm <= normal / 2
+
+    poller.network.reply = lambda _: Answer(body={"tasks": []})
+    while poller.pressure.held("marketplace_tasks"):
+        await poller.poll()
+    waits = [await poller.poll() for _ in range(10)]
+    after = await poller.poll_for(HOUR)
+
+    assert waits[9] <= 60  # the usual pause: thirty seconds on average
+    assert not poller.pressure._lanes["marketplace_tasks"].is_slowed
+    assert after == pytest.approx(normal, rel=0.25)
+
+
+async def test_a_market_that_is_back_is_seen_within_a_minute(
+    make_poller: Callable[[int], Poller],
+) -> None:
+    for seed in range(20):
+        poller = make_poller(seed)
+        poller.network.reply = lambda _: Answer(503, {})
+        await poller.poll_for(1800 + 7.0 * seed)
+        back = poller.clock.monotonic()
+        poller.network.reply = lambda _: Answer(body={"tasks": []})
+        asked = len(poller.network.asked)
+        while len(poller.network.asked) == asked:
+            await poller.poll()
+        assert poller.network.asked[-1][0] - back <= 60
