@@ -190,3 +190,31 @@ async def test_its_own_sandbox_never_outlives_it(
     # Its port and its data are free again, or this would not start.
     second = await start(*options, "--max-tasks", "1")
     assert await second.ended() == 0, second.stderr
+
+
+async def test_its_owner_mends_a_strategy_while_it_works(
+    start: Start,
+    start_network: Start,
+    tmp_path: Path,
+) -> None:
+    network = await start_network("--tasks", "10", "--kinds", "word_count")
+    folder, data = tmp_path / "strategies", str(tmp_path / "data")
+    folder.mkdir()
+    (folder / "word_count.py").write_text(WORD_COUNT.replace("task.text", "task.txt"))
+    options = ("--base-url", network.base_url, "--data-dir", data)
+    daemon = await start("run", *options, "--strategies", str(folder))
+    await daemon.event("strategy.quarantined")
+
+    (folder / "word_count.py").write_text("def (")
+    refused = await start("reload", "--data-dir", data)
+    assert await refused.ended() == 4
+    (folder / "word_count.py").write_text(WORD_COUNT)
+    reloaded = await start("reload", "--data-dir", data, "--json")
+    assert await reloaded.ended() == 0
+    await daemon.event("task.completed")
+    daemon.process.terminate()
+
+    assert await daemon.ended() == 0
+    assert "E101" in refused.stdout
+    assert "The old strategies work on: word_count" in refused.stdout
+    assert json.loads(reloaded.stdout)["changed"] == ["word_count"]

@@ -5,36 +5,33 @@ file is touched. `make mutants` hunts each in the same way, first by trying ever
 that can happen in a tiny world, then by seeds, and prints how it was found.
 """
 
-import copy
-import json
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import anyio
-import anyio.lowlevel
+from tests.simulation import planted
+from tests.simulation.planted import Inside
 
 import journeyman.daemon.daemon
+import journeyman.economy.posting
 import journeyman.loop.claim
 import journeyman.loop.submit
+import journeyman.network.classify
 import journeyman.network.http
-from journeyman.domain import Identity, NotSent, TaskState, Unknown
+import journeyman.simulation.process
+from journeyman.daemon.loops import DiscoverLoop
 from journeyman.economy import Posting
 from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    NewEntry,
-    SpendState,
+    Ledger,
     TaskRecord,
     Tasks,
 )
-from journeyman.loop import Backoff, Bell, Claim, Complete, Join, Submit, events
-from journeyman.loop.intent import key_for
+from journeyman.loop import Backoff, Bell, Claim, Complete, Join, Submit
 from journeyman.network import NetworkClient
+from journeyman.network.exchange import Exchange
 from journeyman.network.http import HttpClient
 from journeyman.simulation import (
     FAULTS,
@@ -43,12 +40,10 @@ from journeyman.simulation import (
     Outage,
     Outcome,
     Plan,
+    Spot,
     draw_plan,
     simulate,
 )
-
-Inside: TypeAlias = Any
-"""A part of the daemon's insides; a bug does not ask for its type."""
 
 DAY = 86_400.0
 SEEDS = range(60)
@@ -59,6 +54,23 @@ MICRO = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, personality=HA
 """A world so small that all that can happen in it can be tried."""
 PAYING = replace(MICRO, errands=1)
 """One in which the owner posts a task as well."""
+HURRIED = replace(MICRO, errands=60, errands_at_once=20)
+"""One in which the owner asks for twenty posts at once, three times."""
+LEASED = replace(
+    MICRO,
+    tasks=3,
+    fault_seconds=600,
+    personality=replace(HARDEST, lease_seconds=60.0),
+    outages=(Outage(begins=3, ends=200, fault="refuse"),),
+)
+"""One in which claims end while the network is out of reach."""
+THROTTLED = replace(
+    MICRO,
+    tasks=3,
+    fault_seconds=600,
+    outages=(Outage(begins=1.2, ends=500, fault="throttled_429_valid"),),
+)
+"""One in which the network asks again and again for patience, and says how much."""
 STUCK = replace(
     MICRO,
     tasks=3,
@@ -68,7 +80,11 @@ STUCK = replace(
 """One in which the results must wait."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+Patch: TypeAlias = tuple[object, str, Inside]
+"""Where something is, its name there, and what takes its place."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """A bug: what is replaced, by what, and a run in which it shows."""
 
@@ -77,258 +93,202 @@ class Mutant:
     attribute: str
     planted: Inside
     shows_in: Plan
+    also: tuple[Patch, ...] = ()
+    """What must be replaced as well, where two parts keep the same promise."""
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
         """Plant it, for as long as this lasts."""
-        before = getattr(self.where, self.attribute)
-        setattr(self.where, self.attribute, self.planted)
-        try:
+        with ExitStack() as stack:
+            planted = (self.where, self.attribute, self.planted)
+            for patch in (planted, *self.also):
+                stack.enter_context(_patched(*patch))
             yield
-        finally:
-            setattr(self.where, self.attribute, before)
 
 
-# -- claims and results ----------------------------------------------------------
-
-_claim = Claim.__call__
-_move = Tasks.move
-_postpone = Tasks.postpone
-
-
-class _Told:
-    """A market that repeats an answer which was got before."""
-
-    def __init__(self, outcome: object) -> None:
-        self._outcome = outcome
-
-    async def claim(self, *_: object) -> object:
-        return self._outcome
+@contextmanager
+def _patched(where: object, attribute: str, planted: Inside) -> Iterator[None]:
+    before = getattr(where, attribute)
+    setattr(where, attribute, planted)
+    try:
+        yield
+    finally:
+        setattr(where, attribute, before)
 
 
-async def _claim_first(self: Inside, record: Inside) -> Inside:
-    outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
-    informed = copy.copy(self)
-    informed._market = _Told(outcome)
-    return await _claim(informed, record)
+def _crash(kind: str, about: str, world: Plan = MICRO) -> Plan:
+    return replace(world, kill_on=Spot(kind, about))
 
 
-def _result_late(
-    self: Inside, record: Inside, after: TaskState, **more: Inside
-) -> Inside:
-    result = more.pop("result", None)
-    if after is TaskState.SUBMITTED:
-        return _move(self, record, after, result=record.result, **more)
-    moved = _move(self, record, after, **more)
-    return replace(moved, result=result or moved.result)
+def _fault(name: str, path: str, world: Plan = MICRO) -> Plan:
+    return replace(world, fault_on=Spot(name, path))
 
 
-def _no_maybe(self: Inside, record: Inside, after: TaskState, **more: Inside) -> Inside:
-    moved = _move(self, record, after, **more)
-    statement = "UPDATE tasks SET maybe_sent = 0 WHERE task_id = ?"
-    self._database.write(statement, record.task_id)
-    return replace(moved, maybe_sent=False)
+ANSWER = "before answer"
+"""The network has done what was asked for, and nobody here knows."""
+CLAIM, SUBMIT, POST = "claim-task", "submit-task", "write-post-task"
+LISTING = "get-marketplace"
 
-
-def _no_doubt(self: Inside, record: Inside, **more: Inside) -> Inside:
-    return _postpone(self, record, **{**more, "maybe_sent": False})
-
-
-async def _booked_apart(self: Inside, record: Inside, shown: int | None) -> Inside:
-    journal = self._intents.journal
-    with journal.tx("booked apart"):
-        journal.ledger.book(
-            NewEntry(
-                key=f"earned:{record.task_id}:{record.attempts}",
-                kind=EntryKind.EARNED,
-                amount=record.task.reward if shown is None else shown,
-                confidence=Confidence.ASSUMED,
-            ),
-        )
-    return await journal.commit(lambda: journal.tasks.move(record, TaskState.COMPLETED))
-
-
-# -- joining ---------------------------------------------------------------------
-
-_joined = Join._joined
-
-
-async def _token_late(self: Inside) -> Inside:
-    outcome = await self._registrar.register(self._open_intent())
-    await anyio.lowlevel.checkpoint()
-    return self._conclude(outcome)
-
-
-def _answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
-    identity = Identity(
-        registration.agent_id, registration.access_token, self._base_url
-    )
-    self._answers.forget()
-    self._open_books(identity, registration.credits)
-    self._save(identity)
-    return identity
-
-
-def _token_told(self: Inside, registration: Inside) -> Inside:
-    identity = _joined(self, registration)
-    self._log.emit(
-        events.JOIN_TROUBLE,
-        message=f"joined with {identity.access_token.reveal()}",
-        attempt=1,
-        retry_in=0,
-    )
-    return identity
-
-
-# -- money -----------------------------------------------------------------------
-
-_give_back = Posting._give_back
-_post_task = NetworkClient.post_task
-
-
-def _release_unknown(self: Inside, spend: Inside, failure: Inside) -> Inside:
-    return _give_back(self, spend, NotSent(failure.message))
-
-
-def _release_at_recovery(self: Inside) -> None:
-    for spend in self._journal.spends.in_state(SpendState.HELD):
-        with self._journal.tx("forgotten"):
-            self._journal.spends.settle(spend.spend_id, SpendState.RELEASED)
-
-
-async def _spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
-    outcome = await _post_task(self, new, key)
-    if isinstance(outcome, Unknown):
-        return await _post_task(self, new, key)
-    return outcome
-
-
-# -- time and HTTP -----------------------------------------------------------------
-
-
-async def _deaf_bell(self: Inside, _timeout: float | None = None) -> bool:
-    await self._event.wait()
-    self._event = anyio.Event()
-    return True
-
-
-def _due_by_the_clock(self: Inside, now: datetime) -> bool:
-    return bool(self.next_at <= now.timestamp())
-
-
-async def _no_cap(_self: Inside, response: Inside) -> bytes:
-    chunks: AsyncIterator[bytes] = response.aiter_raw()
-    return b"".join([chunk async for chunk in chunks])
-
-
-def _unguarded(text: str) -> Inside:
-    return json.loads(text)
-
-
-class _NoDeadline:
-    """anyio without time-outs."""
-
-    def __getattr__(self, name: str) -> Inside:
-        return getattr(anyio, name)
-
-    def fail_after(self, _seconds: float) -> Inside:
-        return nullcontext()
-
-
-def _never(*_: object) -> bool:
-    return False
-
-
-def _crash(point: int, world: Plan = MICRO) -> Plan:
-    return replace(world, kill_at=frozenset({point}))
-
-
-def _fault(request: int, name: str, world: Plan = MICRO) -> Plan:
-    return replace(world, fault_at={request: name})
-
-
-_PLANTED: tuple[tuple[str, object, str, Inside, Plan], ...] = (
-    ("claim_first", Claim, "__call__", _claim_first, MICRO),
-    ("result_late", Tasks, "move", _result_late, MICRO),
-    ("trust_409", journeyman.loop.claim, "may_be_done", _never, _crash(17)),
-    ("no_maybe", Tasks, "move", _no_maybe, MICRO),
-    ("no_doubt", Tasks, "postpone", _no_doubt, _crash(15)),
-    ("booked_apart", Complete, "_earned", _booked_apart, _crash(30)),
-    ("repeat_is_refusal", journeyman.loop.submit, "may_be_done", _never, _crash(24)),
-    ("give_up_delivery", Submit, "_is_open", _never, _fault(5, "drop_before")),
-    (
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("claim_first", Claim, "__call__", planted.claim_first, MICRO),
+    Mutant("result_late", Tasks, "move", planted.result_late, MICRO),
+    Mutant(
+        "trust_409",
+        journeyman.loop.claim,
+        "may_be_done",
+        planted.never,
+        _crash(ANSWER, CLAIM),
+    ),
+    Mutant("no_maybe", Tasks, "move", planted.no_maybe, MICRO),
+    Mutant("no_doubt", Tasks, "postpone", planted.no_doubt, _crash(ANSWER, CLAIM)),
+    Mutant(
+        "booked_apart",
+        Complete,
+        "_earned",
+        planted.booked_apart,
+        _crash("after commit", "booked apart"),
+    ),
+    Mutant(
+        "repeat_is_refusal",
+        journeyman.loop.submit,
+        "may_be_done",
+        planted.never,
+        _crash(ANSWER, SUBMIT),
+    ),
+    Mutant(
+        "give_up_delivery",
+        Submit,
+        "_is_open",
+        planted.never,
+        _fault("drop_before", SUBMIT),
+    ),
+    Mutant(
         "trust_one_404",
         journeyman.loop.submit,
         "RESULT_DOUBTFUL_TRIES",
         1,
-        _fault(5, "spurious_404"),
+        _fault("spurious_404", SUBMIT),
     ),
-    (
+    Mutant(
         "forget_executing",
         journeyman.daemon.daemon,
         "recover_interrupted",
-        _never,
-        _crash(19),
+        planted.never,
+        replace(MICRO, kills=(10.0,)),
     ),
-    ("token_late", Join, "_try", _token_late, MICRO),
-    ("answer_forgotten_early", Join, "_joined", _answer_forgotten_early, _crash(6)),
-    ("token_told", Join, "_joined", _token_told, MICRO),
-    (
+    Mutant("token_late", Join, "_try", planted.token_late, MICRO),
+    Mutant(
+        "answer_forgotten_early",
+        Join,
+        "_joined",
+        planted.answer_forgotten_early,
+        _crash("before file", "identity"),
+    ),
+    Mutant("token_told", Join, "_joined", planted.token_told, MICRO),
+    Mutant(
         "release_unknown",
         Posting,
         "_give_back",
-        _release_unknown,
-        _fault(5, "reset_after", PAYING),
+        planted.release_unknown,
+        _fault("reset_after", POST, PAYING),
     ),
-    (
+    Mutant(
         "release_at_recovery",
         Posting,
         "recover",
-        _release_at_recovery,
-        _crash(24, PAYING),
+        planted.release_at_recovery,
+        _crash(ANSWER, POST, PAYING),
     ),
-    (
+    Mutant(
         "spend_again",
         NetworkClient,
         "post_task",
-        _spend_again,
-        _fault(5, "reset_after", PAYING),
+        planted.spend_again,
+        _fault("reset_after", POST, PAYING),
     ),
-    ("deaf_bell", Bell, "wait", _deaf_bell, replace(STUCK, steps=((300, -DAY),))),
-    (
+    Mutant(
+        "deaf_bell",
+        Bell,
+        "wait",
+        planted.deaf_bell,
+        replace(STUCK, steps=((300, -DAY),)),
+    ),
+    Mutant(
         "spin_after_step",
         TaskRecord,
         "is_due",
-        _due_by_the_clock,
+        planted.due_by_the_clock,
         replace(STUCK, steps=((300, -DAY),)),
     ),
-    ("no_cap", HttpClient, "_capped", _no_cap, _fault(4, "huge_body")),
-    (
+    Mutant("no_cap", HttpClient, "_capped", planted.no_cap, _fault("huge_body", CLAIM)),
+    Mutant(
         "no_deadline",
         journeyman.network.http,
         "anyio",
-        _NoDeadline(),
-        _fault(4, "slow_drip"),
+        planted.NoDeadline(),
+        _fault("slow_drip", CLAIM),
     ),
-    (
+    Mutant(
         "unguarded_json",
         journeyman.network.http,
         "parse",
-        _unguarded,
-        _fault(4, "deep_json"),
+        planted.unguarded,
+        _fault("deep_json", CLAIM),
     ),
-    (
+    Mutant(
+        "lease_ignored", journeyman.loop.submit, "has_passed", planted.never, LEASED
+    ),
+    Mutant(
+        "retry_after_ignored",
+        journeyman.network.classify,
+        "retry_after",
+        lambda *_: None,
+        THROTTLED,
+    ),
+    Mutant(
+        "budget_race",
+        journeyman.economy.posting,
+        "standing",
+        planted.hurried_standing,
+        HURRIED,
+    ),
+    Mutant(
+        "redirect_leak",
+        HttpClient,
+        "_exchange",
+        planted.following,
+        _fault("redirect_307", CLAIM),
+    ),
+    Mutant(
+        "zombie",
+        DiscoverLoop,
+        "look",
+        planted.look_until_it_fails,
+        _fault("refuse", LISTING),
+    ),
+    Mutant(
+        "another_token_saved",
+        journeyman.simulation.process,
+        "save_identity",
+        planted.save_another_token,
+        _crash("after file", "identity"),
+    ),
+    Mutant(
+        "entries_without_a_key",
+        Ledger,
+        "book",
+        planted.book_anew,
+        _crash("after commit", "starter credits"),
+    ),
+    Mutant(
         "no_backoff",
         Backoff,
         "seconds",
         lambda *_: 0.5,
-        _fault(4, "unavailable_503"),
+        replace(MICRO, outages=(Outage(begins=1.3, ends=60, fault="drop_before"),)),
+        # Since either of them alone keeps the peace.
+        also=((Exchange, "run", planted.run_under_no_pressure),),
     ),
-)
-
-MUTANTS = tuple(
-    Mutant(name=name, where=where, attribute=attribute, planted=planted, shows_in=plan)
-    for name, where, attribute, planted, plan in _PLANTED
 )
 
 
@@ -348,11 +308,14 @@ def _ways() -> Iterator[tuple[str, Plan]]:
     """Give ever larger worlds, the same for every mutant."""
     yield "at once", MICRO
     for world in (MICRO, PAYING):
-        for point in range(1, 41):
-            yield "single crash", _crash(point, world)
+        for point in range(1, 61):
+            yield "single crash", replace(world, kill_at=frozenset({point}))
     for world in (MICRO, PAYING):
         for request, name in product(range(1, 9), FAULTS):
-            yield "single fault", _fault(request, name, world)
+            yield "single fault", replace(world, fault_at={request: name})
+    yield "many at once", HURRIED
+    yield "lease", LEASED
+    yield "outage", STUCK
     for step in (-DAY, DAY):
         yield "clock", replace(STUCK, steps=((300, step),))
     for seed in SEEDS:

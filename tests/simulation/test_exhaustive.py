@@ -1,4 +1,4 @@
-"""All that can happen once in a small world is tried: every crash, every fault."""
+"""All that can happen once in a small world is tried: each crash, stop and fault."""
 
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ from journeyman.simulation import (
     HARDEST,
     HONEST,
     Chaos,
+    DiskFault,
     Personality,
     Plan,
     simulate,
@@ -42,3 +43,37 @@ def test_a_fault_at_any_request_breaks_no_promise(fault: str) -> None:
         outcome = simulate(replace(HARD, fault_at={request: fault}))
         assert outcome.faults[fault] == 1
         assert outcome.violations == (), f"request {request}"
+
+
+def test_a_stop_at_any_point_breaks_no_promise() -> None:
+    for point in range(1, simulate(HARD).points + 1):
+        outcome = simulate(replace(HARD, stop_at=frozenset({point})))
+        assert outcome.happenings["stops at a point"] == 1
+        assert (outcome.kills, outcome.violations) == (0, ()), f"point {point}"
+
+
+@pytest.mark.parametrize("fault", [f for f in DiskFault if f is not DiskFault.FULL])
+def test_a_disk_that_fails_at_any_commit_loses_nothing(fault: DiskFault) -> None:
+    commit, stops = 0, 0
+    while True:
+        commit += 1
+        outcome = simulate(replace(HARD, disk_at={commit: fault}))
+        assert outcome.violations == (), f"commit {commit}"
+        stops += outcome.happenings["stops by a failing disk"]
+        if not outcome.happenings[f"disk: {fault}"]:
+            break
+
+    assert commit > 10
+    assert stops > 0
+
+
+@pytest.mark.parametrize("commit", [4, 12, 40])
+def test_a_disk_that_is_full_stops_the_daemon_and_loses_nothing(commit: int) -> None:
+    # A few tasks still fit into the pages that the file has; sixty do not.
+    full = replace(HARD, tasks=60, errands=0, disk_at={commit: DiskFault.FULL})
+
+    outcome = simulate(replace(full, fault_seconds=1200, personality=HONEST))
+
+    assert outcome.happenings["stops by a failing disk"] == 1
+    assert outcome.violations == ()
+    assert outcome.states == {"completed": 60}

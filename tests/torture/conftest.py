@@ -1,69 +1,21 @@
 """Real processes on one machine: a nursery of daemons, and figures at the end."""
 
-import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
+from tests.torture.nurse import Nursery, open_nursery
 
 FIGURES = pytest.StashKey[list[str]]()
-NURSERY = Path(__file__).with_name("nursery.py")
-
-Order = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-class Life:
-    """One daemon, forked from the nursery."""
-
-    def __init__(self, order: Order, pid: int) -> None:
-        self._order = order
-        self.pid = pid
-
-    def end(self, how: signal.Signals) -> int:
-        """Send a signal and wait; give the exit code, or the signal below zero."""
-        os.kill(self.pid, how)
-        return self.wait()
-
-    def wait(self) -> int:
-        return int(self._order({"reap": self.pid})["code"])
-
-
-class Nursery:
-    """Gives birth to daemons; none outlives the test."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-
-    def live(self, *arguments: str, log: Path) -> Life:
-        """Start `journeyman ARGUMENTS`; what it writes is appended to `log`."""
-        pid = self._order({"live": arguments, "log": str(log)})["pid"]
-        return Life(self._order, pid)
-
-    def _order(self, order: dict[str, Any]) -> dict[str, Any]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(f"{json.dumps(order)}\n")
-        stdin.flush()
-        return dict(json.loads(stdout.readline()))
 
 
 @pytest.fixture
 def nursery(tmp_path: Path) -> Iterator[Nursery]:
-    with subprocess.Popen(  # noqa: S603 - our own file
-        [sys.executable, str(NURSERY)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-        text=True,
-    ) as process:
-        yield Nursery(process)
+    with open_nursery(tmp_path) as nursery:
+        yield nursery
 
 
 async def books_of(base_url: str) -> dict[str, Any]:

@@ -18,6 +18,9 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
 
+import uvicorn  # noqa: F401 - what `sandbox` would import in each life
+
+import journeyman.cli.serve_sandbox
 import journeyman.cli.work  # noqa: F401 - what `run` would import in each life
 from journeyman.cli import main
 

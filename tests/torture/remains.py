@@ -10,6 +10,7 @@ from pathlib import Path
 
 from journeyman.daemon.system import SystemClock
 from journeyman.domain import IN_FLIGHT, TaskState
+from journeyman.domain.errors import StateError
 from journeyman.journal import Journal
 
 UNBORN = "no identity yet"
@@ -133,6 +134,24 @@ def files_with(words: bytes, folder: Path) -> list[str]:
     return [
         str(path.relative_to(folder)) for path in files if words in path.read_bytes()
     ]
+
+
+def has_claimed(data: Path) -> bool:
+    """Tell whether an agent has begun to work, while it does so."""
+    try:
+        with Journal(data / JOURNAL, SystemClock().now, read_only=True) as journal:
+            return bool(journal.tasks.count_in(IN_FLIGHT))
+    except StateError:
+        return False  # It is about to make the file.
+
+
+def has_asked(data: Path) -> bool:
+    """Tell whether an agent has written down that it asks to join, while it does so."""
+    try:
+        with Journal(data / JOURNAL, SystemClock().now, read_only=True) as journal:
+            return journal.facts.get("registration") is not None
+    except StateError:
+        return False  # It is about to make the file.
 
 
 def way_of(data: Path, task_id: str) -> list[TaskState]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.torture.conftest import Nursery, books_of
+from tests.torture.conftest import books_of
+from tests.torture.nurse import Nursery
 from tests.torture.remains import way_of
 
 from journeyman.cli.processes import sandbox

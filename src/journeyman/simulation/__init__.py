@@ -7,6 +7,7 @@ seed says. See docs/reference/invariants.md.
 
 from journeyman.simulation.campaign import Campaign
 from journeyman.simulation.clock import SeededRandomness, SimulatedClock
+from journeyman.simulation.disk import DiskFault
 from journeyman.simulation.errors import (
     DeadlockError,
     HiddenThreadError,
@@ -15,6 +16,7 @@ from journeyman.simulation.errors import (
 )
 from journeyman.simulation.faults import FAULTS
 from journeyman.simulation.findings import INVARIANTS, Violation
+from journeyman.simulation.load import HOSTILE_IDS, Load
 from journeyman.simulation.loop import SimulationLoop
 from journeyman.simulation.outcome import Outcome
 from journeyman.simulation.personality import (
@@ -25,35 +27,48 @@ from journeyman.simulation.personality import (
     Rejoin,
     every_contract,
 )
-from journeyman.simulation.plan import Chaos, Outage, Plan, draw_plan
+from journeyman.simulation.plan import Chaos, Outage, Plan, Spot, draw_plan
 from journeyman.simulation.schedule import scheduled_by
 from journeyman.simulation.scopes import ordered_scopes
+from journeyman.simulation.sweeps import SWEEPS, find_case
+from journeyman.simulation.work import CaseWork, SeedWork, Work, do_all, sweep_work
 from journeyman.simulation.world import simulate
 
 __all__ = [
     "FAULTS",
     "HARDEST",
     "HONEST",
+    "HOSTILE_IDS",
     "INVARIANTS",
+    "SWEEPS",
     "Campaign",
+    "CaseWork",
     "Chaos",
     "DeadlockError",
+    "DiskFault",
     "ErrorBody",
     "HiddenThreadError",
     "Killed",
     "LivelockError",
+    "Load",
     "Outage",
     "Outcome",
     "Personality",
     "Plan",
     "Rejoin",
+    "SeedWork",
     "SeededRandomness",
     "SimulatedClock",
     "SimulationLoop",
+    "Spot",
     "Violation",
+    "Work",
+    "do_all",
     "draw_plan",
     "every_contract",
+    "find_case",
     "ordered_scopes",
     "scheduled_by",
     "simulate",
+    "sweep_work",
 ]

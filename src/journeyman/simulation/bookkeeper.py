@@ -1,5 +1,6 @@
 """Reads the journal at every commit: moves and money."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from journeyman.domain import TaskState, is_allowed
@@ -30,6 +31,8 @@ class Bookkeeper:
         self._last_event = 0
         self._states: dict[str, str] = {}
         self._results: dict[str, str] = {}
+        self.moves: Counter[str] = Counter()
+        """How often each move was committed, such as "wanted > claiming"."""
 
     def read(self, journal: Journal) -> None:
         """Test what the last commit has changed."""
@@ -53,6 +56,7 @@ class Bookkeeper:
                 f"{task_id} went from {before} ({known} before) to {after}",
                 holds=legal and known == before,
             )
+            self.moves[f"{before} > {after}"] += 1
             self._states[task_id] = after
             self._last_event = row["event_id"]
         return [row["task_id"] for row in rows]

@@ -18,7 +18,7 @@ class SimulatedClock:
 
         Args:
             seconds: simulated seconds since the beginning.
-            step: by how much the wall clock is wrong, in seconds.
+            step: by how much the wall clock is ahead of them, in seconds.
         """
         self._seconds = seconds
         self._step = step
@@ -52,7 +52,10 @@ class SeededRandomness:
 
 
 class SimulatedAmbient:
-    """What the sandbox takes from its machine: a right clock, and seeded tokens."""
+    """What the sandbox takes from its machine: a right clock, and seeded tokens.
+
+    `seconds` tells the network's own time.
+    """
 
     def __init__(self, seconds: Callable[[], float], seed: int) -> None:
         self._seconds = seconds

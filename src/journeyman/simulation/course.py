@@ -81,9 +81,11 @@ class Course:
             appoint(at, partial(self._host.stop, "told to"))
         for at, step in plan.steps:
             appoint(at, partial(self._set_clock, step))
+        for at, seconds in plan.suspensions:
+            appoint(at, partial(self._suspend, seconds))
         for task_id in self._network.made_tasks():
             at = self._chance.uniform(0, plan.release_seconds)
-            self._network.releases[task_id] = at
+            self._network.release(task_id, at)
         for number in range(1, plan.rivals + 1):
             rival = self._network.add_rival(number)
             self._later(self._chance.uniform(*RIVAL_PAUSE), partial(self._let, rival))
@@ -101,6 +103,11 @@ class Course:
         self._timeline.set_wall_clock(step)
         self._watch.clock_was_set()
         self._trace.add("the clock is set", by=step)
+
+    def _suspend(self, seconds: float) -> None:
+        self._timeline.suspend(seconds)
+        self._watch.clock_was_set()
+        self._trace.add("the machine was suspended", seconds=seconds)
 
     def _let(self, rival: Rival) -> None:
         """Let a rival take a step, and another one later, until all is calm."""

@@ -13,7 +13,7 @@ from typing import NoReturn, TypeAlias
 import anyio
 import httpx2 as httpx
 
-from journeyman.simulation.server import BOM, Answer
+from journeyman.simulation.exchange import BOM, Answer
 from journeyman.simulation.wire import Wire
 
 Fault: TypeAlias = Callable[[Wire], Awaitable[httpx.Response]]

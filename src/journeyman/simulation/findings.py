@@ -33,8 +33,14 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "I-18": "After a calm time every task has ended, here and there.",
         "I-19": "Recovering twice leaves what recovering once leaves.",
         "I-20": "A run is a function of its seed, to the byte.",
+        "I-21": "A lease and a deadline are kept: no first result leaves after them, "
+        "and work that they overtook is told.",
+        "I-22": "Told to stop, the daemon has stopped within its grace period.",
+        "I-23": "A disk that fails stops the daemon with a clear message.",
     },
 )
+ABOUT_SEVERAL_RUNS = frozenset({"I-20"})
+"""Tested by the tests, since no single run can."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

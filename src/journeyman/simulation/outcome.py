@@ -24,9 +24,17 @@ class Outcome:
     requests: int
     points: int
     """Crash points that were passed."""
+    fault_points: tuple[int, ...]
+    """The crash points after which a fault struck, by their number."""
     lives: int
     kills: int
     faults: Counter[str]
+    moves: Counter[str]
+    """How often a task went from one state to another, such as "wanted > claiming"."""
+    deaths: Counter[str]
+    """How many kills found a task in a state, such as "submitting"."""
+    happenings: Counter[str]
+    """What else happened, such as leases that ended and disks that failed."""
     exercised: Counter[str]
     undecidable: Counter[str]
 

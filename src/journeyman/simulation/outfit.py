@@ -80,6 +80,7 @@ class Outfitter:
             serve_control=self._serve_owner,
             free_bytes=lambda _path: AMPLE_BYTES,
             block_limit=None,
+            has_processes=False,
         )
 
     def _transport_for(self, process: Process) -> SimulatedTransport:
@@ -89,6 +90,7 @@ class Outfitter:
             watch=self.watch,
             handle=self.network.handle,
             call_later=self._call_later,
+            suspended=lambda: self.timeline.suspended,
             random=seeded(self.plan.seed, "travel", process.number),
         )
 

@@ -15,13 +15,17 @@ TOP_UP_ONE_IN = 4
 
 
 class Owner:
-    """Gives errands to whatever daemon runs, each once, whatever comes of it."""
+    """Gives errands to whatever daemon runs, each once, whatever comes of it.
+
+    In a hurry, the owner asks for several at once, as from several terminals.
+    """
 
     def __init__(self, plan: Plan, trace: Trace) -> None:
         self._random = seeded(plan.seed, "owner")
         self._moments = sorted(
             self._random.uniform(0, plan.fault_seconds) for _ in range(plan.errands)
         )
+        self._at_once = plan.errands_at_once
         self._done = 0
         self._trace = trace
 
@@ -29,8 +33,11 @@ class Owner:
         """Use a daemon's desk until cancelled."""
         while self._done < len(self._moments):
             await anyio.sleep(max(0.0, self._moments[self._done] - seconds()))
-            self._done += 1
-            await self._ask(desk, self._done)
+            first, last = self._done + 1, self._done + self._at_once
+            self._done = min(last, len(self._moments))
+            async with anyio.create_task_group() as terminals:
+                for number in range(first, self._done + 1):
+                    terminals.start_soon(self._ask, desk, number)
         await anyio.sleep_forever()
 
     async def _ask(self, desk: Desk, number: int) -> None:

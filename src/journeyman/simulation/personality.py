@@ -44,6 +44,12 @@ class Personality:
     error_body: ErrorBody = ErrorBody.JSON
     has_bom: bool = False
     """Every body begins with a byte-order mark."""
+    lease_seconds: float | None = None
+    """How long a claim holds, until its result is handed in; None for ever."""
+    deadline_seconds: float | None = None
+    """How long a task can be handed in after it came to the market; None for ever."""
+    shows_limits: bool = True
+    """Claims show their lease, tasks their deadline."""
 
     @property
     def refuses_repeats(self) -> bool:
@@ -68,6 +74,10 @@ HARDEST = Personality(
 """Tells an agent nothing about what it did before."""
 
 BOM_ONE_IN = 10
+LEASES = (None, None, None, 60.0, 300.0, 3600.0)
+"""In seconds."""
+DEADLINES = (None, None, None, 300.0, 3600.0, 4 * 3600.0)
+"""In seconds; some end while the daemon is down or the network away."""
 CLAIM_REPEATS: tuple[ClaimRepeat, ...] = (200, 409, 400, 403)
 REPEATS: tuple[Repeat, ...] = (200, 409, 400)
 
@@ -83,6 +93,9 @@ def draw(random: Random) -> Personality:
         rejoin=random.choice(list(Rejoin)),
         error_body=random.choice(list(ErrorBody)),
         has_bom=random.randrange(BOM_ONE_IN) == 0,
+        lease_seconds=random.choice(LEASES),
+        deadline_seconds=random.choice(DEADLINES),
+        shows_limits=random.choice((True, True, False)),
     )
 
 

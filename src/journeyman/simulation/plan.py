@@ -5,15 +5,26 @@ from enum import StrEnum
 from random import Random
 
 from journeyman.simulation.clock import seeded
+from journeyman.simulation.disk import DiskFault
 from journeyman.simulation.faults import FAULTS
+from journeyman.simulation.load import HOSTILE_IDS, PLAIN, Load, draw_load
 from journeyman.simulation.personality import HONEST, Personality, draw
 
 HOUR = 3600.0
 DAY = 24 * HOUR
 CALM_SECONDS = 3 * HOUR
 """Long enough for every repeat that still waits, and some more."""
-STEPS = (-DAY, -HOUR, -90.0, 90.0, HOUR, DAY)
-"""By how much a wall clock is set, in seconds."""
+STEPS = (-DAY, -8 * HOUR, -HOUR, -90.0, 90.0, HOUR, DAY)
+"""By how much a wall clock is set, in seconds. Minus eight hours is what a virtual
+machine sees whose wall clock stood while it ran. Summer time is no case of its own:
+the daemon reckons in UTC alone."""
+SUSPENSIONS = (90.0, HOUR, 8 * HOUR)
+"""For how long a machine sleeps, in seconds."""
+MANY_TASKS = 500
+MANY_ONE_IN = 50
+"""Markets with so many tasks are rare: they cost a hundred times as much."""
+NONE_ONE_IN = 40
+LATEST_FAILING_COMMIT = 400
 
 
 class Chaos(StrEnum):
@@ -34,6 +45,21 @@ class Outage:
     begins: float
     ends: float
     fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in the course of a run that stays where it is when code around it grows.
+
+    For a crash point, `kind` is such as "before answer", and `about` the path of the
+    request or the label of the commit. For a fault it is the fault, and the path.
+    """
+
+    kind: str
+    about: str
+    """Or a part of it."""
+    number: int = 1
+    """Which time, from 1 on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,16 +89,36 @@ class Plan:
     """When the daemon is told to stop, and started again after."""
     steps: tuple[tuple[float, float], ...] = ()
     """When the wall clock is set, and by how much."""
+    suspensions: tuple[tuple[float, float], ...] = ()
+    """When the daemon's machine is suspended, and for how long."""
+    stop_rate: float = 0.0
+    """The chance at each crash point that the daemon is told to stop there."""
+    stop_at: frozenset[int] = frozenset()
+    """Crash points at which it is told so, by their number."""
+    disk_at: dict[int, DiskFault] = field(default_factory=dict)
+    """How the disk fails at which commit, by its number."""
+    load: Load = PLAIN
     rivals: int = 0
     errands: int = 0
     """How many tasks the owner posts, and top-ups asked for, over the run."""
+    errands_at_once: int = 1
+    """How many of them the owner asks for at one moment."""
     oddities: bool = False
     """Some strategies raise, decline, hang or answer rubbish."""
     slots: int = 4
     fault_at: dict[int, str] = field(default_factory=dict)
     """A fault for one request, by its number; 1 is the first of the run."""
+    fault_on: Spot | None = None
+    """A fault for one request, by its path."""
     kill_at: frozenset[int] = frozenset()
     """Crash points at which the daemon is killed, by their number."""
+    kill_on: Spot | None = None
+    """A crash point at which it is killed, by what happens there."""
+
+    @property
+    def market(self) -> int:
+        """How many tasks the market has, odd ones included."""
+        return self.tasks + min(self.load.hostile, len(HOSTILE_IDS))
 
     @property
     def end(self) -> float:
@@ -88,7 +134,7 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
     """
     random = seeded(seed, "plan")
     seconds = days * DAY
-    tasks = max(4, round(days * random.uniform(10, 60)))
+    tasks = _tasks(random, days)
     if chaos is Chaos.OFF:
         return Plan(
             seed=seed, fault_seconds=seconds, tasks=tasks, release_seconds=seconds / 2
@@ -114,11 +160,36 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
             (at, random.choice(STEPS))
             for at in _moments(random, seconds, 4 if is_hard else 1)
         ),
+        suspensions=tuple(
+            (at, random.choice(SUSPENSIONS))
+            for at in _moments(random, seconds, 2 if is_hard else 1)
+        ),
+        stop_rate=random.choice((0.0, 0.0, 0.002)) if is_hard else 0.0,
+        disk_at=_disk(random, 3 if is_hard else 1),
+        load=draw_load(random, seconds),
         rivals=random.choice((0, 0, 1, 3)),
         errands=random.randint(0, 12),
+        errands_at_once=random.choice((1, 1, 6)),
         oddities=random.random() < 0.7,  # noqa: PLR2004 - a share
         slots=random.choice((1, 2, 4, 8)),
     )
+
+
+def _tasks(random: Random, days: float) -> int:
+    if random.randrange(MANY_ONE_IN) == 0:
+        return MANY_TASKS
+    if random.randrange(NONE_ONE_IN) == 0:
+        return 0
+    return max(4, round(days * random.uniform(10, 60)))
+
+
+def _disk(random: Random, most: int) -> dict[int, DiskFault]:
+    """Draw failing commits; early ones are likelier, since all runs have those."""
+    count = random.choice((0, random.randint(0, most)))
+    return {
+        round(LATEST_FAILING_COMMIT ** random.random()): random.choice(list(DiskFault))
+        for _ in range(count)
+    }
 
 
 def _outages(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from journeyman.domain import Identity
 from journeyman.journal import Journal, save_identity
+from journeyman.simulation.disk import FailingDisk
 from journeyman.simulation.errors import Killed
 from journeyman.simulation.loop import SimulationLoop
 
@@ -38,6 +39,7 @@ class Process:
         on_point: Callable[[str, str], bool],
         on_commit: Callable[[str], None],
         on_token: Callable[[str], None],
+        disk: FailingDisk | None = None,
     ) -> None:
         """Begin one.
 
@@ -49,6 +51,7 @@ class Process:
                 kills there.
             on_commit: told of each commit, once it is durable.
             on_token: told of a token, once it is durable.
+            disk: what its files lie on; None works always.
         """
         self.number = number
         self.loop = loop
@@ -60,6 +63,7 @@ class Process:
         self._on_point = on_point
         self._on_commit = on_commit
         self._on_token = on_token
+        self._disk = disk or FailingDisk({})
 
     def point(self, kind: str, about: str) -> None:
         """Pass a point at which the process may be killed.
@@ -104,8 +108,10 @@ class Process:
         return self.journal
 
     def before(self, label: str) -> None:
-        """Pass the point before a commit."""
+        """Pass the point before a commit, which the disk may refuse."""
         self.point("before commit", label)
+        if self.is_alive and self.journal is not None:
+            self._disk.before_commit(self.journal)
 
     def after(self, label: str) -> None:
         """Pass the point after a commit."""
@@ -116,6 +122,8 @@ class Process:
     def save_identity(self, path: Path, identity: Identity) -> None:
         """Write the real file, with a crash point at each side."""
         self.point("before file", "identity")
+        if self.is_alive and not self._disk.takes_identity():
+            path = path.parent / "no such folder" / path.name
         save_identity(path, identity)
         if self.is_alive:
             self._on_token(identity.access_token.reveal())

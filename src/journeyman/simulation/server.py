@@ -7,93 +7,39 @@ kept, since what is claimed about the daemon is checked against it.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, MutableMapping
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
-from fastapi import FastAPI
-
-from journeyman.sandbox import SandboxOptions, create_app, workshop
-from journeyman.sandbox.agents import Newcomer, enroll
+from journeyman.sandbox import SandboxOptions, workshop
+from journeyman.sandbox.agents import Newcomer, authenticate, enroll
+from journeyman.sandbox.errors import Refusal
 from journeyman.sandbox.rivals import Rival
-from journeyman.sandbox.state import State, open_state
+from journeyman.sandbox.state import open_state
+from journeyman.simulation.asgi import drive
 from journeyman.simulation.clock import SimulatedAmbient
-from journeyman.simulation.errors import NotInstantError
+from journeyman.simulation.exchange import (
+    BOM,
+    CHECKOUT,
+    CLAIM,
+    COMPLETE,
+    CONFLICT,
+    FIRST_ERROR,
+    JSON_TYPE,
+    LISTING,
+    OK,
+    POST,
+    REGISTER,
+    SUBMIT,
+    UNPROCESSABLE,
+    Answer,
+    Asked,
+    Handled,
+    refusal,
+)
+from journeyman.simulation.limits import TimeLimits
+from journeyman.simulation.load import PLAIN, Load, crowd, odd_rows, post_hostile
 from journeyman.simulation.personality import ErrorBody, Personality, Rejoin
-
-Message: TypeAlias = MutableMapping[str, Any]
-
-BOM = b"\xef\xbb\xbf"
-OK, CONFLICT = 200, 409
-FIRST_ERROR = 400
-FUNCTIONS = "/functions/v1/"
-REGISTER = f"{FUNCTIONS}create-free-agent-public"
-CHECKOUT = f"{FUNCTIONS}create-checkout"
-LISTING = f"{FUNCTIONS}get-marketplace-tasks"
-CLAIM = f"{FUNCTIONS}claim-task-public"
-SUBMIT = f"{FUNCTIONS}submit-task-result-public"
-COMPLETE = f"{FUNCTIONS}complete-task-public"
-POST = f"{FUNCTIONS}write-post-task-public"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """A request as it arrives."""
-
-    method: str
-    path: str
-    query: bytes = b""
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    """Names in lower case."""
-    body: bytes = b""
-
-    def header(self, name: str) -> str:
-        """Give a header; empty where it is not there."""
-        wanted = name.encode()
-        return next((v.decode() for n, v in self.headers if n == wanted), "")
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The JSON object in the body; empty where there is none."""
-        value = json.loads(self.body) if self.body else {}
-        return value if isinstance(value, dict) else {}
-
-    @property
-    def task_id(self) -> str:
-        """The task that it is about; empty where it is about none."""
-        return str(self.fields.get("task_id", ""))
-
-    @property
-    def subject(self) -> str:
-        """What a repeat of it has in common with it; empty for a look at the market."""
-        return self.task_id or self.header("idempotency-key")
-
-    @property
-    def agent_id(self) -> str:
-        """Whom it says it is from."""
-        return str(self.fields.get("agent_id", ""))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What goes back."""
-
-    status: int
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    body: bytes = b""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Handled:
-    """A request that the network has processed."""
-
-    at: float
-    """In simulated seconds."""
-    asked: Asked
-    answer: Answer
-    was_repeat: bool
-    """Its effect was there before."""
 
 
 class SimulatedNetwork:
@@ -105,19 +51,34 @@ class SimulatedNetwork:
         options: SandboxOptions,
         personality: Personality,
         seconds: Callable[[], float],
+        load: Load = PLAIN,
     ) -> None:
-        """Stock a market in memory."""
+        """Stock a market in memory; `seconds` tells its own time."""
         self.personality = personality
         self.handled: list[Handled] = []
         self._seconds = seconds
+        self._load = load
+        self._crowds = list(load.crowds)
+        self.crowds_shown = 0
         self._state = open_state(options, SimulatedAmbient(seconds, options.seed))
         self._db = self._state.db
         workshop.stock(self._state)
+        post_hostile(self._state, load, options.kinds[0])
+        self._releases: dict[str, float] = {}
+        self.limits = TimeLimits(
+            self._state,
+            personality,
+            seconds,
+            lambda task: self._releases.get(task, 0.0),
+        )
+        self._listed: tuple[object, Answer] | None = None
         self._first_registration: Answer | None = None
         self._granted: list[Handled] = []
         self._granted_keys: set[tuple[str, str]] = set()
-        self.releases: dict[str, float] = {}
-        """When a listing begins to show a task, in simulated seconds; now if absent."""
+
+    def release(self, task_id: str, at: float) -> None:
+        """Let a listing show a task only from then on, in simulated seconds."""
+        self._releases[task_id] = at
 
     def close(self) -> None:
         """Forget everything."""
@@ -125,14 +86,16 @@ class SimulatedNetwork:
 
     def handle(self, asked: Asked) -> Answer:
         """Process a request and keep that it was."""
+        self.limits.enforce()
         known = self._is_known_key(asked)
         before = self.task(asked.task_id)
         repeat = before is not None and _is_repeat(asked, before)
         answer = self._answered(asked)
-        if repeat and not known:
+        # A body that this network does not understand is no repeat to it.
+        if repeat and not known and answer.status != UNPROCESSABLE:
             answer = self._repeated(asked, answer)
-        if asked.path == LISTING and answer.status == OK:
-            answer = self._released(answer)
+        if asked.path == CLAIM and answer.status == OK:
+            answer = self._leased(asked, answer)
         self._remember_key(asked, answer)
         answer = self._clothed(asked, answer, before)
         handled = Handled(
@@ -190,6 +153,14 @@ class SimulatedNetwork:
         """Give the requests that have moved money, or opened a checkout."""
         return (one for one in self._granted if not one.was_repeat)
 
+    def knows(self, token: str) -> bool:
+        """Tell whether a token belongs to an agent."""
+        try:
+            authenticate(self._state, token)
+        except Refusal:
+            return False
+        return True
+
     def balance(self, agent_id: str) -> int:
         """Give an agent's credits."""
         query = "SELECT balance FROM accounts WHERE account = ?"
@@ -203,17 +174,19 @@ class SimulatedNetwork:
             enroll(self._state, newcomer)
         return Rival(self._state, number)
 
-    # -- the manner of answering ------------------------------------------------
-
     def _answered(self, asked: Asked) -> Answer:
+        if asked.path == LISTING:
+            return self._listing(asked)
+        if asked.path == CLAIM and self.limits.is_too_late(asked.task_id):
+            return refusal(CONFLICT, "expired")
         first = self._first_registration
         keyed = self.personality.honours_keys and asked.header("idempotency-key")
         if asked.path == REGISTER and first is not None and not keyed:
             if self.personality.rejoin is Rejoin.SAME:
                 return first
             if self.personality.rejoin is Rejoin.CONFLICT:
-                return _refusal(CONFLICT, "already_registered", {})
-        answer = _drive(self._state, self._without_key(asked))
+                return refusal(CONFLICT, "already_registered")
+        answer = drive(self._state, self._without_key(asked))
         if asked.path == REGISTER and first is None and answer.status == OK:
             self._first_registration = answer
         return answer
@@ -239,15 +212,57 @@ class SimulatedNetwork:
             SUBMIT: self.personality.submit_repeat,
             COMPLETE: self.personality.complete_repeat,
         }[asked.path]
-        return answer if status == OK else _refusal(status, "repeated", {})
+        return answer if status == OK else refusal(status, "repeated")
+
+    # -- the market --------------------------------------------------------------
+
+    def _listing(self, asked: Asked) -> Answer:
+        """Answer a look at the market.
+
+        A look changes nothing, and the sandbox's answer to it depends on its tables
+        alone. So while they are as they were, the answer is the last one, and is not
+        made again: most looks find nothing new (docs/decisions/0024).
+        """
+        released = sum(at <= self._seconds() for at in self._releases.values())
+        authorization = asked.header("authorization")
+        seen = self._db.total_changes, released, asked.query, authorization
+        if self._listed is None or self._listed[0] != seen:
+            answer = drive(self._state, asked)
+            shown = self._released(answer) if answer.status == OK else answer
+            self._listed = seen, shown
+        if self._crowds and self._crowds[0] <= self._seconds():
+            return self._crowded(self._listed[1])
+        return self._listed[1]
 
     def _released(self, answer: Answer) -> Answer:
-        content = json.loads(answer.body)
-        now = self._seconds()
-        content["tasks"] = [
-            task for task in content["tasks"] if self.releases.get(task["id"], 0) <= now
+        content, now = json.loads(answer.body), self._seconds()
+        rows = [
+            {**row, **self.limits.shown("deadline", self.limits.deadline(row["id"]))}
+            for row in content["tasks"]
+            if self._releases.get(row["id"], 0.0) <= now
         ]
-        return replace(answer, body=json.dumps(content).encode(), headers=_JSON)
+        return _rewritten(answer, {**content, "tasks": odd_rows(self._load, rows)})
+
+    def _crowded(self, answer: Answer) -> Answer:
+        """Add so many rows that they are more than anybody asked for, once."""
+        if answer.status != OK:
+            return answer
+        content = json.loads(answer.body)
+        self._crowds.pop(0)
+        self.crowds_shown += 1
+        return _rewritten(answer, {**content, "tasks": content["tasks"] + crowd()})
+
+    def _leased(self, asked: Asked, answer: Answer) -> Answer:
+        """Note a claim that was granted, and show until when it holds."""
+        task = self.task(asked.task_id)
+        if task is None or task["claimant"] != asked.agent_id:
+            return answer  # The answer of a claim that is over, given again to its key.
+        self.limits.claimed(asked.task_id, asked.agent_id)
+        until = self.limits.until(asked.task_id)
+        shown = self.limits.shown("lease_expires_at", until)
+        return _rewritten(answer, {**json.loads(answer.body), **shown})
+
+    # -- the manner of answering ---------------------------------------------------
 
     def _clothed(
         self,
@@ -260,8 +275,8 @@ class SimulatedNetwork:
             answer = replace(answer, headers=(), body=_UNREADABLE[kind])
         elif answer.status >= FIRST_ERROR and self.personality.shows_claimant:
             holder = before["claimant"] if before and asked.path == CLAIM else None
-            content = json.loads(answer.body) | ({"claimant": holder} if holder else {})
-            answer = replace(answer, headers=_JSON, body=json.dumps(content).encode())
+            more = {"claimant": holder} if holder else {}
+            answer = _rewritten(answer, {**json.loads(answer.body), **more})
         if self.personality.has_bom and answer.body:
             answer = replace(answer, body=BOM + answer.body)
         return replace(
@@ -270,7 +285,6 @@ class SimulatedNetwork:
         )
 
 
-_JSON = ((b"content-type", b"application/json"),)
 _UNREADABLE = {
     ErrorBody.TEXT: b"no",
     ErrorBody.HTML: b"<html><body><h1>No</h1></body></html>",
@@ -286,67 +300,8 @@ _DONE_BEFORE = {
 def _is_repeat(asked: Asked, before: dict[str, Any]) -> bool:
     """Tell whether what is asked for was done before, for the same agent."""
     done = before["status"] in _DONE_BEFORE.get(asked.path, ())
-    return done and before["claimant"] == asked.agent_id
+    return done and asked.agent_id in ("", before["claimant"])
 
 
-def _refusal(status: int, error: str, more: dict[str, Any]) -> Answer:
-    content = {"ok": False, "error": error, "message": error.replace("_", " "), **more}
-    return Answer(status=status, headers=_JSON, body=json.dumps(content).encode())
-
-
-@cache
-def _application() -> FastAPI:
-    """Build the routes, which is slow, once; the data is put under them each time."""
-    return create_app(SandboxOptions(tasks=0))
-
-
-def _drive(state: State, asked: Asked) -> Answer:
-    """Run the application for one request, from its beginning to its end.
-
-    Raises:
-        NotInstantError: it waited for something.
-    """
-    app = _application()
-    app.state.sandbox = state
-    sent: list[Message] = []
-    call: Coroutine[Any, Any, None] = _call(app, asked, sent)
-    try:
-        call.send(None)
-    except StopIteration:
-        pass
-    else:
-        call.close()
-        raise NotInstantError(f"the sandbox waited while it answered {asked.path}")
-    start, *parts = sent
-    return Answer(
-        status=int(start["status"]),
-        headers=tuple(start["headers"]),
-        body=b"".join(part.get("body", b"") for part in parts),
-    )
-
-
-async def _call(app: FastAPI, asked: Asked, sent: list[Message]) -> None:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": asked.body, "more_body": False}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    await app(_scope(asked), receive, send)
-
-
-def _scope(asked: Asked) -> dict[str, Any]:
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": asked.method,
-        "headers": list(asked.headers),
-        "scheme": "http",
-        "path": asked.path,
-        "raw_path": asked.path.encode(),
-        "query_string": asked.query,
-        "server": ("network.invalid", 80),
-        "client": ("192.0.2.1", 1),
-        "root_path": "",
-    }
+def _rewritten(answer: Answer, content: dict[str, Any]) -> Answer:
+    return replace(answer, headers=JSON_TYPE, body=json.dumps(content).encode())

@@ -32,6 +32,8 @@ class Counter(Strategy):
 
     def wants(self, task: Task) -> Decision:
         """Take a task whose part is ours."""
+        if task.kind != KIND:
+            return skip("another kind")
         return part_of(task) in self.shares or skip("another strategy's part")
 
     async def run(self, task: Task, ctx: Context) -> Result:

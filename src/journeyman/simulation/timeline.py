@@ -9,17 +9,33 @@ class Timeline:
 
     def __init__(self) -> None:
         self.loop = SimulationLoop()
-        self.clock = SimulatedClock(lambda: self.seconds, lambda: self._wall_error)
-        self._wall_error = 0.0
+        self.clock = SimulatedClock(lambda: self.seconds, lambda: self._wall_lead)
+        self._wall_lead = 0.0
+        """By how much the daemon's wall clock is ahead of its monotonic one."""
+        self.suspended = 0.0
+        """For how long the daemon's machine was suspended, in seconds."""
 
     @property
     def seconds(self) -> float:
         """Simulated seconds since the beginning."""
         return self.loop.time()
 
+    @property
+    def network_seconds(self) -> float:
+        """The same on the network's machine, which is never suspended."""
+        return self.seconds + self.suspended
+
     def set_wall_clock(self, by: float) -> None:
         """Set the daemon's wall clock forward, or back where `by` is negative."""
-        self._wall_error += by
+        self._wall_lead += by
+
+    def suspend(self, seconds: float) -> None:
+        """Let the daemon's machine sleep: its monotonic clock stands, all else goes on.
+
+        As Linux does it: CLOCK_MONOTONIC does not count the time of a suspension.
+        """
+        self.suspended += seconds
+        self._wall_lead += seconds
 
     def next_loop(self) -> SimulationLoop:
         """Go on with a new event loop, at the same moment; gives the one before it.

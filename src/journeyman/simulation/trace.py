@@ -14,6 +14,7 @@ KEPT = 40
 """Events that are kept in words, of all and of each task: who reads more?"""
 OF_THE_MACHINE = frozenset({"data_directory", "path", "pid", "traceback", "where"})
 """Fields that name this machine's folders and processes: no function of the seed."""
+_LINES = json.JSONEncoder(default=str, sort_keys=True, check_circular=False)
 ABOUT_THE_MACHINE = frozenset({"data.not_a_volume"})
 
 
@@ -46,7 +47,7 @@ class Trace:
     def add(self, what: str, /, **fields: object) -> None:
         """Add what happened now."""
         at = round(self._seconds(), 6)
-        line = json.dumps([at, what, fields], default=str, sort_keys=True)
+        line = _LINES.encode([at, what, fields])
         self._digest.update(line.encode("utf-8", "surrogatepass"))
         self.counts[what] += 1
         self._number += 1

@@ -5,9 +5,9 @@ from random import Random
 
 import httpx2 as httpx
 
+from journeyman.simulation.exchange import Answer, Asked
 from journeyman.simulation.faults import FAULTS
 from journeyman.simulation.process import Process
-from journeyman.simulation.server import Answer, Asked
 from journeyman.simulation.watch import Watch
 from journeyman.simulation.weather import Weather
 from journeyman.simulation.wire import Wire
@@ -29,6 +29,7 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
         watch: Watch,
         handle: Callable[[Asked], Answer],
         call_later: CallLater,
+        suspended: Callable[[], float],
         random: Random,
     ) -> None:
         self._process = process
@@ -36,6 +37,7 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
         self._watch = watch
         self._handle = handle
         self._call_later = call_later
+        self._suspended = suspended
         self._random = random
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -44,10 +46,12 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
             raise httpx.ConnectError("this process is dead", request=request)
         asked = _asked(request, await request.aread())
         self._process.point("before request", asked.path)
-        fault = self._weather.over(self._process.loop.time())
+        fault = self._weather.over(self._process.loop.time(), asked.path)
         call = self._watch.sent(asked, str(request.url.host), fault)
+        slept = self._suspended()
         try:
             response = await self._carry(request, asked, fault, call)
+            self._require_awake_since(slept, request)
         except BaseException as error:
             if self._process.is_alive:
                 self._watch.failed(call, type(error).__name__)
@@ -56,6 +60,11 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
         if self._process.is_alive:
             self._watch.answered(call, response.status_code, response.headers)
         return response
+
+    def _require_awake_since(self, slept: float, request: httpx.Request) -> None:
+        """No connection outlives the sleep of its machine."""
+        if self._suspended() != slept:
+            raise httpx.ReadError("connection reset", request=request)
 
     async def _carry(
         self,

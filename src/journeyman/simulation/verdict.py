@@ -1,49 +1,20 @@
 """Tests, at the end of a run, the invariants about all that was left."""
 
-import json
-import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-
 from journeyman.domain import IN_FLIGHT, TERMINAL, Identity, TaskId, TaskState
-from journeyman.journal import Confidence, Journal, TaskRecord
-from journeyman.loop import UNCERTAIN_TRIES_PER_DAY, recover_interrupted
+from journeyman.journal import Confidence, TaskRecord
+from journeyman.loop import UNCERTAIN_TRIES_PER_DAY
+from journeyman.simulation.exchange import COMPLETE, LISTING, SUBMIT, Handled
 from journeyman.simulation.findings import Findings
 from journeyman.simulation.personality import Rejoin
-from journeyman.simulation.plan import Plan
-from journeyman.simulation.server import (
-    CLAIM,
-    COMPLETE,
-    SUBMIT,
-    Handled,
-    SimulatedNetwork,
-)
-from journeyman.simulation.trace import TraceLog
-from journeyman.simulation.watch import Watch
+from journeyman.simulation.remains import Remains, dump
 
 GIVEN_UP = (TaskState.DECLINED, TaskState.FAILED, TaskState.REJECTED)
 """Claimed and then ended without a completion, as its history tells."""
 SETTLED = TERMINAL | {TaskState.SKIPPED}
-TABLES = (
-    *("tasks", "task_events", "ledger", "spends"),
-    *("strategy_states", "facts", "totals"),
-)
-"""Of the journal, all of them."""
 TAKEN = ("submitted", "completed")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Remains:
-    """What a run has left on both sides."""
-
-    plan: Plan
-    seconds: float
-    network: SimulatedNetwork
-    watch: Watch
-    journal: Journal
-    identity: Identity | None
+LONGEST_WITHOUT_A_LOOK = 3600.0 + 900.0
+"""Seconds of a calm end: the longest wait that a network may ask for, and thrice the
+longest pause of the daemon's own (schedule.discover_max_seconds)."""
 
 
 class Verdict:
@@ -53,10 +24,12 @@ class Verdict:
         self._remains = remains
         self._findings = findings
         self._network = remains.network
+        self._network_seconds = remains.network_seconds
         self._journal = remains.journal
 
     def give(self) -> None:
         """Test everything."""
+        self._network.limits.enforce()
         self._test_identities()
         identity = self._remains.identity
         if identity is None:
@@ -66,6 +39,7 @@ class Verdict:
         self._test_tasks(identity.agent_id)
         self._test_progress(identity.agent_id)
         self._test_requests(identity.agent_id)
+        self._test_overtaken(identity.agent_id)
         self._test_spends()
         self._test_histories()
         self._test_end()
@@ -115,6 +89,8 @@ class Verdict:
         self._check("I-1", "the token is not the first one", holds=token == first)
         known = identity.agent_id in self._network.members()
         self._check("I-1", "the network does not know our agent", holds=known)
+        opens = self._network.knows(token)
+        self._check("I-1", "the network does not know our token", holds=opens)
         text = "\n".join(dump(self._journal))
         self._check("I-16", "the token is in the journal", holds=token not in text)
 
@@ -158,6 +134,19 @@ class Verdict:
                     holds=true,
                 )
 
+    def _test_overtaken(self, agent_id: str) -> None:
+        """What a lease or a deadline took from us has ended here, with its reason."""
+        for one in self._network.limits.expired:
+            if one.agent_id != agent_id:
+                continue
+            moves = self._journal.tasks.history(TaskId(one.task_id))
+            last = moves[-1] if moves else None
+            told = last is not None and (
+                last.after == TaskState.COMPLETED or bool(last.reason)
+            )
+            message = f"{one.task_id} was taken back at {one.at:.0f} s: {last}"
+            self._check("I-21", message, holds=told)
+
     def _is_assumed(self, record: TaskRecord) -> bool:
         """Tell whether neither its submission nor what followed was ever confirmed."""
         moves = self._journal.tasks.history(record.task_id)
@@ -177,32 +166,35 @@ class Verdict:
     # -- what was sent --------------------------------------------------------
 
     def _test_requests(self, agent_id: str) -> None:
-        claimed: set[str] = set()
-        handed_in: dict[str, bytes] = {}
+        handed_in: dict[tuple[str, ...], bytes] = {}
+        submitted: set[str] = set()
         for one in self._network.handled:
-            if one.asked.agent_id != agent_id:
+            if one.asked.agent_id not in ("", agent_id):
                 continue
             task_id = one.asked.task_id
-            if one.asked.path == CLAIM:
-                claimed.add(task_id)
-            elif one.asked.path == SUBMIT:
-                self._test_submission(one, is_claimed=task_id in claimed)
-                first = handed_in.setdefault(task_id, one.asked.body)
+            if one.asked.path == SUBMIT:
+                self._test_submission(one)
+                submitted.add(task_id)
+                # The same to the byte, unless another shape was found to be needed.
+                shape = (task_id, *one.asked.fields)
+                first = handed_in.setdefault(shape, one.asked.body)
                 message = f"{task_id}: a result was sent in other bytes"
                 self._check("I-7", message, holds=first == one.asked.body)
             elif one.asked.path == COMPLETE:
                 self._check(
                     "I-8",
                     f"{task_id} was completed before a result was sent",
-                    holds=task_id in handed_in,
+                    holds=task_id in submitted,
                 )
 
-    def _test_submission(self, one: Handled, *, is_claimed: bool) -> None:
+    def _test_submission(self, one: Handled) -> None:
         task_id = one.asked.task_id
-        self._check("I-8", f"a result of {task_id} came unclaimed", holds=is_claimed)
+        # A claim that left may not have arrived: then the submission decides.
+        claimed = task_id in self._remains.watch.claimed
+        self._check("I-8", f"a result of {task_id} came unclaimed", holds=claimed)
         record = self._record(task_id)
         result = record.result if record else None
-        same = result is not None and one.asked.fields.get("result") == result.output
+        same = result is not None and one.asked.result == result.output
         self._check("I-7", f"{task_id}: another result was sent", holds=same)
 
     # -- money ----------------------------------------------------------------
@@ -219,7 +211,11 @@ class Verdict:
     def _test_books(self, agent_id: str) -> None:
         """Where nothing is in doubt, both books say the same."""
         doubtful = self._journal.database.row(
-            "SELECT 1 FROM spends WHERE state IN ('held', 'unknown')"
+            "SELECT 1 FROM spends WHERE state IN ('held', 'unknown') "
+            "UNION ALL SELECT 1 FROM ledger WHERE confidence = ? AND ?",
+            Confidence.ASSUMED,
+            # A claim that was taken back while its work was on the way may not be paid.
+            self._network.limits.exist,
         )
         if doubtful is None and not self._remains.watch.replayed:
             here = self._journal.ledger.balance()
@@ -241,35 +237,16 @@ class Verdict:
             self._check("I-12", message, holds=row["state"] == row["told"])
 
     def _test_end(self) -> None:
+        """All has ended, and the daemon is not a zombie that only says it runs."""
+        looks = [one.at for one in self._network.handled if one.asked.path == LISTING]
+        slept = self._network_seconds - self._remains.seconds
+        calm_since = self._remains.plan.fault_seconds + slept
+        quiet = self._network_seconds - max([calm_since, *looks])
+        message = f"nobody has looked at the market for {quiet:.0f} s"
+        self._check("I-18", message, holds=quiet <= LONGEST_WITHOUT_A_LOOK)
         for state, number in self._journal.tasks.counts().items():
             self._check(
                 "I-18",
                 f"{number} tasks are still {state} after a calm time",
                 holds=TaskState(state) in SETTLED,
             )
-
-
-def dump(journal: Journal) -> list[str]:
-    """Give all rows of all tables as text, in their order."""
-    return [
-        json.dumps([table, *tuple(row)])
-        for table in TABLES
-        for row in journal.database.rows(f"SELECT * FROM {table} ORDER BY rowid")  # noqa: S608 - names of ours
-    ]
-
-
-def recover_twice(
-    left: Path,
-    now: Callable[[], datetime],
-) -> tuple[list[str], list[str]]:
-    """Recover a copy of what a life has left, again and again; give both results."""
-    copy = left.with_name(f"{left.name}-again")
-    shutil.copytree(left, copy)
-    silent = TraceLog(lambda _event, _fields: None)
-    with Journal(copy / "journal.db", now) as journal:
-        recover_interrupted(journal, silent)
-        once = dump(journal)
-        recover_interrupted(journal, silent)
-        twice = dump(journal)
-    shutil.rmtree(copy)
-    return once, twice

@@ -1,15 +1,14 @@
 """Watches a living daemon: what leaves it, and what comes back to it."""
 
-from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from journeyman.domain import TaskId, TaskState
 from journeyman.domain.ids import SpendId
 from journeyman.journal import Journal, SpendState, load_identity
-from journeyman.simulation.findings import Findings
-from journeyman.simulation.process import Process
-from journeyman.simulation.server import (
+from journeyman.simulation.exchange import (
     CHECKOUT,
     CLAIM,
     COMPLETE,
@@ -19,6 +18,8 @@ from journeyman.simulation.server import (
     SUBMIT,
     Asked,
 )
+from journeyman.simulation.findings import Findings
+from journeyman.simulation.process import Process
 from journeyman.simulation.trace import Trace
 
 HOST = "network.invalid"
@@ -34,6 +35,8 @@ EARLY = 0.01
 MEMORY_SECONDS = 1.0
 """So long after an answer it is surely on disk, if its reader lived."""
 THROTTLED, UNAVAILABLE = 429, 503
+NEVER_LEFT = frozenset({"refuse", "connect_timeout"})
+"""Faults of a connection that was never made."""
 INTENT_STATES = {
     CLAIM: TaskState.CLAIMING,
     SUBMIT: TaskState.SUBMITTING,
@@ -65,10 +68,25 @@ class _Call:
 class Watch:
     """Tests, request by request, the invariants about what is sent and read."""
 
-    def __init__(self, findings: Findings, trace: Trace) -> None:
-        """Note what it finds; `begin` names the life that it is about."""
+    def __init__(
+        self,
+        findings: Findings,
+        trace: Trace,
+        now: Callable[[], datetime],
+    ) -> None:
+        """Note what it finds; `begin` names the life that it is about.
+
+        `now` is the wall clock of the daemon's machine.
+        """
         self._findings = findings
         self._trace = trace
+        self._wall = now
+        self.claimed: set[str] = set()
+        """Tasks for which a claim has left, whether it arrived or not."""
+        self._handed_in: set[str] = set()
+        """Tasks whose result may have arrived."""
+        self._tries: Counter[str] = Counter()
+        """How often this life has tried to hand in each of the others."""
         self._process: Process
         self._calls: dict[int, _Call] = {}
         self._number = 0
@@ -87,9 +105,11 @@ class Watch:
         self._process = process
         self._turn_of_answer = None
         self._calls.clear()
-        # Waits about a task are kept in the journal. A new life looks at the market at
-        # once: nobody remembers that wait, and the service manager has its own pauses.
-        for key in [key for key in self._failures if not key[1]]:
+        self._tries.clear()
+        # Waits about a task are kept in the journal. A new life looks at the market, or
+        # tries to join, at once: nobody remembers that wait, and the service manager
+        # has its own pauses. How often a registration may be repeated is I-3's.
+        for key in [key for key in self._failures if not key[1] or key[0] == REGISTER]:
             del self._failures[key]
         self._waits = {
             key: wait
@@ -116,10 +136,13 @@ class Watch:
         self._calls[self._number] = _Call(asked, self._now)
         if fault == "replay":
             self.replayed |= {about, asked.header("idempotency-key")}
+        if asked.path == CLAIM:
+            self.claimed.add(about)
         if asked.path == REGISTER:
             self._test_registration()
         self._test_token_stays_home(asked, host)
         self._test_intent(asked)
+        self._test_limits(asked, fault)
         self._test_wait(asked)
         return self._number
 
@@ -201,6 +224,27 @@ class Watch:
             return
         problem = _missing_intent(journal, asked)
         self._check("I-5", f"{asked.path}: {problem}", holds=not problem)
+
+    def _test_limits(self, asked: Asked, fault: str) -> None:
+        """A result that leaves for the first time leaves in time.
+
+        One whose intent an earlier life had opened may have left then, for all that
+        anybody knows; it is followed.
+        """
+        task_id, journal = asked.task_id, self._process.journal
+        if asked.path != SUBMIT or journal is None or task_id in self._handed_in:
+            return
+        self._tries[task_id] += 1
+        if fault not in NEVER_LEFT:
+            self._handed_in.add(task_id)
+        try:
+            record = journal.tasks.get(TaskId(task_id))
+        except KeyError:
+            return  # I-5 has told it.
+        until = record.task.deadline
+        if until is not None and record.attempts == self._tries[task_id]:
+            message = f"the result of {task_id} left after {until}"
+            self._check("I-21", message, holds=self._wall() < until)
 
     def _test_wait(self, asked: Asked) -> None:
         key = (asked.path, asked.subject)

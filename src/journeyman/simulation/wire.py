@@ -7,7 +7,7 @@ from random import Random
 import anyio
 import httpx2 as httpx
 
-from journeyman.simulation.server import Answer, Asked
+from journeyman.simulation.exchange import Answer, Asked
 
 Chunk = tuple[float, bytes]
 """Seconds that a piece of a body is waited for, and the piece."""

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +13,20 @@ import anyio
 from journeyman.daemon.agent import JoinInterruptedError, open_agent
 from journeyman.daemon.daemon import Daemon
 from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.unwrapping import one_error
 from journeyman.domain import TaskState
-from journeyman.domain.errors import JourneymanError, NetworkError, SafetyError
+from journeyman.domain.errors import (
+    JourneymanError,
+    NetworkError,
+    SafetyError,
+    StateError,
+)
 from journeyman.journal import Journal, load_identity
 from journeyman.sandbox import SandboxOptions
 from journeyman.simulation.agenda import Agenda
 from journeyman.simulation.bookkeeper import Bookkeeper
-from journeyman.simulation.clock import seeded
 from journeyman.simulation.course import Course
+from journeyman.simulation.disk import FailingDisk
 from journeyman.simulation.errors import DeadlockError, Killed, LivelockError
 from journeyman.simulation.findings import Findings
 from journeyman.simulation.loop import SimulationLoop
@@ -27,20 +34,27 @@ from journeyman.simulation.outcome import Outcome
 from journeyman.simulation.outfit import BASE_URL, Outfitter, settings_for
 from journeyman.simulation.owner import Owner
 from journeyman.simulation.plan import Plan
+from journeyman.simulation.points import CrashPoints, Fate
 from journeyman.simulation.process import Process
+from journeyman.simulation.remains import Remains, dump
+from journeyman.simulation.restart import Restarts
 from journeyman.simulation.schedule import scheduled_by
 from journeyman.simulation.scopes import ordered_scopes
 from journeyman.simulation.server import SimulatedNetwork
 from journeyman.simulation.strategies import KIND, ODD, USUAL, registry_of
 from journeyman.simulation.timeline import Timeline
 from journeyman.simulation.trace import Trace
-from journeyman.simulation.verdict import SETTLED, Remains, Verdict, dump, recover_twice
+from journeyman.simulation.verdict import SETTLED, Verdict
 from journeyman.simulation.watch import Watch
 from journeyman.simulation.weather import Weather
 
 LONGEST_PAUSE = 300.0
 """Seconds until a service manager starts the daemon again: one, doubled at each failed
 start, up to this."""
+GRACE_SECONDS = 30.0
+"""After which a daemon that was told to stop cancels what still works."""
+STUBBORN_SECONDS = 120.0
+"""The same where a strategy resists cancellation for a minute and a half."""
 MOST_VIOLATIONS = 50
 """A run that has found so many ends with the life that found the last."""
 MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
@@ -77,12 +91,15 @@ class Simulation:
         self._agenda = Agenda()
         self._trace = Trace(lambda: self._timeline.seconds)
         self._findings = Findings(self._trace.story)
-        self._weather = Weather(plan)
-        self._watch = Watch(self._findings, self._trace)
+        self._points = CrashPoints(plan, self._trace, lambda: self._timeline.seconds)
+        self._weather = Weather(plan, lambda: self._points.passed)
+        self._watch = Watch(self._findings, self._trace, self._timeline.clock.now)
+        self._disk = FailingDisk(plan.disk_at)
         self._network = SimulatedNetwork(
             options=SandboxOptions(tasks=plan.tasks, seed=plan.seed, kinds=(KIND,)),
             personality=plan.personality,
-            seconds=lambda: self._timeline.seconds,
+            seconds=lambda: self._timeline.network_seconds,
+            load=plan.load,
         )
         self._outfitter = Outfitter(
             plan=plan,
@@ -101,8 +118,20 @@ class Simulation:
             settings=settings_for(plan, root),
             seconds=lambda: self._timeline.seconds,
         )
-        self._course = Course(
-            plan=plan,
+        self._course = self._make_course(on_progress)
+        self._stopping_since: float | None = None
+        self._happenings: Counter[str] = Counter()
+        self._deaths: Counter[str] = Counter()
+        self._kills = 0
+        self._failed_starts = 0
+        self._is_over = False
+        self._over = anyio.Event()
+        self._shutdown: Shutdown | None = None
+        self._process = self._make_process(1)
+
+    def _make_course(self, on_progress: Progress) -> Course:
+        return Course(
+            plan=self._plan,
             timeline=self._timeline,
             agenda=self._agenda,
             network=self._network,
@@ -111,14 +140,6 @@ class Simulation:
             host=self,
             on_progress=on_progress,
         )
-        self._kill_chance = seeded(plan.seed, "kills")
-        self._points = 0
-        self._kills = 0
-        self._failed_starts = 0
-        self._is_over = False
-        self._over = anyio.Event()
-        self._shutdown: Shutdown | None = None
-        self._process = self._make_process(1)
 
     def run(self) -> Outcome:
         """Live one life after the other, then judge."""
@@ -143,11 +164,13 @@ class Simulation:
     def _live(self) -> None:
         """Let the daemon live once, from its start to its end or to a kill."""
         process, loop = self._process, self._process.loop
+        self._disk.heal()
         self._watch.begin(process)
         main = loop.create_task(self._be_daemon(process))
         self._agenda.attach(loop)
         fault = self._run(loop, main)
         self._agenda.detach()
+        self._shutdown = self._stopping_since = None
         if process.is_alive:
             process.end()
         for problem in [*fault, *loop.failures]:
@@ -183,9 +206,10 @@ class Simulation:
         registry = registry_of(ODD if self._plan.oddities else USUAL)
         stop = shutdown.requested
         try:
-            async with open_agent(settings, BASE_URL, world, stop=stop) as agent:
-                self._failed_starts = 0
-                await Daemon(settings, agent, registry, world, shutdown).run()
+            with one_error():
+                async with open_agent(settings, BASE_URL, world, stop=stop) as agent:
+                    self._failed_starts = 0
+                    await Daemon(settings, agent, registry, world, shutdown).run()
         except JoinInterruptedError:
             self._trace.add("stopped before it had joined")
         except (NetworkError, SafetyError) as error:
@@ -193,9 +217,30 @@ class Simulation:
             self._trace.add("could not join", error=error.problem)
         except JourneymanError as error:
             self._failed_starts += 1
-            self._check("I-17", f"the daemon gave up: {error}", holds=False)
+            self._note_complaint(error)
         else:
             self._trace.add("stopped")
+            self._test_stop()
+
+    def _note_complaint(self, error: JourneymanError) -> None:
+        """A daemon gives up only if its disk does, and then says what to do."""
+        is_disk = self._disk.has_failed and isinstance(error, StateError)
+        self._check("I-17", f"the daemon gave up: {error}", holds=is_disk)
+        if is_disk:
+            self._trace.add("stopped by its disk")
+            named = any(what in error.problem for what in ("journal", "identity"))
+            message = f"an unclear complaint about a disk: {error}"
+            self._check("I-23", message, holds=named and bool(error.fix))
+            self._happenings["stops by a failing disk"] += 1
+
+    def _test_stop(self) -> None:
+        if self._stopping_since is None:
+            return
+        seconds = self._timeline.seconds - self._stopping_since
+        longest = STUBBORN_SECONDS if self._plan.oddities else GRACE_SECONDS
+        message = f"a stop took {seconds:.1f} s"
+        self._check("I-22", message, holds=seconds <= longest + 1)
+        self._stopping_since = None
 
     # -- what the course of the world asks for ---------------------------------
 
@@ -209,8 +254,11 @@ class Simulation:
 
     def stop(self, reason: str) -> None:
         """Tell the daemon to stop; where none runs, nothing happens."""
-        if self._shutdown is not None:
-            self._shutdown.request(reason)
+        shutdown = self._shutdown
+        if shutdown is None or shutdown.requested.is_set():
+            return
+        self._stopping_since = self._timeline.seconds
+        shutdown.request(reason)
 
     def finish(self) -> None:
         """Let this life be the last."""
@@ -233,7 +281,7 @@ class Simulation:
         if journal is None or not self._process.is_alive:
             return False
         counts = journal.tasks.counts()
-        seen = sum(counts.values()) >= self._plan.tasks
+        seen = sum(counts.values()) >= self._plan.market
         return seen and all(TaskState(state) in SETTLED for state in counts)
 
     # -- what the daemon does --------------------------------------------------
@@ -246,20 +294,17 @@ class Simulation:
             on_point=self._pass_point,
             on_commit=self._read_books,
             on_token=self._watch.saved_identity,
+            disk=self._disk,
         )
 
     def _pass_point(self, kind: str, about: str) -> bool:
         """Note a crash point; True kills there."""
-        self._points += 1
         if kind == "before file":
             self._watch.saving_identity()
-        if self._points in self._plan.kill_at:
-            self._trace.add("kill", point=self._points, kind=kind, about=about)
-            return True
-        is_calm = self._timeline.seconds >= self._plan.fault_seconds
-        if is_calm or not self._plan.kill_rate:
-            return False
-        return self._kill_chance.random() < self._plan.kill_rate
+        fate = self._points.decide(kind, about)
+        if fate is Fate.STOP:
+            self.stop("told to")
+        return fate is Fate.KILL
 
     def _read_books(self, label: str) -> None:
         self._trace.add("commit", label=label)
@@ -274,8 +319,11 @@ class Simulation:
     def _test_recovery(self) -> None:
         left = self._process.heir
         if (left / "journal.db").exists():
-            once, twice = recover_twice(left, self._timeline.clock.now)
-            self._check("I-19", "recovering twice left more", holds=once == twice)
+            settings = settings_for(self._plan, left)
+            restarts = Restarts(left, settings, self._timeline.clock)
+            self._deaths.update(restarts.in_flight)
+            message = "a second start changed what the first one had left"
+            self._check("I-19", message, holds=restarts.agree)
 
     def _judge(self) -> Outcome:
         directory = self._process.directory
@@ -284,6 +332,7 @@ class Simulation:
             remains = Remains(
                 plan=self._plan,
                 seconds=self._timeline.seconds,
+                network_seconds=self._timeline.network_seconds,
                 network=self._network,
                 watch=self._watch,
                 journal=journal,
@@ -304,13 +353,27 @@ class Simulation:
             credits=journal.ledger.balance(),
             states=journal.tasks.counts(),
             requests=self._weather.requests,
-            points=self._points,
+            points=self._points.passed,
+            fault_points=tuple(self._weather.struck_at),
             lives=self._process.number - 1,
             kills=self._kills,
             faults=self._weather.counts,
+            moves=self._books.moves,
+            deaths=self._deaths,
+            happenings=self._all_happenings(),
             exercised=self._findings.exercised,
             undecidable=self._findings.undecidable,
         )
+
+    def _all_happenings(self) -> Counter[str]:
+        plan, end = self._plan, self._timeline.seconds
+        told = self._happenings + self._disk.counts + self._network.limits.counts
+        told["stops at a point"] += self._points.stops
+        told["suspensions"] += sum(at <= end for at, _ in plan.suspensions)
+        told["clocks set"] += sum(at <= end for at, _ in plan.steps)
+        told["crowds of 10,000 rows"] += self._network.crowds_shown
+        told["tasks with hostile ids"] += plan.market - plan.tasks
+        return +told
 
 
 def _wind_up(loop: SimulationLoop, main: "asyncio.Task[None]") -> None:

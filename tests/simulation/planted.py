@@ -1,0 +1,235 @@
+"""The bugs themselves: functions that take the place of the daemon's own."""
+
+import copy
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import anyio
+import anyio.lowlevel
+
+import journeyman.economy.budget
+from journeyman.daemon.loops import DiscoverLoop
+from journeyman.domain import AccessToken, Identity, NotSent, TaskState, Unknown
+from journeyman.economy import Posting
+from journeyman.journal import (
+    Confidence,
+    EntryKind,
+    Ledger,
+    NewEntry,
+    SpendState,
+    Tasks,
+    save_identity,
+)
+from journeyman.loop import Bell, Claim, Join, events
+from journeyman.loop.intent import key_for
+from journeyman.network import NetworkClient
+
+Inside: TypeAlias = Any
+"""A part of the daemon's insides; a bug does not ask for its type."""
+
+# -- claims and results ----------------------------------------------------------
+
+_claim = Claim.__call__
+_move = Tasks.move
+_postpone = Tasks.postpone
+
+
+class _Told:
+    """A market that repeats an answer which was got before."""
+
+    def __init__(self, outcome: object) -> None:
+        self._outcome = outcome
+
+    async def claim(self, *_: object) -> object:
+        return self._outcome
+
+
+async def claim_first(self: Inside, record: Inside) -> Inside:
+    outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
+    informed = copy.copy(self)
+    informed._market = _Told(outcome)
+    return await _claim(informed, record)
+
+
+def result_late(
+    self: Inside, record: Inside, after: TaskState, **more: Inside
+) -> Inside:
+    result = more.pop("result", None)
+    if after is TaskState.SUBMITTED:
+        return _move(self, record, after, result=record.result, **more)
+    moved = _move(self, record, after, **more)
+    return replace(moved, result=result or moved.result)
+
+
+def no_maybe(self: Inside, record: Inside, after: TaskState, **more: Inside) -> Inside:
+    moved = _move(self, record, after, **more)
+    statement = "UPDATE tasks SET maybe_sent = 0 WHERE task_id = ?"
+    self._database.write(statement, record.task_id)
+    return replace(moved, maybe_sent=False)
+
+
+def no_doubt(self: Inside, record: Inside, **more: Inside) -> Inside:
+    return _postpone(self, record, **{**more, "maybe_sent": False})
+
+
+async def booked_apart(self: Inside, record: Inside, shown: int | None) -> Inside:
+    journal = self._intents.journal
+    with journal.tx("booked apart"):
+        journal.ledger.book(
+            NewEntry(
+                key=f"earned:{record.task_id}:{record.attempts}",
+                kind=EntryKind.EARNED,
+                amount=record.task.reward if shown is None else shown,
+                confidence=Confidence.ASSUMED,
+            ),
+        )
+    return await journal.commit(lambda: journal.tasks.move(record, TaskState.COMPLETED))
+
+
+# -- joining ---------------------------------------------------------------------
+
+_joined = Join._joined
+
+
+async def token_late(self: Inside) -> Inside:
+    outcome = await self._registrar.register(self._open_intent())
+    await anyio.lowlevel.checkpoint()
+    return self._conclude(outcome)
+
+
+def answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
+    identity = Identity(
+        registration.agent_id, registration.access_token, self._base_url
+    )
+    self._answers.forget()
+    self._open_books(identity, registration.credits)
+    self._save(identity)
+    return identity
+
+
+def token_told(self: Inside, registration: Inside) -> Inside:
+    identity = _joined(self, registration)
+    self._log.emit(
+        events.JOIN_TROUBLE,
+        message=f"joined with {identity.access_token.reveal()}",
+        attempt=1,
+        retry_in=0,
+    )
+    return identity
+
+
+# -- money -----------------------------------------------------------------------
+
+_give_back = Posting._give_back
+_post_task = NetworkClient.post_task
+_standing = journeyman.economy.budget.standing
+_book = Ledger.book
+
+
+def release_unknown(self: Inside, spend: Inside, failure: Inside) -> Inside:
+    return _give_back(self, spend, NotSent(failure.message))
+
+
+def release_at_recovery(self: Inside) -> None:
+    for spend in self._journal.spends.in_state(SpendState.HELD):
+        with self._journal.tx("forgotten"):
+            self._journal.spends.settle(spend.spend_id, SpendState.RELEASED)
+
+
+async def spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
+    outcome = await _post_task(self, new, key)
+    if isinstance(outcome, Unknown):
+        return await _post_task(self, new, key)
+    return outcome
+
+
+# -- time and HTTP -----------------------------------------------------------------
+
+
+_wait = Bell.wait
+
+
+async def deaf_bell(self: Inside, _timeout: float | None = None) -> bool:
+    return await _wait(self)
+
+
+def due_by_the_clock(self: Inside, now: datetime) -> bool:
+    return bool(self.next_at <= now.timestamp())
+
+
+async def no_cap(_self: Inside, response: Inside) -> bytes:
+    chunks: AsyncIterator[bytes] = response.aiter_raw()
+    return b"".join([chunk async for chunk in chunks])
+
+
+def unguarded(text: str) -> Inside:
+    return json.loads(text)
+
+
+class NoDeadline:
+    """anyio without time-outs."""
+
+    def __getattr__(self, name: str) -> Inside:
+        return getattr(anyio, name)
+
+    def fail_after(self, _seconds: float) -> Inside:
+        return nullcontext()
+
+
+def never(*_: object) -> bool:
+    return False
+
+
+async def run_under_no_pressure(
+    self: Inside, call: Inside, read: Inside, rescue: Inside = lambda *_: None
+) -> Inside:
+    return (await self._make(call, read, rescue))[0]
+
+
+def hurried_standing(journal: Inside, now: Inside) -> Inside:
+    booked = _standing(journal, now)
+    held = journal.spends.in_state(SpendState.HELD)
+    return replace(
+        booked,
+        held=0,
+        spent_today=booked.spent_today - sum(spend.credits for spend in held),
+        posts_today=booked.posts_today - len(held),
+    )
+
+
+@asynccontextmanager
+async def following(self: Inside, request: Inside) -> AsyncIterator[Inside]:
+    response = await self._client.send(request, stream=True)
+    if "location" in response.headers:
+        response = await self._client.send(
+            self._client.build_request(
+                request.method, response.headers["location"], headers=request.headers
+            ),
+            stream=True,
+        )
+    yield response
+
+
+_look = DiscoverLoop.look
+
+
+async def look_until_it_fails(self: Inside) -> Inside:
+    poll = await _look(self)
+    if poll is not None and poll.failure is not None:
+        await anyio.sleep_forever()
+    return poll
+
+
+_save = save_identity
+
+
+def save_another_token(path: Inside, identity: Inside) -> None:
+    _save(path, replace(identity, access_token=AccessToken("another")))
+
+
+def book_anew(self: Inside, new: Inside) -> Inside:
+    return _book(self, replace(new, key=f"{new.key}:{self.balance()}"))

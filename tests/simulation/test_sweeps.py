@@ -1,0 +1,63 @@
+"""Sweeps: what they are made of, and that a case can be asked for again."""
+
+import pytest
+
+from journeyman.simulation import (
+    SWEEPS,
+    Campaign,
+    Chaos,
+    SeedWork,
+    do_all,
+    find_case,
+    simulate,
+    sweep_work,
+)
+
+
+def test_the_crash_sweep_has_every_contract() -> None:
+    assert len(list(SWEEPS["crashes"]())) == 432
+
+
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_a_case_that_is_asked_for_again_is_the_same(sweep: str) -> None:
+    ran = sweep_work(sweep, every=9)[5].run()
+    name, outcome = ran[-1]
+
+    again = simulate(find_case(sweep, name).plan)
+
+    assert len(ran) > 1
+    assert ":" in name
+    assert again.digest == outcome.digest
+    assert again.kills >= 1
+
+
+def test_every_nth_case_leaves_no_case_out_when_all_offsets_are_taken() -> None:
+    works = sweep_work("pairs", every=12)
+    shares = [len(work.run()) - 1 for work in works[:12]]
+
+    assert sum(shares) > 0
+    assert max(shares) - min(shares) <= 2
+
+
+@pytest.mark.parametrize("name", ["x:1", "1:x", ""])
+def test_a_case_that_does_not_exist_is_told(name: str) -> None:
+    with pytest.raises(LookupError, match="has no case"):
+        find_case("pairs", name)
+
+
+def test_two_processes_come_to_what_one_comes_to() -> None:
+    works = [SeedWork(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
+
+    one = [outcome.digest for ran in do_all(works, 1) for _, outcome in ran]
+    two = [outcome.digest for ran in do_all(works, 2) for _, outcome in ran]
+
+    assert one == two
+
+
+def test_a_campaign_names_the_command_for_each_run_that_failed() -> None:
+    [(name, outcome)] = SeedWork(1, 0.01, Chaos.OFF).run()
+    campaign = Campaign()
+
+    campaign.add(outcome, f"again {name}")
+
+    assert (campaign.runs, campaign.failed) == (1, [])
