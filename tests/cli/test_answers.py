@@ -18,7 +18,8 @@ EVERY = (
     *("status", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
     *("market", "market --public", "directory", "directory --public", "discover"),
     *("strategies list", "config show", "events", "version"),
-    *("identity show", "journal check"),
+    *("identity show", "journal check", "doctor"),
+    *("contract show", "contract export"),
 )
 
 
@@ -141,9 +142,9 @@ def test_the_twelve_documents_are_read(run: Run, sandbox: str) -> None:
 
     found = run("discover", *where, "--json").answer
 
-    assert len(found) == 12
-    assert {row["found"] for row in found} == {"yes"}
-    assert {row["problem"] for row in found} == {""}
+    assert len(found["documents"]) == 12
+    assert {row["found"] for row in found["documents"]} == {"yes"}
+    assert {row["problem"] for row in found["documents"]} == {""}
 
 
 def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> None:
@@ -220,7 +221,7 @@ def test_broken_strategies_are_told_and_stop_nobody(run: Run, tmp_path: Path) ->
     told = run("strategies", "list", "--strategies", str(folder))
     answer = run("strategies", "list", "--strategies", str(folder), "--json").answer
 
-    assert told.code == 4
+    assert told.code == 1
     assert [s["name"] for s in answer["strategies"]] == ["echo"]
     assert {p["code"] for p in answer["problems"]} == {"E101", "E103"}
     assert "halves.py:1" in told.out
@@ -253,3 +254,17 @@ def test_the_reference_of_events_is_written_in_a_checkout_only(run: Run) -> None
 
     assert outside.code == 1
     assert "checkout" in outside.err
+
+
+def test_the_ledger_tells_what_each_strategy_brought(run: Run, lived: Path) -> None:
+    answer = run(
+        "ledger", "--by", "strategy", "--data-dir", str(lived), "--json"
+    ).answer
+    told = run("ledger", "--by", "strategy", "--data-dir", str(lived)).out
+
+    shares = {one["strategy"]: one for one in answer["strategies"]}
+    assert shares[""]["received"] == 100
+    assert sum(one["received"] for one in shares.values()) == answer["balance"]
+    assert {one["cost"] for one in shares.values()} == {0.0}
+    assert "(none)" in told
+    assert "it moves no credits" in told

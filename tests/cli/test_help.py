@@ -15,8 +15,10 @@ COMMANDS = (
     *("run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
     *("join", "market", "directory", "discover", "post", "topup", "ledger"),
     *("events", "version", "tasks", "tasks show", "strategies list", "config show"),
+    *("strategies show", "strategies new", "check", "try", "explain"),
     *("identity show", "identity export", "identity import"),
     *("journal check", "journal backup", "journal compact"),
+    *("doctor", "contract show", "contract export", "contract dialects"),
 )
 
 

@@ -4,11 +4,17 @@ import typer
 
 from journeyman.cli.command import Command
 from journeyman.cli.commands.catalogue import events
+from journeyman.cli.commands.check import check
 from journeyman.cli.commands.config import show_config
+from journeyman.cli.commands.contract.dialects import list_dialects
+from journeyman.cli.commands.contract.export import export_contract
+from journeyman.cli.commands.contract.show import show_contract
 from journeyman.cli.commands.control import pause, resume, stop
 from journeyman.cli.commands.demo import demo
 from journeyman.cli.commands.directory import directory
 from journeyman.cli.commands.discover import discover
+from journeyman.cli.commands.doctor import doctor
+from journeyman.cli.commands.explain import explain
 from journeyman.cli.commands.health import health
 from journeyman.cli.commands.identity import (
     export_identity,
@@ -24,13 +30,24 @@ from journeyman.cli.commands.journal import (
 from journeyman.cli.commands.ledger import ledger
 from journeyman.cli.commands.market import market
 from journeyman.cli.commands.post import post
+from journeyman.cli.commands.reload import reload
+from journeyman.cli.commands.replay import replay
 from journeyman.cli.commands.run import run
 from journeyman.cli.commands.sandbox import sandbox
 from journeyman.cli.commands.simulate import simulate
 from journeyman.cli.commands.status import status
-from journeyman.cli.commands.strategies import list_strategies
+from journeyman.cli.commands.strategies import (
+    list_strategies,
+    new_strategy,
+    promote_strategy,
+    release_strategy,
+    score_shadows,
+    show_strategy,
+)
 from journeyman.cli.commands.tasks import show_task, tasks
 from journeyman.cli.commands.topup import topup
+from journeyman.cli.commands.trial import trial
+from journeyman.cli.commands.try_ import try_strategy
 from journeyman.cli.commands.version import version
 
 ABOUT = (
@@ -41,21 +58,40 @@ EXIT_CODES = (
     "Exit codes: 0 done, 1 error, 2 usage, 3 not running, 4 configuration or "
     "strategy, 5 time-out, 6 refused by a safety rule, 7 network."
 )
-AT_WORK = (run, demo, simulate, sandbox, status, health, pause, resume, stop)
+AT_WORK = (run, demo, simulate, trial, sandbox, status, health, pause, resume, reload, stop)
 NETWORK = (join, market, directory, discover, post, topup)
-FLAT = (*AT_WORK, *NETWORK, ledger, events, version)
+AUTHORING = (check, try_strategy, replay, explain)
+FLAT = (*AT_WORK, *NETWORK, ledger, doctor, *AUTHORING, events, version)
 """The commands of one word."""
 IDENTITY = (show_identity, export_identity, import_identity)
 JOURNAL = (check_journal, back_up_journal, compact_journal)
-GROUPED = (tasks, show_task, *IDENTITY, *JOURNAL, list_strategies, show_config)
+CONTRACT = (show_contract, export_contract, list_dialects)
+STRATEGIES = (
+    list_strategies,
+    show_strategy,
+    new_strategy,
+    release_strategy,
+    score_shadows,
+    promote_strategy,
+)
+GROUPED = (
+    tasks,
+    show_task,
+    *IDENTITY,
+    *JOURNAL,
+    *CONTRACT,
+    *STRATEGIES,
+    show_config,
+)
 ALL_COMMANDS = (*FLAT, *GROUPED)
 GROUPS: tuple[tuple[str, str, tuple[Command, ...]], ...] = (
     ("identity", "Which agent this is; a copy of it, and back.", IDENTITY),
     ("journal", "Check the agent's memory, copy it, make it smaller.", JOURNAL),
+    ("contract", "The contract, and what was learned of its other half.", CONTRACT),
     (
         "strategies",
-        "Which strategies are loaded, and which are not, and why.",
-        (list_strategies,),
+        "What is loaded, and how it fares; make a new one.",
+        (*STRATEGIES, check),
     ),
     ("config", "The settings in force.", (show_config,)),
 )

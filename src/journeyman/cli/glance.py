@@ -21,7 +21,9 @@ def look(session: Session) -> dict[str, Any]:
 
 
 def _left_behind(session: Session) -> dict[str, Any]:
+    from journeyman.daemon.release import health_of_strategies
     from journeyman.daemon.status import journal_status
+    from journeyman.daemon.system import SystemClock
 
     directory, identity = session.directory(), session.identity()
     with session.journal() as journal:
@@ -31,5 +33,6 @@ def _left_behind(session: Session) -> dict[str, Any]:
             "agent_id": identity.agent_id if identity else None,
             "base_url": identity.base_url if identity else None,
             "data_directory": str(directory.path),
+            "strategy_health": health_of_strategies(journal, SystemClock().now()),
             **journal_status(journal),
         }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from journeyman.cli.lifeline import stop_at_end_of_input
 from journeyman.domain.errors import ConfigurationError, JourneymanError, UsageError
@@ -25,12 +26,17 @@ def build_options(config: Path | None, **said: object) -> SandboxOptions:
     try:
         return SandboxOptions.model_validate(options.model_dump() | given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        raise UsageError(
-            f"--{name.removesuffix('_seconds')} {first['input']!r}: {first['msg']}",
-            str(SandboxOptions.model_fields[name].description),
-        ) from None
+        raise _misused(error.errors()[0]) from None
+
+
+def _misused(problem: ErrorDetails) -> UsageError:
+    name, given = str(problem["loc"][0]), problem["input"]
+    option = name.removesuffix("_seconds").replace("_", "-")
+    value = ",".join(given) if isinstance(given, tuple) else given
+    return UsageError(
+        f"--{option} {value!r}: {problem['msg'].removeprefix('Value error, ')}",
+        str(SandboxOptions.model_fields[name].description),
+    )
 
 
 def _from_file(path: Path) -> SandboxOptions:

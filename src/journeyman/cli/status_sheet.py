@@ -1,5 +1,6 @@
 """The sheet of facts that `journeyman status` draws."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,8 @@ def sheet(status: Status) -> dict[str, str]:
     return {
         "state": _state(status),
         "agent": _agent(status),
+        "token": _token(status),
+        "held back": "\n".join(map(_held_back, status.get("held_back", ()))),
         "credits": _credits(status),
         "now": _now(status),
         "this run": _this_run(status),
@@ -28,6 +31,14 @@ def sheet(status: Status) -> dict[str, str]:
         else "",
         "top-ups": "\n".join(map(_top_up, status["open_top_ups"])),
         "problems": _problems(status),
+        "cannot": "\n".join(status.get("resting", {}).values()),
+        "quarantine": "\n".join(
+            _ill(name, ill) for name, ill in status.get("strategy_health", {}).items()
+        ),
+        "strategies say": "\n".join(
+            f"{name}: {_said(said)}"
+            for name, said in status.get("strategy_status", {}).items()
+        ),
         "data": str(status["data_directory"]),
     }
 
@@ -57,6 +68,22 @@ def _agent(status: Status) -> str:
     if not status["agent_id"]:
         return "has not joined a network yet"
     return f"{status['agent_id']} on {status['base_url']}"
+
+
+def _token(status: Status) -> str:
+    rejected = status.get("token_rejected")
+    if not rejected:
+        return ""
+    since, said = rejected["rejected_since"][:16], neutral(rejected["message"])
+    return (
+        f"REJECTED by the network since {since} UTC ({said}); results are kept, and it "
+        "is asked again once a minute. To begin anew: journeyman join --replace"
+    )
+
+
+def _held_back(held: Mapping[str, Any]) -> str:
+    until = str(held["until"])[11:19]
+    return f"{held['what']} until {until} UTC: {neutral(str(held['reason']))}"
 
 
 def _credits(status: Status) -> str:
@@ -98,6 +125,17 @@ def _top_up(top_up: Mapping[str, Any]) -> str:
         f"{top_up['spend_id']}: {top_up['credits']} credits for USD {usd:.2f}, "
         f"not paid as far as we know: {neutral(top_up['url'])}"
     )
+
+
+def _ill(name: str, ill: Mapping[str, Any]) -> str:
+    wait = ill["retry_in"]
+    until = f" for {duration(wait)} more" if wait else ""
+    fix = f" ({ill['fix']})" if ill["fix"] else ""
+    return f"{name}: {ill['condition']}{until}: {neutral(ill['problem'] + fix)}"
+
+
+def _said(said: object) -> str:
+    return neutral(said if isinstance(said, str) else json.dumps(said))
 
 
 def _problems(status: Status) -> str:

@@ -1,7 +1,7 @@
 """Running the daemon in this process, as `journeyman run` does."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -18,12 +18,18 @@ from journeyman.settings import Settings
 
 def work(
     session: Session,
-    settings: Settings,
+    read: Callable[[], Settings],
     *,
     sandbox: bool,
     lifeline: bool,
 ) -> None:
     """Run the daemon until it is told to stop, or has done what it should.
+
+    Args:
+        session: what was said on the command line.
+        read: reads the settings, now and at each reload.
+        sandbox: work in a sandbox of its own.
+        lifeline: stop when the standard input ends.
 
     Raises:
         JourneymanError: it cannot start, or the disk fails.
@@ -33,16 +39,17 @@ def work(
             "--sandbox and --base-url exclude each other",
             "Keep the one that names the network you mean.",
         )
-    anyio.run(_work, settings, sandbox, lifeline)
+    anyio.run(_work, read, sandbox, lifeline)
 
 
-async def _work(settings: Settings, sandbox: bool, lifeline: bool) -> None:  # noqa: FBT001 - anyio.run passes no keywords
+async def _work(read: Callable[[], Settings], sandbox: bool, lifeline: bool) -> None:  # noqa: FBT001 - anyio.run passes no keywords
+    settings = read()
     world = build_world(sys.stdout, settings.log.format, settings.log.level)
     async with anyio.create_task_group() as group:
         if lifeline:
             group.start_soon(stop_at_end_of_input)
         async with _network(settings, sandbox=sandbox) as base_url:
-            await run_daemon(settings, base_url, world)
+            await run_daemon(settings, base_url, world, read)
         group.cancel_scope.cancel()
 
 

@@ -22,6 +22,14 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     strategies: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The strategy files to load.")
     ] = None,
+    shadow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Ask this strategy about each task, and give it none; may be "
+            "repeated.",
+        ),
+    ] = None,
     discover_every: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="How often to look for tasks."),
@@ -55,18 +63,22 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     try:
         from journeyman.cli.work import work
 
-        loaded = session.load(
-            {
-                "strategies.directory": str(strategies) if strategies else None,
-                "schedule.discover_every_seconds": discover_every,
-                "work.max_tasks": max_tasks,
-                "work.once": once,
-                "work.slots": slots,
-                "log.format": "json" if session.as_json else log_format,
-                "log.level": log_level,
-            },
+        said: dict[str, object] = {
+            "strategies.directory": str(strategies) if strategies else None,
+            "strategies.shadow": shadow or None,
+            "schedule.discover_every_seconds": discover_every,
+            "work.max_tasks": max_tasks,
+            "work.once": once,
+            "work.slots": slots,
+            "log.format": "json" if session.as_json else log_format,
+            "log.level": log_level,
+        }
+        work(
+            session,
+            lambda: session.load(said).settings,
+            sandbox=sandbox,
+            lifeline=until_stdin_closes,
         )
-        work(session, loaded.settings, sandbox=sandbox, lifeline=until_stdin_closes)
     except KeyboardInterrupt:
         if not stop.heard:
             raise

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,10 @@ from journeyman.cli.session import Session
 
 if TYPE_CHECKING:
     from journeyman.sandbox import SandboxOptions
+
+
+def _choice(choices: str, told: str) -> Any:  # noqa: ANN401 - as typer.Option is typed
+    return typer.Option(metavar=choices, help=told)
 
 
 @command(
@@ -50,6 +54,52 @@ def sandbox(  # noqa: PLR0913 - each is an option of the command line
         float | None,
         typer.Option(metavar="SECONDS", help="Answer this much later."),
     ] = None,
+    dialect: Annotated[
+        str | None,
+        _choice("snake|camel|id-only|wrapped", "How bodies of actions are named."),
+    ] = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Refuse other dialects, and unknown fields."),
+    ] = None,
+    errors: Annotated[
+        str | None,
+        _choice(
+            "json|supabase|problem-json|fastapi|zod|plain|html", "How errors look."
+        ),
+    ] = None,
+    container: Annotated[
+        str | None,
+        _choice(
+            "tasks|data|items|results|bare|nested|keyed|edges|embedded|paged",
+            "Where in a listing the tasks are.",
+        ),
+    ] = None,
+    naming: Annotated[
+        str | None,
+        _choice("snake|camel|pascal|kebab", "How names in answers are spelled."),
+    ] = None,
+    records: Annotated[
+        str | None,
+        _choice("plain|attributes|graphql", "What surrounds a task's fields."),
+    ] = None,
+    values: Annotated[
+        str | None,
+        _choice("plain|texts|numbers|objects", "How amounts and moments are written."),
+    ] = None,
+    silent: Annotated[
+        bool | None,
+        typer.Option("--silent", help="Answer granted actions with an empty object."),
+    ] = None,
+    absent: Annotated[
+        str | None, _choice("NAME,...", "These endpoints answer 404.")
+    ] = None,
+    chaos: Annotated[
+        str | None, _choice("off|mild|hard", "How often something goes wrong.")
+    ] = None,
+    chaos_only: Annotated[
+        str | None, _choice("KIND,...", "Only these troubles, such as truncated.")
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A TOML file, such as config/sandbox.toml."),
@@ -69,14 +119,29 @@ def sandbox(  # noqa: PLR0913 - each is an option of the command line
         seed=seed,
         rivals=rivals,
         refill=refill,
-        kinds=tuple(kinds.split(",")) if kinds else None,
+        kinds=_listed(kinds),
         latency_seconds=latency,
+        dialect=dialect,
+        strict=strict,
+        errors=errors,
+        container=container,
+        naming=naming,
+        records=records,
+        values=values,
+        silent=silent,
+        absent=_listed(absent),
+        chaos=chaos,
+        chaos_only=_listed(chaos_only),
     )
 
     def announce(base_url: str) -> None:
         print(_sign(options, base_url, as_json=session.as_json), flush=True)
 
     serve_until_told(options, host, port, announce, lifeline=until_stdin_closes)
+
+
+def _listed(names: str | None) -> tuple[str, ...] | None:
+    return tuple(names.split(",")) if names else None
 
 
 def _sign(options: "SandboxOptions", base_url: str, *, as_json: bool) -> str:

@@ -52,7 +52,11 @@ def show_task(
     *,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Show the record as the network sent it, too."),
+        typer.Option(
+            "--raw",
+            help="Show the record as the network sent it, and what of it told us "
+            "nothing.",
+        ),
     ] = False,
 ) -> None:
     """Tell the history of one task, with reasons and result."""
@@ -117,7 +121,16 @@ def _full(journal: "Journal", task_id: TaskId, *, raw: bool) -> dict[str, Any]:
             }
             for event in journal.tasks.history(task_id)
         ],
-        **({"raw": dict(record.task.raw)} if raw else {}),
+        **(_raw(record) if raw else {}),
+    }
+
+
+def _raw(record: "TaskRecord") -> dict[str, Any]:
+    from journeyman.network import not_understood
+
+    return {
+        "raw": dict(record.task.raw),
+        "not_understood": not_understood(record.task.raw),
     }
 
 
@@ -141,6 +154,7 @@ def _show_full(data: dict[str, Any]) -> None:
             "result": _as_text(data["result"]),
             "evidence": _as_text(data["evidence"] or None),
             "raw": _as_text(data.get("raw")),
+            "not understood": _as_text(data.get("not_understood")),
         },
     )
     say()

@@ -1,0 +1,1 @@
+"""`journeyman contract`: the contract, and what was learned of its other half."""

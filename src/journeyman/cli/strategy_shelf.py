@@ -1,0 +1,152 @@
+"""The strategies as a command sees them: loaded, found by name, put in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from journeyman.cli.session import Session
+from journeyman.domain.errors import ConfigurationError, StateError
+
+if TYPE_CHECKING:
+    from journeyman.journal import Health, Score, Standing
+    from journeyman.settings import Loaded as LoadedSettings
+    from journeyman.strategies.loaded import Loaded
+    from journeyman.strategies.problems import Problem
+    from journeyman.strategies.registry import Registry
+
+DAY_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shelf:
+    """Every strategy in reach, enabled or not, and the settings about them."""
+
+    settings: "LoadedSettings"
+    directory: Path
+    registry: "Registry"
+
+    def params_of(self, name: str) -> Mapping[str, object]:
+        """Give the parameters that the configuration sets."""
+        return self.settings.settings.strategies.params.get(name, {})
+
+    def is_disabled(self, name: str) -> bool:
+        """Tell whether the owner gives it no work."""
+        return name in self.settings.settings.strategies.disabled
+
+    @property
+    def shadows(self) -> frozenset[str]:
+        """Those that the configuration puts into the shadow, and that are here."""
+        from journeyman.daemon.strategies import shadows_of
+
+        try:
+            return shadows_of(self.registry, self.settings.settings.strategies)
+        except ConfigurationError:
+            # The daemon refuses to start with such a setting, and says why.
+            return frozenset()
+
+
+def open_shelf(session: Session, directory: Path | None) -> Shelf:
+    """Load the folder in force, or another one, and the installed ones in force.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+    """
+    from journeyman.daemon.isolation import with_runners
+    from journeyman.daemon.strategies import strategies_directory
+    from journeyman.strategies.registry import load_registry
+
+    named = {"strategies.directory": str(directory) if directory else None}
+    settings = session.load(named)
+    ours = settings.settings.strategies
+    folder = strategies_directory(ours)
+    loaded = load_registry(folder, ours.params, ours.installed)
+    registry = with_runners(loaded, ours.runners, folder)
+    return Shelf(settings=settings, directory=folder, registry=registry)
+
+
+def pick(shelf: Shelf, wanted: str) -> "Loaded":
+    """Find a strategy by name, class, file or path; the path may lead anywhere.
+
+    Raises:
+        ConfigurationError: there is none, it did not load, or there are several.
+    """
+    from journeyman.strategies.loader import load_file
+    from journeyman.strategies.registry import Registry
+
+    path = Path(wanted)
+    if not path.is_file():
+        return shelf.registry.find(wanted)
+    loading = load_file(path, shelf.settings.settings.strategies.params)
+    if loading.problems:
+        raise refusal(loading.problems)
+    return Registry(loading.strategies).find(wanted)
+
+
+def refusal(problems: "tuple[Problem, ...]") -> ConfigurationError:
+    """Say why a strategy did not load, each problem with its fix."""
+    codes = " ".join(sorted({problem.code for problem in problems}))
+    listing = "\n".join(map(str, problems))
+    return ConfigurationError(
+        f"the strategy did not load:\n{listing}",
+        f"`journeyman explain {codes.split()[0]}` says more.",
+    )
+
+
+def near(path: Path) -> Path:
+    """Give a path as seen from here, where it is below here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def problem_row(problem: "Problem") -> dict[str, Any]:
+    """Give a problem as JSON."""
+    return {
+        "code": problem.code,
+        "path": str(problem.path),
+        "line": problem.line,
+        "source_line": problem.source_line,
+        "problem": problem.message,
+        "fix": problem.fix,
+    }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Past:
+    """What the journal says of the strategies; empty where no agent has run."""
+
+    scores: "Mapping[str, Score]"
+    health: "Mapping[str, Health]"
+    """Of those that get no work now, as they stand in their files."""
+    standing: "Standing"
+    """Who is in shadow, and who was promoted."""
+
+
+def past(session: Session, shelf: Shelf) -> Past | None:
+    """Read the journal, beside a running daemon or without one; None: there is none."""
+    from datetime import timedelta
+
+    from journeyman.daemon.strategies import generation_of
+    from journeyman.daemon.system import SystemClock
+    from journeyman.journal import scoreboard
+
+    now = SystemClock().now()
+    made_of = generation_of(shelf.registry).fingerprints
+    try:
+        if not session.directory().journal.exists():
+            return None
+        with session.journal() as journal:
+            healths = journal.strategy_health.all()
+            standing = journal.shadows.standing()
+            scores = scoreboard(journal, now - timedelta(seconds=DAY_SECONDS))
+    except StateError:
+        # An unreadable journal must not hide which strategies load; doctor tells.
+        return None
+    # What was said of another file or of other settings is over, and so is a rest.
+    ill = {
+        name: health
+        for name, health in healths.items()
+        if health.fingerprint == made_of.get(name)
+        and health.rests_until > now.timestamp()
+    }
+    return Past(scores=scores, health=ill, standing=standing)

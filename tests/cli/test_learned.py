@@ -1,0 +1,192 @@
+"""`contract show` and `export`, `discover` and `doctor`, as a person sees them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openapi_spec_validator import validate
+
+from journeyman.daemon.system import SystemClock
+from journeyman.domain import JSON
+from journeyman.journal import Journal
+from journeyman.network import Observed, Observer
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def where(lived: Path) -> tuple[str, str]:
+    return "--data-dir", str(lived)
+
+
+def test_all_ten_endpoints_are_told_also_those_never_called(
+    run: Run, where: tuple[str, str]
+) -> None:
+    told = run("contract", "show", *where).out
+
+    assert "\n10. post_task  POST /functions/v1/write-post-task-public\n" in told
+    assert told.count("   never called") == 5
+    assert "access_token: string" in told
+    assert "     result: " in told
+
+
+@pytest.mark.parametrize("name", ["claim", "7", "claim-task-public"])
+def test_one_endpoint_is_found_by_any_of_its_names(
+    run: Run, where: tuple[str, str], name: str
+) -> None:
+    (one,) = run("contract", "show", name, *where, "--json").answer["endpoints"]
+
+    assert one["name"] == "claim"
+    assert one["outcomes"]["confirmed"] >= 4
+    assert one["request"]["required"] == ["agent_id", "task_id"]
+    assert one["latency_seconds"]["p50"] > 0
+
+
+def test_an_endpoint_that_is_none_is_a_mistake_with_a_hint(
+    run: Run, where: tuple[str, str]
+) -> None:
+    done = run("contract", "show", "clam", *where)
+
+    assert done.code == 2
+    assert "Did you mean claim?" in done.err
+
+
+def test_nothing_was_learned_where_nobody_lived(run: Run) -> None:
+    done = run("contract", "show", "--data-dir", "nobody")
+
+    assert done.code == 3
+    assert "Start one with `journeyman run`" in done.err
+
+
+def test_the_export_is_valid_and_the_same_on_stdout_and_in_a_file(
+    run: Run, where: tuple[str, str], tmp_path: Path
+) -> None:
+    printed = run("contract", "export", *where)
+    written = run("contract", "export", "--output", "network.json", *where)
+
+    document = json.loads(printed.out)
+    validate(document)
+    assert json.loads((tmp_path / "network.json").read_text()) == document
+    assert "network.json: 10 endpoints, 5 of them seen at work." in written.out
+
+
+def test_an_export_to_nowhere_is_told(run: Run, where: tuple[str, str]) -> None:
+    done = run("contract", "export", "--output", "no/such/folder.json", *where)
+
+    assert done.code == 1
+    assert "could not be written to no/such/folder.json" in done.err
+
+
+def test_no_value_is_in_what_was_learned(run: Run, lived: Path, sandbox: str) -> None:
+    where = ("--data-dir", str(lived))
+    identity = json.loads((lived / "identity.json").read_text())
+    seen = run("tasks", "--limit", "30", *where, "--json").answer
+    values = [identity["access_token"], identity["agent_id"]]
+    values += [text for row in seen for text in (row["task_id"], row["title"])]
+
+    told = "".join(
+        run("contract", *command, *where).out
+        for command in (["show"], ["show", "--json"], ["export"])
+    )
+
+    assert sandbox in told
+    assert not any(value in told for value in values)
+
+
+MARK = "MARK7"
+
+
+def _learn_from_a_hostile_network(data: Path, token: str) -> None:
+    """Leave a journal whose network put marks wherever a value can stand."""
+    keys = (MARK, f"{MARK}@x.org", f"task_{MARK}", token)
+    keyed: dict[str, JSON] = {key: {"id": MARK} for key in keys}
+    tasks: list[JSON] = [MARK, keyed, {"error": f"Bearer {token}"}]
+    body: JSON = {"tasks": tasks, **keyed}
+    clock = SystemClock()
+    observer = Observer(["claim"], clock.now)
+    for status, is_yes in ((200, True), (200, False), (422, False)):
+        observer(
+            Observed(
+                endpoint="claim",
+                query={},
+                content=json.dumps({"task_id": MARK, "result": keyed}).encode(),
+                has_token=True,
+                status=status,
+                headers={"retry-after": MARK, f"x-ratelimit-{MARK}": "1"},
+                body=body,
+                text=json.dumps(body),
+                problem="",
+                seconds=0.1,
+                outcome="confirmed" if is_yes else "refused: invalid",
+                is_yes=is_yes,
+                secrets=(token,),
+            ),
+        )
+    data.mkdir()
+    with Journal(data / "journal.db", clock.now) as journal, journal.tx("test"):
+        for endpoint, record in observer.changed().items():
+            journal.observations.put("http://network", endpoint, record)
+
+
+def test_no_mark_of_a_hostile_network_is_shown_or_kept(
+    run: Run, tmp_path: Path
+) -> None:
+    data, token = tmp_path / "data", "abcdefghijklm"
+    _learn_from_a_hostile_network(data, token)
+
+    told = "".join(
+        run("contract", *command, "--data-dir", str(data)).out
+        for command in (["show"], ["show", "--json"], ["export"])
+    )
+
+    assert "task_id" in told
+    assert "*: {" in told
+    for text in (told.encode(), *(file.read_bytes() for file in data.iterdir())):
+        assert MARK.encode() not in text
+        assert token.encode() not in text
+
+
+def test_discover_compares_and_offers(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "nobody")
+
+    found = run("discover", *where, "--json").answer
+    told = run("discover", *where).out
+
+    verdicts = {row["subject"]: row["verdict"] for row in found["compared"]}
+    assert set(verdicts.values()) == {"agrees", "new"}
+    assert verdicts["endpoint claim"] == verdicts["version"] == "agrees"
+    assert found["products"][0]["price_id"] == "price_credits_500"
+    assert "journeyman topup --credits 500 --set topup.price_id=" in told
+
+
+def test_a_portal_elsewhere_is_only_told(run: Run, sandbox: str) -> None:
+    where = (
+        "--base-url",
+        "http://127.0.0.1:9",
+        "--set",
+        f"network.portal_url={sandbox}",
+    )
+
+    found = run("discover", *where, "--data-dir", "nobody", "--json").answer
+    told = run("discover", *where, "--data-dir", "nobody").out
+
+    verdicts = {row["subject"]: row["verdict"] for row in found["compared"]}
+    assert verdicts["base address"] == verdicts["endpoint claim"] == "elsewhere"
+    assert "What is elsewhere is not used, and never given the token." in told
+
+
+def test_the_doctor_exits_by_what_it_finds(run: Run, lived: Path, sandbox: str) -> None:
+    where = ("--data-dir", str(lived), "--base-url", sandbox)
+    well = run("doctor", *where)
+    (lived / "identity.json").chmod(0o644)
+
+    ill = run("doctor", *where, "--json")
+    fixed = run("doctor", *where, "--fix")
+
+    assert well.code == fixed.code == 0
+    assert ill.code == 1
+    (row,) = [row for row in ill.answer if row["grade"] == "fail"]
+    assert (row["check"], row["can_be_fixed"]) == ("token", True)
+    assert "identity.json was 0644, is 0600" in fixed.out
