@@ -45,7 +45,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(VENV)/.installed ## make .venv and install everything into it
@@ -85,6 +85,10 @@ browser: $(VENV)/.browser ## test the payment page in Chromium, which must be in
 torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minutes
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
 
+.PHONY: contract-matrix
+contract-matrix: $(VENV)/.installed ## earn on 70 networks that differ where the contract is silent
+	$(BIN)/pytest tests/contract_matrix $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
 .PHONY: simulate
 simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
 	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds $(SEEDS)
@@ -115,7 +119,7 @@ picture: $(VENV)/.installed ## draw the pictures of a real demo for the README
 lock: $(UV) ## resolve the lock files again, keeping the versions they have
 	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements-build.lock -
 	$(UV_COMPILE) --output-file requirements.lock pyproject.toml
-	$(UV_COMPILE) --group dev --constraints requirements.lock \
+	$(UV_COMPILE) --extra llm --group dev --constraints requirements.lock \
 		--constraints requirements-build.lock --output-file requirements-dev.lock pyproject.toml
 	$(UV_COMPILE) --group browser --constraints requirements-dev.lock \
 		--output-file requirements-browser.lock
