@@ -16,8 +16,11 @@ PYTEST_ARGS :=
 # Many workers only compete for the disk with the tests that start real processes.
 PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 
-# How many runs `make simulate` makes.
+# How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
+# or every so many. Both share their work among so many processes.
 SEEDS := 200
+EVERY := 1
+JOBS := 2
 
 # The interpreter that makes .venv: the first that is new enough and can make one.
 PYTHON_NAMES := python3 python3.14 python3.13 python3.12 python3.11 python
@@ -91,11 +94,17 @@ contract-matrix: $(VENV)/.installed ## earn on 70 networks that differ where the
 
 .PHONY: simulate
 simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
-	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds $(SEEDS)
+	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds $(SEEDS) --jobs $(JOBS)
+
+.PHONY: sweeps
+sweeps: $(VENV)/.installed ## every crash, pair of crashes, and fault with a crash (EVERY=1)
+	$(BIN)/journeyman simulate --sweep crashes --every $(EVERY) --jobs $(JOBS)
+	$(BIN)/journeyman simulate --sweep pairs --every $(EVERY) --jobs $(JOBS)
+	$(BIN)/journeyman simulate --sweep fault-crash --every $(EVERY) --jobs $(JOBS)
 
 .PHONY: mutants
 mutants: $(VENV)/.installed ## does the simulation find the bugs that we plant?
-	$(BIN)/python tests/simulation/mutants.py
+	$(BIN)/python -m tests.simulation.mutants
 
 .PHONY: fix
 fix: $(VENV)/.installed ## format, and repair what lint can repair

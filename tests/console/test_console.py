@@ -186,3 +186,9 @@ async def test_a_strategy_is_released_by_its_name(console: httpx.AsyncClient) ->
 
     assert done.json()["released"]
     assert (refused.status_code, refused.json()["exit_code"]) == (409, 2)
+
+
+async def test_a_strategy_is_promoted_by_its_name(console: httpx.AsyncClient) -> None:
+    done = await console.post("/strategies/word%20count/promote")
+
+    assert done.json() == {"strategy": "word count", "promoted": True}

@@ -12,6 +12,8 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
+from journeyman.journal import load_identity
+
 MORE = """
 from journeyman import Strategy
 
@@ -65,7 +67,9 @@ async def test_status_tells_who_it_is_and_how_the_money_stands(idle: Site) -> No
     assert status["balance"] == 100
     assert status["loaded_strategies"] == ["count_words"]
     assert (status["running"], status["obstacle"], status["in_flight"]) == (True, "", 0)
-    assert "token" not in str(status).lower()
+    identity = load_identity(idle.data / "identity.json")
+    assert identity is not None
+    assert identity.access_token.reveal() not in str(status)
 
 
 async def test_only_its_owner_may_use_the_socket(idle: Site) -> None:

@@ -38,6 +38,11 @@ WORKER = """
             {action}
 """
 
+SLOW_START = """async def on_start(self, ctx):
+            import anyio
+
+            await anyio.sleep(5)"""
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Household:
@@ -273,3 +278,26 @@ def test_one_that_is_disabled_is_not_in_shadow(home: Household) -> None:
     home.live(_rest)
 
     assert _standing(home) == ((), [])
+
+
+def test_one_that_is_promoted_while_a_reload_is_under_way_stays_so(
+    home: Household,
+) -> None:
+    async def owner(desk: Desk) -> None:
+        slow = WORKER.replace("def on_start(self, ctx):", SLOW_START)
+        home.write(
+            "fresh.py",
+            slow.format(name="Fresh", word="fresh", chance=1, action='return "done"'),
+        )
+        async with anyio.create_task_group() as group:
+            group.start_soon(desk.reload)
+            await anyio.sleep(2)
+            desk.promote("fresh")
+        assert desk.status()["shadow_strategies"] == []
+        home.network.offer(1, kind="fresh")
+        await anyio.sleep(400)
+
+    home.live(owner)
+
+    assert home.log.named("strategies.reloaded")[0]["shadow"] == ()
+    assert _told(home, "run") == ["fresh"]

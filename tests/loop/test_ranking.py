@@ -7,7 +7,7 @@ import pytest
 
 from journeyman.domain import Task, TaskId, TaskState
 from journeyman.journal import Forecast, Group, Journal, Judged, Waiting
-from journeyman.loop import RANKINGS, ByExpectation, Ranking, Shortlist
+from journeyman.loop import RANKINGS, ByExpectation, Lessons, Ranking, Shortlist
 from journeyman.testing import FakeClock, FakeRandomness
 
 QUICK: Group = ("counter", "quick")
@@ -59,7 +59,7 @@ def ranking(journal: Journal) -> ByExpectation:
     remember(journal, QUICK, seconds=2, paid=100)
     remember(journal, SLOW, seconds=60, paid=100)
     remember(journal, RISKY, seconds=2, paid=10, failed=90)
-    return ByExpectation(journal, FakeRandomness(), 0.0)
+    return ByExpectation(Lessons(journal), FakeRandomness(), 0.0)
 
 
 def test_quick_work_goes_before_slow_work_that_pays_more(
@@ -98,12 +98,13 @@ def test_of_equal_tasks_the_one_that_was_seen_first_goes_first(
     assert ranking([waiting("b", number=2), waiting("a", number=1)]) == ["a", "b"]
 
 
+@pytest.mark.usefixtures("ranking")
 def test_an_unknown_kind_of_a_known_strategy_is_judged_by_its_other_kinds(
-    ranking: ByExpectation,
+    journal: Journal,
 ) -> None:
     new = ("guesser", "new")
 
-    forecast = ranking.forecast(waiting("new", new, reward=10))
+    forecast = Lessons(journal).forecast(waiting("new", new, reward=10))
 
     assert forecast.credits < 3
 
@@ -111,9 +112,7 @@ def test_an_unknown_kind_of_a_known_strategy_is_judged_by_its_other_kinds(
 def test_a_strategy_of_which_nothing_is_known_is_mostly_believed(
     journal: Journal,
 ) -> None:
-    ranking = ByExpectation(journal, FakeRandomness(), 0.0)
-
-    assert 8 < ranking.forecast(waiting("new", reward=10)).credits < 10
+    assert 8 < Lessons(journal).forecast(waiting("new", reward=10)).credits < 10
 
 
 def test_exploration_now_and_then_tries_what_looks_worse_by_little_evidence(
@@ -124,7 +123,7 @@ def test_exploration_now_and_then_tries_what_looks_worse_by_little_evidence(
     tasks = [waiting("quick"), waiting("risky", RISKY)]
 
     def firsts(exploration: float) -> set[str]:
-        ranking = ByExpectation(journal, FakeRandomness(), exploration)
+        ranking = ByExpectation(Lessons(journal), FakeRandomness(), exploration)
         return {ranking(tasks)[0] for _ in range(100)}
 
     assert firsts(0.0) == {"quick"}

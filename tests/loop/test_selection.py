@@ -133,7 +133,6 @@ def test_a_new_strategy_is_asked_about_what_older_ones_passed_over(
         '@strategy(kinds={"chess"})\ndef play(task):\n    return "e4"\n'
     )
     loop = make_loop()
-    loop.crew._generation = "generation-2"  # the daemon derives it from the files
 
     loop.select((task(kind="chess"),))
 

@@ -143,11 +143,12 @@ def test_ci_fails_when_the_gate_fails_and_says_what_ran_when_it_passes(
     failed = run(str(folder / ".ci" / "run"), cwd=tmp_path, path=path)
 
     assert passed.returncode == 0
-    ran = "passed: make check, make simulate, make torture, make browser"
-    assert passed.stdout.startswith(f"{ran} (image not built")
+    suites = ("check", "contract-matrix", "simulate", "sweeps", "torture", "browser")
+    ran = ", ".join(f"make {suite}" for suite in suites)
+    assert passed.stdout.startswith(f"passed: {ran} (image not built")
     calls = (folder / "calls").read_text("utf-8").splitlines()
     assert [call.split()[0] for call in calls] == [
-        *("check", "simulate", "torture", "browser"),
+        *suites,
         "check",
     ]
     assert failed.returncode != 0

@@ -307,15 +307,16 @@ def hunt(mutant: Mutant) -> tuple[str, int, Outcome | None]:
 def _ways() -> Iterator[tuple[str, Plan]]:
     """Give ever larger worlds, the same for every mutant."""
     yield "at once", MICRO
+    yield "haste", HURRIED
+    yield "lease", LEASED
+    yield "throttling", THROTTLED
+    yield "outage", STUCK
     for world in (MICRO, PAYING):
         for point in range(1, 61):
             yield "single crash", replace(world, kill_at=frozenset({point}))
     for world in (MICRO, PAYING):
         for request, name in product(range(1, 9), FAULTS):
             yield "single fault", replace(world, fault_at={request: name})
-    yield "many at once", HURRIED
-    yield "lease", LEASED
-    yield "outage", STUCK
     for step in (-DAY, DAY):
         yield "clock", replace(STUCK, steps=((300, step),))
     for seed in SEEDS:

@@ -188,6 +188,22 @@ async def test_a_request_that_is_out_of_time_is_counted_at_its_worst(
     assert run.cost > ONE_REQUEST
 
 
+async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
+    agent: Agent, server: Provider
+) -> None:
+    class Hasty(ASK):  # type: ignore[misc, valid-type]  # made by a file
+        name = "ask_llm"
+        timeout = 0.2
+
+    server.replies.append(Reply(0, None))
+    params = {"model": "small", "base_url": server.url, "credits_per_task": 8.0}
+
+    run = await agent.run_async(Hasty, a_task(), **PRICES, **params)
+
+    assert "not done within 0.2 s" in run.reason
+    assert run.cost > ONE_REQUEST
+
+
 async def test_nothing_is_asked_beyond_the_budget_of_a_task(
     ask: Callable[..., Any], server: Provider
 ) -> None:

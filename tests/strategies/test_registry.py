@@ -193,3 +193,26 @@ def test_a_file_with_two_strategies_does_not_stand_for_one(folder: Path) -> None
 
     with pytest.raises(ConfigurationError, match="several strategies: a, b"):
         load_registry(folder).find("both")
+
+
+def test_a_registry_of_others_remembers_who_is_not_asked_again(folder: Path) -> None:
+    whole = registry_of(folder, slow="while True: pass", b="return True")
+    limited = Registry(whole.strategies, block_limit=0.05)
+    limited.choose(task())
+
+    (verdict,) = limited.of([limited.find("slow")]).choose(task()).verdicts
+
+    assert verdict.failed
+    assert "it is not asked again" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "failed"),
+    [("raise ValueError", True), ("return 'maybe'", True), ("return False", False)],
+)
+def test_a_no_that_is_a_failure_is_marked(
+    folder: Path, *, body: str, failed: bool
+) -> None:
+    (verdict,) = registry_of(folder, a=body).choose(task()).verdicts
+
+    assert (verdict.wanted, verdict.failed) == (False, failed)

@@ -58,7 +58,19 @@ EXIT_CODES = (
     "Exit codes: 0 done, 1 error, 2 usage, 3 not running, 4 configuration or "
     "strategy, 5 time-out, 6 refused by a safety rule, 7 network."
 )
-AT_WORK = (run, demo, simulate, trial, sandbox, status, health, pause, resume, reload, stop)
+AT_WORK = (
+    run,
+    demo,
+    simulate,
+    trial,
+    sandbox,
+    status,
+    health,
+    pause,
+    resume,
+    reload,
+    stop,
+)
 NETWORK = (join, market, directory, discover, post, topup)
 AUTHORING = (check, try_strategy, replay, explain)
 FLAT = (*AT_WORK, *NETWORK, ledger, doctor, *AUTHORING, events, version)

@@ -98,6 +98,8 @@ def play(session: Session, wish: Wish) -> Played:
             tape = journal.tape.last(wish.last, since)
             made = replay(tape, loaded, then, prospects)
             anyio.run(_collect, made, played, _runner(session, shelf), step)
+    if not played.tasks:  # a daemon has just dropped what was counted
+        raise StateError("no task is recorded here any more", HOW_IT_FILLS)
     return played
 
 
@@ -109,7 +111,7 @@ def moment_of(age: str | None, now: datetime) -> datetime | None:
     """
     if age is None:
         return None
-    found = re.fullmatch(r"(\d{1,6})([mhdw])", age.strip())
+    found = re.fullmatch(r"(\d{1,4})([mhdw])", age.strip())
     if found is None:
         raise UsageError(
             f"--since {age!r} is no age", "Write for example 30m, 12h, 7d or 2w."

@@ -35,6 +35,7 @@ def sheet(status: Status) -> dict[str, str]:
         "quarantine": "\n".join(
             _ill(name, ill) for name, ill in status.get("strategy_health", {}).items()
         ),
+        "in shadow": ", ".join(status.get("shadow_strategies", ())),
         "strategies say": "\n".join(
             f"{name}: {_said(said)}"
             for name, said in status.get("strategy_status", {}).items()

@@ -9,7 +9,7 @@ from journeyman.cli.session import Session
 from journeyman.domain.errors import ConfigurationError, StateError
 
 if TYPE_CHECKING:
-    from journeyman.journal import Health, Score, Standing
+    from journeyman.journal import Group, Health, Score, Standing, TrackRecord
     from journeyman.settings import Loaded as LoadedSettings
     from journeyman.strategies.loaded import Loaded
     from journeyman.strategies.problems import Problem
@@ -120,6 +120,8 @@ class Past:
     """Of those that get no work now, as they stand in their files."""
     standing: "Standing"
     """Who is in shadow, and who was promoted."""
+    records: "Mapping[Group, TrackRecord]"
+    """How the tasks of each went, by kind."""
 
 
 def past(session: Session, shelf: Shelf) -> Past | None:
@@ -138,6 +140,7 @@ def past(session: Session, shelf: Shelf) -> Past | None:
         with session.journal() as journal:
             healths = journal.strategy_health.all()
             standing = journal.shadows.standing()
+            records = journal.track_records.all()
             scores = scoreboard(journal, now - timedelta(seconds=DAY_SECONDS))
     except StateError:
         # An unreadable journal must not hide which strategies load; doctor tells.
@@ -149,4 +152,4 @@ def past(session: Session, shelf: Shelf) -> Past | None:
         if health.fingerprint == made_of.get(name)
         and health.rests_until > now.timestamp()
     }
-    return Past(scores=scores, health=ill, standing=standing)
+    return Past(scores=scores, health=ill, standing=standing, records=records)

@@ -22,6 +22,7 @@ from journeyman.loop import (
     Gate,
     Hold,
     Intents,
+    Lessons,
     Patience,
     Quarantine,
     Ranking,
@@ -60,6 +61,7 @@ class Works:
     staff: Staff
     discover: Discover
     worker: Worker
+    lessons: Lessons
     disk: DiskWatch
 
 
@@ -81,6 +83,7 @@ def compose(
         log=world.log,
     )
     staff = _build_staff(settings, agent, registry, world)
+    lessons = Lessons(agent.journal)
     execute = _build_execute(settings, agent, staff, world, runner)
     steps = _build_steps(settings, agent, staff.crew, intents, execute, world)
     return Works(
@@ -93,7 +96,7 @@ def compose(
             gate=gate,
             shortlist=Shortlist(
                 agent.journal,
-                world.ranking or _build_ranking(settings, agent, world),
+                world.ranking or _build_ranking(settings, lessons, world),
                 world.clock,
             ),
             slots=settings.work.slots,
@@ -101,6 +104,7 @@ def compose(
             clock=world.clock,
             log=world.log,
         ),
+        lessons=lessons,
         disk=DiskWatch(
             gate=gate,
             path=agent.directory.path,
@@ -132,11 +136,11 @@ def _build_discover(
     )
 
 
-def _build_ranking(settings: Settings, agent: Agent, world: World) -> Ranking:
+def _build_ranking(settings: Settings, lessons: Lessons, world: World) -> Ranking:
     """Give the order in which waiting tasks are claimed."""
     choosing = settings.choosing
     if choosing.order == "expected":
-        return ByExpectation(agent.journal, world.randomness, choosing.exploration)
+        return ByExpectation(lessons, world.randomness, choosing.exploration)
     return RANKINGS[choosing.order]
 
 

@@ -219,6 +219,7 @@ class Daemon:
             group.cancel_scope.cancel()
 
     def _beat(self) -> None:
+        self._works.lessons.learn()
         self._heartbeat.beat()
         self._agent.learning.keep_news()
 
@@ -287,6 +288,7 @@ class Daemon:
             self._world.log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
 
     def _say_goodbye(self) -> None:
+        self._works.lessons.learn()
         self._heartbeat.beat()
         progress = self._works.worker.progress
         self._world.log.emit(

@@ -7,8 +7,8 @@ from journeyman.daemon.agent import Agent
 from journeyman.daemon.compose import Works
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat
 from journeyman.daemon.plugins import Plugins
-from journeyman.daemon.release import health_of_strategies, release_strategy
 from journeyman.daemon.pressure import held_back
+from journeyman.daemon.release import health_of_strategies, release_strategy
 from journeyman.daemon.status import journal_status
 from journeyman.daemon.transactions import post_task, settle_top_up, top_up
 from journeyman.domain import JSON, Clock, NewTask, SpendId

@@ -80,14 +80,7 @@ def build_plugins(
         log=world.log,
     )
     works.worker.on_end(hooks.tell_outcome)
-    promotion = Promotion(
-        crew=works.staff.crew,
-        journal=agent.journal,
-        rules=settings.promotion,
-        clock=world.clock,
-        log=world.log,
-    )
-    works.worker.on_end(promotion.watch)
+    promotion = _build_promotion(settings, agent, works, world)
     return Plugins(
         hooks=hooks,
         promotion=promotion,
@@ -117,3 +110,17 @@ def build_plugins(
         ),
         settings=settings,
     )
+
+
+def _build_promotion(
+    settings: Settings, agent: Agent, works: Works, world: World
+) -> Promotion:
+    promotion = Promotion(
+        crew=works.staff.crew,
+        journal=agent.journal,
+        rules=settings.promotion,
+        clock=world.clock,
+        log=world.log,
+    )
+    works.worker.on_end(promotion.watch)
+    return promotion

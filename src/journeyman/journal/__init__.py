@@ -33,18 +33,17 @@ from journeyman.journal.shadows import (
     ShadowVerdict,
     Standing,
 )
-from journeyman.journal.spends import Spend, SpendKind, Spends, SpendState
-from journeyman.journal.strategy_health import Condition, Health, StrategyHealth
-from journeyman.journal.tape import (
+from journeyman.journal.sighting import (
     Ending,
     NewSighting,
     Opinion,
     Sighting,
-    Tape,
-    decode_shown,
     encode_opinions,
     shown,
 )
+from journeyman.journal.spends import Spend, SpendKind, Spends, SpendState
+from journeyman.journal.strategy_health import Condition, Health, StrategyHealth
+from journeyman.journal.tape import Tape
 from journeyman.journal.tasks import IllegalMoveError, StaleMoveError, Tasks
 from journeyman.journal.track_records import (
     Forecast,
@@ -111,7 +110,6 @@ __all__ = [
     "WaitingTasks",
     "back_up",
     "compact",
-    "decode_shown",
     "encode_opinions",
     "export_identity",
     "faults",

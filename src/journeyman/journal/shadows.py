@@ -9,7 +9,7 @@ from journeyman.domain import TaskId, TaskState
 from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Facts
 from journeyman.journal.ledger import EntryKind
-from journeyman.journal.tape import Opinion
+from journeyman.journal.sighting import Opinion
 
 MOST_VERDICTS: Final = 100_000
 """So many are kept: about 15 MB, and more than a scoreboard needs."""

@@ -13,6 +13,7 @@ from journeyman.loop.gate import Gate
 from journeyman.loop.hold import Hold
 from journeyman.loop.intent import Intents
 from journeyman.loop.join import Join, Papers, require_same_network
+from journeyman.loop.lessons import Lessons
 from journeyman.loop.memory import StrategyMemory
 from journeyman.loop.prospects import Prospects
 from journeyman.loop.quarantine import Quarantine
@@ -49,6 +50,7 @@ __all__ = [
     "Hold",
     "Intents",
     "Join",
+    "Lessons",
     "Papers",
     "Patience",
     "Poll",

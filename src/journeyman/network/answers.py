@@ -6,7 +6,7 @@ from datetime import datetime
 from journeyman.domain import JSON, AccessToken, AgentId, Task, TaskId
 from journeyman.network.dialect import Dialect
 from journeyman.network.fields import Fields, spellings
-from journeyman.network.reading import Names, RecordReader
+from journeyman.network.reading import RecordReader, names_of
 from journeyman.network.receipts import (
     CheckoutSession,
     Claimed,
@@ -69,7 +69,7 @@ class AnswerReader:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._names = Names(dialect)
+        self._names = names_of(dialect)
         self._record = RecordReader(dialect)
 
     def registration(self, answer: JSON) -> Registration:

@@ -14,7 +14,7 @@ from journeyman.network.answers import WrongShapeError, kind_of
 from journeyman.network.dialect import Dialect
 from journeyman.network.fields import spelling
 from journeyman.network.json_text import UnreadableJSONError, parse
-from journeyman.network.reading import Names, RecordReader
+from journeyman.network.reading import RecordReader, names_of
 from journeyman.network.receipts import Listing
 
 _SAMPLE = 20
@@ -44,7 +44,7 @@ class ListingReader:
 
     def __init__(self, dialect: Dialect) -> None:
         self._depth = dialect.container_depth
-        self._names = Names(dialect)
+        self._names = names_of(dialect)
         self._record = RecordReader(dialect)
         names = ("task_containers", "containers", "no_containers", "record_wrappers")
         more = ("record_wrappers_without_id", "account_wrappers", "message_fields")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields as declared_fields
+from functools import lru_cache
 from typing import Final
 
 from journeyman.domain import JSON, Task, TaskId
@@ -38,6 +39,12 @@ class Names:
         return self._reduced[field]
 
 
+@lru_cache(maxsize=8)
+def names_of(dialect: Dialect) -> Names:
+    """Give a dialect's names, which several readers share and nobody changes."""
+    return Names(dialect)
+
+
 class RecordReader:
     """Reads one record of a listing as a task."""
 
@@ -61,7 +68,7 @@ class RecordReader:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._names = Names(dialect)
+        self._names = names_of(dialect)
         self._flags = self._all_of("open_flags", "closed_flags")
         self._maybe_wrappers = self._all_of(
             "record_wrappers",

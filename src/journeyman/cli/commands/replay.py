@@ -42,13 +42,14 @@ def replay(
         Path | None, typer.Option(metavar="DIR", help="The strategy files to load.")
     ] = None,
 ) -> int:
-    """Show what a strategy would have decided about tasks that were seen before.
+    """Show what a strategy would decide about recorded tasks.
 
-    Nothing is sent. It is shown each task as it was when it was decided about; what
-    became known later is only used to tell what the difference is worth. It exits with
-    1 if the new code fails at one of the tasks.
+    Nothing is sent. The strategy is shown each task as it was when it was decided
+    about; what became known later is only used to tell what the difference is worth.
+    It exits with 1 if the new code fails at one of the tasks.
     """
-    from journeyman.cli.replay_sheet import as_json, show
+    from journeyman.cli.replay_answer import as_json
+    from journeyman.cli.replay_sheet import show
     from journeyman.cli.replaying import Wish, play
 
     wish = Wish(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from journeyman.cli.command import command
+from journeyman.cli.foresight import foresight, in_words
 from journeyman.cli.output import answer, facts, say, table
 from journeyman.cli.session import Session
 from journeyman.domain.errors import JourneymanError
@@ -143,9 +144,10 @@ def _allowed(param: "Param") -> str:
 
 
 def _figures(loaded: "Loaded", known: "Past | None") -> dict[str, Any]:
+    foreseen = foresight(known.records, loaded.name) if known else None
     score = known.scores.get(loaded.name) if known else None
     if score is None:
-        return {"figures": None}
+        return {"figures": None, "foresight": foreseen}
     return {
         "figures": {
             "wants_24h": score.wanted,
@@ -153,6 +155,7 @@ def _figures(loaded: "Loaded", known: "Past | None") -> dict[str, Any]:
             "failed": score.failed,
             "credits": score.credits,
         },
+        "foresight": foreseen,
     }
 
 
@@ -172,6 +175,7 @@ def _show(data: dict[str, Any]) -> None:
             "hooks": ", ".join(data["hooks"]),
             "examples": str(data["examples"]),
             "so far": _so_far(data["figures"]),
+            "expected": in_words(data["foresight"]),
             "in shadow": _in_shadow(data["shadow"]),
             "says": _text(data["says"]),
         },

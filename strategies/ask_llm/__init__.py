@@ -1,0 +1,8 @@
+"""Text tasks by a language model, within a budget; off until a model is configured.
+
+How to set it up: docs/how-to/llm-strategy.md.
+"""
+
+import journeyman  # noqa: F401 - by this a folder is known to be a strategy
+
+from .core import AskLlm  # noqa: TID252, F401 - files beside it are found by the dot

@@ -1,0 +1,112 @@
+"""What the model may cost: decided before each request, booked after it.
+
+While a request is under way its worst case is held, so that tasks which are worked on
+at the same time cannot break a limit together. A request of unknown outcome (out of
+time, cut off) is booked at its worst case: the provider may have counted it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from journeyman import Context, Decline
+
+DUST = 1e-9
+"""Credits; less than that is a rounding error and breaks no limit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prices:
+    """Credits for 1000 tokens; 1 credit is 1 US cent."""
+
+    read: float
+    written: float
+
+    def cost(self, read: int, written: int) -> float:
+        """Give the credits for so many tokens read and written by the model."""
+        return (read * self.read + written * self.written) / 1_000
+
+
+@dataclass(slots=True)
+class Bill:
+    """One request: its worst case, until it is known what it cost."""
+
+    credits: float
+    note: str = "outcome unknown, worst case"
+
+
+class DayBudget:
+    """What was spent today (UTC) by all tasks of one strategy, and what is held."""
+
+    def __init__(self) -> None:
+        self.held = 0.0
+        self._spent = 0.0
+        self._day: date | None = None
+        self._now: Callable[[], datetime] | None = None
+
+    def open(self, ctx: Context) -> None:
+        """Take over the daemon's clock, and what it has booked for today."""
+        self._now = lambda: ctx.now
+        self.turn_over()
+        self._spent = max(self._spent, ctx.budget.cost_today)
+
+    def turn_over(self) -> None:
+        """Begin anew when a day has passed."""
+        today = self._now().date() if self._now else None
+        if today != self._day:
+            self._day, self._spent = today, 0.0
+
+    def taken(self) -> float:
+        """Give the credits that are spent or held today."""
+        self.turn_over()
+        return self._spent + self.held
+
+    def spend(self, credits_: float) -> None:
+        """Count what a request has cost."""
+        self.turn_over()
+        self._spent += credits_
+
+
+class Purse:
+    """What one task may cost."""
+
+    def __init__(
+        self, ctx: Context, day: DayBudget, *, per_task: float, per_day: float
+    ) -> None:
+        """Hold the limits, in credits."""
+        self.spent = 0.0
+        self._ctx = ctx
+        self._day = day
+        self._per_task = per_task
+        self._per_day = per_day
+
+    @contextmanager
+    def request(self, worst: float) -> Iterator[Bill]:
+        """Hold the worst case of a request while it is made, then book the bill.
+
+        Raises:
+            Decline: a limit could be broken; nothing was asked.
+        """
+        self._check(worst)
+        bill = Bill(worst)
+        self._day.held += worst
+        try:
+            yield bill
+        finally:
+            self._day.held -= worst
+            self._day.spend(bill.credits)
+            self.spent += bill.credits
+            self._ctx.report_cost(bill.credits, bill.note)
+
+    def _check(self, worst: float) -> None:
+        limits = (
+            ("credits_per_task", self.spent, self._per_task),
+            ("credits_per_day", self._day.taken(), self._per_day),
+        )
+        for setting, taken, limit in limits:
+            if taken + worst > limit + DUST:
+                raise Decline(
+                    f"over budget: {taken:.3g} credits taken, a request may cost "
+                    f"{worst:.3g} more, and {setting} is {limit:g}"
+                )
