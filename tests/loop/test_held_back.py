@@ -3,7 +3,15 @@
 from datetime import timedelta
 
 import pytest
-from tests.loop.conftest import ABSENT, UNKNOWN, Loop, MakeLoop, ScriptedMarket, task
+from tests.loop.conftest import (
+    ABSENT,
+    UNAUTHORIZED,
+    UNKNOWN,
+    Loop,
+    MakeLoop,
+    ScriptedMarket,
+    task,
+)
 
 from journeyman.domain import NotSent, TaskState
 from journeyman.loop import TokenMemory, rejection
@@ -110,6 +118,35 @@ async def test_a_result_does_not_grow_too_old_while_the_token_is_rejected(
     await loop.work()
 
     assert rejection(loop.journal) is None
+    assert loop.record().state is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("verb", "state"),
+    [("submit", TaskState.SUBMITTING), ("complete", TaskState.COMPLETING)],
+)
+async def test_a_result_that_asks_whether_the_token_works_again_is_not_given_up(
+    make_loop: MakeLoop, market: ScriptedMarket, verb: str, state: TaskState
+) -> None:
+    loop = make_loop(result_max_age_days=7)
+    memory = TokenMemory(loop.journal, loop.clock)
+    market.script[verb] = [UNAUTHORIZED] * 3
+    await loop.work(task())
+    memory.rejected("401 Unauthorized")
+    loop.clock.advance(timedelta(days=30).total_seconds())
+    await loop.work()
+    assert loop.record().state is state
+
+    memory.accepted()
+    loop.clock.advance(timedelta(days=1).total_seconds())
+    memory.rejected("401 once more")
+    loop.clock.advance(timedelta(days=30).total_seconds())
+    await loop.work()
+    assert loop.record().state is state
+
+    memory.accepted()
+    loop.clock.advance(timedelta(days=1).total_seconds())
+    await loop.work()
     assert loop.record().state is TaskState.COMPLETED
 
 

@@ -32,7 +32,11 @@ class TokenMemory:
         The moment of the first refusal is kept, over restarts too.
         """
         if not self.is_rejected:
-            self._put({"rejected_since": self._now, "message": message})
+            # With when it last worked again: what was parked before counts no more.
+            before = accepted_at(self._journal)
+            known: dict[str, JSON] = {"accepted_at": before.isoformat()} if before else {}
+            now = {"rejected_since": self._now, "message": message}
+            self._put({**known, **now})
 
     def accepted(self) -> None:
         """Keep that it does again, and since when."""
@@ -55,8 +59,17 @@ def rejection(journal: Journal) -> dict[str, JSON] | None:
     return fact if is_rejected and isinstance(fact, dict) else None
 
 
+def rejected_since(journal: Journal) -> datetime | None:
+    """Give when the network began to reject the token; None when it is good."""
+    return _moment(journal, "rejected_since")
+
+
 def accepted_at(journal: Journal) -> datetime | None:
-    """Give when the token worked again after it was rejected; None if it never was."""
+    """Give when the token last worked again after a rejection; None: there was none."""
+    return _moment(journal, "accepted_at")
+
+
+def _moment(journal: Journal, name: str) -> datetime | None:
     fact = journal.facts.get(TOKEN)
-    moment = fact.get("accepted_at") if isinstance(fact, dict) else None
+    moment = fact.get(name) if isinstance(fact, dict) else None
     return datetime.fromisoformat(moment) if isinstance(moment, str) else None
