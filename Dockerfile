@@ -10,9 +10,11 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=igno
 WORKDIR /build
 
 # Locked dependencies first: an edit of the code does not install them again.
-COPY requirements.lock requirements-build.lock ./
+# With --build-arg LOCK=requirements-llm.lock, the strategy ask_llm can ask a model.
+ARG LOCK=requirements.lock
+COPY requirements.lock requirements-llm.lock requirements-build.lock ./
 RUN python -m venv --without-pip /app/venv \
- && pip --python /app/venv/bin/python install --require-hashes -r requirements.lock \
+ && pip --python /app/venv/bin/python install --require-hashes -r "$LOCK" \
  && pip install --require-hashes -r requirements-build.lock
 
 COPY pyproject.toml README.md LICENSE ./

@@ -130,6 +130,8 @@ lock: $(UV) ## resolve the lock files again, keeping the versions they have
 	$(UV_COMPILE) --output-file requirements.lock pyproject.toml
 	$(UV_COMPILE) --extra llm --group dev --constraints requirements.lock \
 		--constraints requirements-build.lock --output-file requirements-dev.lock pyproject.toml
+	$(UV_COMPILE) --extra llm --constraints requirements-dev.lock \
+		--output-file requirements-llm.lock pyproject.toml
 	$(UV_COMPILE) --group browser --constraints requirements-dev.lock \
 		--output-file requirements-browser.lock
 

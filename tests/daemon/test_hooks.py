@@ -185,6 +185,12 @@ def test_a_start_that_says_it_cannot_work_puts_the_strategy_into_quarantine(
         "set it",
     )
     assert seen[0]["tasks"] == {"skipped": 1}
+    (told,) = home.log.named("strategy.quarantined")
+    assert (told["problem"], told["fix"], told["retry_in"]) == (
+        "no key",
+        "set it",
+        None,
+    )
     with home.journal() as journal:
         assert journal.tasks.counts() == {"completed": 1}
 

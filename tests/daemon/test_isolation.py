@@ -92,6 +92,7 @@ async def test_a_whole_daemon_works_in_processes_and_leaves_none(
     make_site: MakeSite,
 ) -> None:
     site = await make_site(tasks=3)
+    others = children_of(os.getpid())
 
     await site.run(
         strategies__runners={"count_words": "process"},
@@ -103,7 +104,7 @@ async def test_a_whole_daemon_works_in_processes_and_leaves_none(
     assert site.log.names.count("task.completed") == 3
     (told,) = [*site.log.named("isolation.holds"), *site.log.named("isolation.lacks")]
     assert set(told) >= {"network", "files", "signals", "memory_of_others"}
-    assert children_of(os.getpid()) == []
+    assert set(children_of(os.getpid())) <= set(others)
     assert homes_of(site) == []
 
 

@@ -169,6 +169,29 @@ def test_nobody_is_asked_while_the_daemon_is_paused(home: Household) -> None:
         assert journal.strategy_states.get("poster") == {"asked": 1}
 
 
+def test_nobody_is_asked_while_the_network_wants_no_post(home: Household) -> None:
+    _write(home, ONE.replace("4", "1"))
+    home.changes |= {"budget.posts_per_day": 99, "budget.per_strategy_credits": 99}
+    away = (405, {"error": "method not allowed"})
+    home.network.answers["write-post-task-public"] = away
+
+    async def owner(_desk: Desk) -> None:
+        await anyio.sleep(5_000)  # two posts show that the endpoint is not there
+        home.network.answers.clear()
+        await anyio.sleep(3_000)
+
+    home.live(owner)
+
+    calls = home.network.calls["write-post-task-public"]
+    with home.journal() as journal:
+        spends = journal.spends.recent(99)
+        # Each that was asked for was sent: none was held back, and so lost.
+        assert journal.strategy_states.get("poster") == {"asked": calls}
+    assert not any("held back" in reason for reason in _reasons(home))
+    assert len(spends) == calls
+    assert home.network.posted
+
+
 def test_a_post_that_holds_a_secret_is_not_sent(home: Household) -> None:
     key = "ghp_" + "a1B2" * 10
     _write(home, ONE.replace("these", f"with {key}"))

@@ -174,6 +174,19 @@ async def test_a_rest_outlives_a_restart(make_loop: MakeLoop) -> None:
     assert restarted.record().state is TaskState.COMPLETED
 
 
+async def test_a_reload_during_a_trial_does_not_call_it_a_rest(
+    loop: Loop,
+) -> None:
+    await _fall_ill(loop)
+    loop.clock.advance(100)
+    loop.select((task("t0"),))
+    assert loop.quarantine.holds("puppet")
+
+    loop.crew.replace(loop.crew.now)
+
+    assert len(loop.log.named("strategy.quarantined")) == 1
+
+
 async def test_another_version_of_the_file_begins_anew(make_loop: MakeLoop) -> None:
     await _fall_ill(make_loop())
 

@@ -36,6 +36,7 @@ from journeyman.network import (
     Writing,
     writing_dialect,
 )
+from journeyman.network.negotiation.memory import MAX_OPEN
 
 KEY = IdempotencyKey("key-1")
 OTHER_KEY = IdempotencyKey("key-2")
@@ -475,6 +476,23 @@ async def test_a_refused_post_that_may_have_been_paid_is_not_tried_again(
 
     assert isinstance(outcome, Refused)
     assert len(network.requests) == 1
+
+
+async def test_posts_that_nobody_ever_answers_are_not_remembered_without_end(
+    log: RecordingLog,
+) -> None:
+    network, memory = StrictNetwork(places_of("snake")), PassingMemory()
+    async with client_of(network, memory=memory, log=log) as client:
+        assert isinstance(await client.claim(TASK, KEY), Confirmed)
+        network.answers = [(0, None)] * (MAX_OPEN + 50)
+        for number in range(MAX_OPEN + 50):
+            key = IdempotencyKey(f"post-{number}")
+            assert isinstance(await client.post_task(NEW, key), Unknown)
+
+        kept = client._negotiation._learned["post_task"].open
+
+    assert len(kept) == MAX_OPEN
+    assert f"post-{MAX_OPEN + 49}" in kept
 
 
 async def test_a_post_that_a_yes_refuses_is_not_tried_again() -> None:

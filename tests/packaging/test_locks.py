@@ -14,7 +14,9 @@ LOCKS = (
     "requirements-dev.lock",
     "requirements-build.lock",
     "requirements-browser.lock",
+    "requirements-llm.lock",
 )
+SHIPPED = ("requirements.lock", "requirements-build.lock", "requirements-llm.lock")
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)( ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -69,6 +71,15 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
     assert unmet(wanted, pins(root / "requirements-dev.lock")) == []
 
 
+def test_the_lock_for_language_models_answers_the_project_and_its_extra(
+    root: Path, pyproject: dict[str, Any]
+) -> None:
+    project = pyproject["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["llm"]
+
+    assert unmet(wanted, pins(root / "requirements-llm.lock")) == []
+
+
 def test_the_browser_lock_answers_its_group(
     root: Path, pyproject: dict[str, Any]
 ) -> None:
@@ -85,7 +96,7 @@ def test_the_build_lock_answers_the_build_system(
     assert unmet(wanted, pins(root / "requirements-build.lock")) == []
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
+@pytest.mark.parametrize("lock", SHIPPED)
 def test_what_is_tested_is_what_is_shipped(root: Path, lock: str) -> None:
     tested = pins(root / "requirements-dev.lock")
 

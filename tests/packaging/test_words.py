@@ -23,7 +23,9 @@ def test_every_dependency_is_argued_for_in_a_decision(
     root: Path, pyproject: dict[str, Any]
 ) -> None:
     wanted = (
-        pyproject["project"]["dependencies"] + pyproject["dependency-groups"]["dev"]
+        pyproject["project"]["dependencies"]
+        + pyproject["project"]["optional-dependencies"]["llm"]
+        + pyproject["dependency-groups"]["dev"]
     )
     decisions = (root / "docs" / "decisions").glob("[0-9]*.md")
     text = "\n".join(page.read_text(encoding="utf-8") for page in decisions).lower()

@@ -73,3 +73,4 @@ def test_costs_by_the_thousand_are_to_be_added_up(agent: Agent, tmp_path: Path) 
 
     assert run.outcome == "failed"
     assert run.cost == pytest.approx(1.25 + 0.998)
+    assert "add small costs up" in run.reason

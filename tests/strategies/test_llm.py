@@ -15,6 +15,9 @@ from typing import Any
 
 import anyio
 import pytest
+from pydantic_ai import messages
+from pydantic_ai.models import function as function_models
+from pydantic_ai.models import test as test_models
 from tests.strategies.llm_provider import (
     READ,
     WRITTEN,
@@ -31,10 +34,6 @@ from journeyman.domain import Task
 from journeyman.strategies.registry import load_registry
 from journeyman.strategies.rehearsal import CANARY
 from journeyman.testing import Agent, Run, assert_strategy_conforms, load_strategy, task
-
-test_models = pytest.importorskip("pydantic_ai.models.test", reason="extra llm")
-function_models = pytest.importorskip("pydantic_ai.models.function")
-messages = pytest.importorskip("pydantic_ai.messages")
 
 STRATEGY = Path(__file__).parents[2] / "strategies" / "ask_llm" / "__init__.py"
 ASK = load_strategy(STRATEGY)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,9 @@ def test_the_fixtures_come_with_journeyman(agent, task, market):
 
 
 def _run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # An installed journeyman registers it; a tree that is not yet installed anew
-    # does not.
-    known = {point.value for point in entry_points(group="pytest11")}
-    plugin = () if PLUGIN in known else ("-p", PLUGIN)
     options = ("-q", "-p", "no:cacheprovider", "-W", "error")
     return subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", "pytest", *options, *plugin, *arguments],
+        [sys.executable, "-m", "pytest", *options, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

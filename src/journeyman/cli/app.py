@@ -1,6 +1,7 @@
 """The tree of commands."""
 
 import typer
+import typer.core
 
 from journeyman.cli.command import Command
 from journeyman.cli.commands.catalogue import events
@@ -108,11 +109,27 @@ GROUPS: tuple[tuple[str, str, tuple[Command, ...]], ...] = (
     ("config", "The settings in force.", (show_config,)),
 )
 """The commands of two words: the first one, what it is about, the second ones."""
+READING_ORDER = (
+    *("run", "demo", "sandbox", "status", "health", "pause", "resume", "reload"),
+    *("stop", "tasks", "ledger", "journal", "identity"),
+    *("join", "market", "directory", "discover", "contract", "post", "topup"),
+    *("strategies", "check", "try", "replay", "explain"),
+    *("doctor", "config", "events", "version", "simulate", "trial"),
+)
+"""Of the first words in `--help`, as a reader looks for them; others come last."""
+
+
+class _AllCommands(typer.core.TyperGroup):
+    """Lists the groups of commands where they belong, and not behind all others."""
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 - as called
+        places = {name: place for place, name in enumerate(READING_ORDER)}
+        return sorted(self.commands, key=lambda name: places.get(name, len(places)))
 
 
 def build_app() -> typer.Typer:
     """Register every command."""
-    app = _group(help=ABOUT, epilog=EXIT_CODES)
+    app = _group(help=ABOUT, epilog=EXIT_CODES, cls=_AllCommands)
     for command in FLAT:
         _register(app, command)
     app.add_typer(_tasks(), name=tasks.name)
@@ -138,8 +155,14 @@ def _only(about: str, *commands: Command) -> typer.Typer:
     return group
 
 
-def _group(*, help: str, epilog: str) -> typer.Typer:  # noqa: A002 - Typer's own word
+def _group(
+    *,
+    help: str,  # noqa: A002 - Typer's own word
+    epilog: str,
+    cls: type[typer.core.TyperGroup] | None = None,
+) -> typer.Typer:
     return typer.Typer(
+        cls=cls,
         help=help,
         epilog=epilog,
         # Rich would double the time that `--help` takes.

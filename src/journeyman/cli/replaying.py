@@ -1,16 +1,15 @@
 """What `journeyman replay` does: it finds the code, and plays the tape to it."""
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import anyio
 
+from journeyman.cli.progress import Tell, progress
 from journeyman.cli.session import Session
 from journeyman.cli.strategy_shelf import Shelf, open_shelf, pick, refusal
 from journeyman.daemon.isolation import isolation_of
@@ -36,8 +35,6 @@ from journeyman.strategies.validation import params_of
 if TYPE_CHECKING:
     from journeyman.journal import Journal
 
-Step: TypeAlias = Callable[[], None]
-"""Called after each task, for whoever watches."""
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 HOW_IT_FILLS = (
     "A running daemon keeps each task that its strategies are asked about, unless "
@@ -92,12 +89,12 @@ def play(session: Session, wish: Wish) -> Played:
     played = Played(loaded, wish.compare, has_run=wish.run)
     with session.journal() as journal:
         total = _length(journal, wish.last, since)
-        with _progress(total, shown=not session.as_json) as step:
+        with progress(f"{total} tasks", total, shown=not session.as_json) as tell:
             then = old or recorded(loaded.name, journal.shadows.said(loaded.name))
             prospects = Prospects(journal.track_records.all())
             tape = journal.tape.last(wish.last, since)
             made = replay(tape, loaded, then, prospects)
-            anyio.run(_collect, made, played, _runner(session, shelf), step)
+            anyio.run(_collect, made, played, _runner(session, shelf), tell)
     if not played.tasks:  # a daemon has just dropped what was counted
         raise StateError("no task is recorded here any more", HOW_IT_FILLS)
     return played
@@ -167,7 +164,7 @@ def _runner(session: Session, shelf: Shelf) -> Runner:
 
 
 async def _collect(
-    made: Iterator[Replayed], played: Played, runner: Runner, step: Step
+    made: Iterator[Replayed], played: Played, runner: Runner, tell: Tell
 ) -> None:
     async with runner.running():
         if played.has_run:
@@ -178,17 +175,4 @@ async def _collect(
                 again = await rerun(one.sighting, played.strategy, runner)
             played.balance.add(one)
             played.tasks.append((one, again))
-            step()
-
-
-@contextmanager
-def _progress(total: int, *, shown: bool) -> Iterator[Step]:
-    if not (shown and sys.stderr.isatty()):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{total} tasks", total=total)
-        yield lambda: progress.advance(task)
+            tell(len(played.tasks))

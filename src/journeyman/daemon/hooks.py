@@ -247,6 +247,7 @@ class Hooks:
         if self._staff.crew.is_current(loaded):
             with self._journal.tx("strategy misconfigured"):
                 self._staff.quarantine.bar(loaded.name, said.problem, said.fix)
+            self._staff.quarantine.tell(loaded.name)
 
     def _tell(
         self, loaded: Loaded, name: str, failure: object, error: str = ""

@@ -98,13 +98,12 @@ def build_plugins(
         posts=StrategyPosts(
             works=works,
             hooks=hooks,
-            posting=agent.posting,
+            agent=agent,
             allowances=Allowances(
                 each=settings.budget.per_strategy_credits,
                 of=settings.budget.strategy_credits,
             ),
             leaks=LeakScan(world.redactor.knows),
-            journal=agent.journal,
             clock=world.clock,
             log=world.log,
         ),

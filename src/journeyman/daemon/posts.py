@@ -4,21 +4,21 @@ import json
 from dataclasses import fields
 from typing import Any, Final
 
+from journeyman.daemon.agent import Agent
 from journeyman.daemon.compose import Works
 from journeyman.daemon.hooks import Hooks
 from journeyman.daemon.surroundings import StrategyLog
 from journeyman.domain import Clock, NewTask, Result, Task, TaskId
 from journeyman.domain.errors import JourneymanError, StateError
 from journeyman.domain.outcome import Unknown
-from journeyman.economy import Accepted, Allowances, NotAccepted, OverBudget, Posting
-from journeyman.journal import Journal
+from journeyman.economy import Accepted, Allowances, NotAccepted, OverBudget
 from journeyman.observability import Log
 from journeyman.strategies.leaks import LeakScan
 from journeyman.strategies.loaded import Loaded
 
 MOST_POSTS: Final = 20
 """That one call of `post` may ask for; the rest is refused, and may be asked again."""
-
+ENDPOINT: Final = "post_task"
 
 NO_TASK: Final = Task(id=TaskId("post"))
 """Nobody has given us what a post says."""
@@ -36,32 +36,41 @@ class StrategyPosts:
         *,
         works: Works,
         hooks: Hooks,
-        posting: Posting,
+        agent: Agent,
         allowances: Allowances,
         leaks: LeakScan,
-        journal: Journal,
         clock: Clock,
         log: Log,
     ) -> None:
         self._works = works
         self._hooks = hooks
-        self._posting = posting
+        self._agent = agent
         self._allowances = allowances
         self._leaks = leaks
-        self._journal = journal
         self._clock = clock
         self._log = log
 
     async def round(self) -> None:
-        """Ask all of them once, one after the other; nobody while work is held up.
+        """Ask all of them once, one after the other; nobody while a post must wait.
 
         Raises:
             StateError: the disk fails.
         """
+        if self._must_wait():
+            return
         for loaded in self._works.staff.crew.registry.strategies:
             is_held = self._works.staff.quarantine.holds(loaded.name)
             if "post" in loaded.hooks and not is_held and not self._works.gate.obstacle:
                 await self._ask(loaded)
+
+    def _must_wait(self) -> bool:
+        """Tell whether the network takes no post now.
+
+        Who is asked nevertheless notes a post as made, and never learns that it was
+        held back.
+        """
+        is_held = self._agent.pressure.held(ENDPOINT) is not None
+        return is_held or ENDPOINT in self._agent.network.resting()
 
     async def _ask(self, loaded: Loaded) -> None:
         log = StrategyLog(self._log.bind(task_id=None, strategy=loaded.name))
@@ -90,12 +99,12 @@ class StrategyPosts:
         if flaw := _flaw(new) or self._secret_in(new):
             return flaw
         over = self._allowances.check(
-            self._journal, self._clock.now(), strategy, new.reward
+            self._agent.journal, self._clock.now(), strategy, new.reward
         )
         if over is not None:
             return _why(over)
         try:
-            return _why(await self._posting.post(new, strategy))
+            return _why(await self._agent.posting.post(new, strategy))
         except StateError:
             raise
         except JourneymanError as error:

@@ -5,7 +5,7 @@ from datetime import datetime
 from journeyman.domain import JSON
 from journeyman.domain.errors import UsageError
 from journeyman.journal import Condition, Journal
-from journeyman.loop import Quarantine
+from journeyman.loop import Quarantine, is_on_trial
 
 
 def release_strategy(quarantine: Quarantine, strategy: str) -> dict[str, JSON]:
@@ -50,14 +50,15 @@ def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
     for name, health in journal.strategy_health.all().items():
         if health.condition is Condition.SOUND:
             continue
-        rest = health.rests_until - now.timestamp()
+        is_over = is_on_trial(health, now.timestamp())
+        rest = 0.0 if is_over else health.rests_until - now.timestamp()
         is_resting = health.condition is Condition.RESTING
         ill[name] = {
-            "condition": "on trial" if rest <= 0 else str(health.condition),
+            "condition": "on trial" if is_over else str(health.condition),
             "problem": health.problem,
             "fix": health.fix,
             "task_id": health.task_id,
             "errors": len(health.errors),
-            "retry_in": round(max(rest, 0.0)) if is_resting else None,
+            "retry_in": round(rest) if is_resting else None,
         }
     return ill

@@ -77,7 +77,10 @@ class FirstPost:
 
     def hold(self, spend_id: SpendId) -> None:
         """Note a post that is about to leave, inside the transaction of its intent."""
-        if self._note() is None and not self._has_posted_before():
+        # A version without this rule may have posted here.
+        if self._note() is None and not self._journal.spends.has_settled(
+            SpendKind.POST
+        ):
             self._keep({"spend_id": spend_id, "seen": None})
 
     def settle(self, spend: Spend, shown: int | None) -> None:
@@ -135,11 +138,6 @@ class FirstPost:
         """Give the first post that was sent and not seen."""
         note = self._note()
         return None if note is None or note.get("seen") else str(note["spend_id"])
-
-    def _has_posted_before(self) -> bool:
-        """Tell whether a version without this rule has posted here."""
-        made = self._journal.spends.in_state(SpendState.SETTLED)
-        return any(spend.kind is SpendKind.POST for spend in made)
 
     def _note(self) -> dict[str, JSON] | None:
         note = self._all().get(self._rules.base_url)

@@ -95,6 +95,16 @@ def decode_result(text: str) -> Result:
     return Result(output=content["output"], evidence=content["evidence"])
 
 
+def to_event(row: Row) -> TaskEvent:
+    """Read a row of the table `task_events`."""
+    return TaskEvent(
+        before=row["before"],
+        after=row["after"],
+        reason=row["reason"],
+        at=datetime.fromisoformat(row["at"]),
+    )
+
+
 def to_record(row: Row) -> TaskRecord:
     """Read a row of the view `full_tasks`."""
     return TaskRecord(

@@ -34,15 +34,6 @@ class SpendState(StrEnum):
     OPEN = "open"
 
 
-#: In these states a spend weighs on the budgets.
-COUNTING = (
-    SpendState.HELD,
-    SpendState.SETTLED,
-    SpendState.UNKNOWN,
-    SpendState.OPEN,
-)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spend:
     """One post or top-up."""
@@ -117,6 +108,14 @@ class Spends:
             state,
         )
         return [_to_spend(row) for row in rows]
+
+    def has_settled(self, kind: SpendKind) -> bool:
+        """Tell whether a spend of a kind was ever accepted by a network."""
+        row = self._database.row(
+            "SELECT 1 FROM spends WHERE kind = ? AND state = ? LIMIT 1",
+            *(kind, SpendState.SETTLED),
+        )
+        return row is not None
 
     def unsettled(self, kind: SpendKind) -> list[Spend]:
         """Give the spends of a kind whose end is not known yet, oldest first."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.ledger import EntryKind
-from journeyman.journal.records import TaskEvent, decode_result, decode_task
+from journeyman.journal.records import decode_result, decode_task, to_event
 from journeyman.journal.sighting import (
     Ending,
     NewSighting,
@@ -138,17 +138,8 @@ class Tape:
                 state=row["state"] or "",
                 strategy=row["doer"] or "",
                 credits=credits_,
-                seconds=slot_seconds(map(_event, history)),
+                seconds=slot_seconds(map(to_event, history)),
                 result=decode_result(row["result"]) if row["result"] else None,
                 task=decode_task(row["record"]) if row["result"] else None,
             ),
         )
-
-
-def _event(row: Row) -> TaskEvent:
-    return TaskEvent(
-        before=row["before"],
-        after=row["after"],
-        reason=row["reason"],
-        at=datetime.fromisoformat(row["at"]),
-    )

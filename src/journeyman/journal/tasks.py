@@ -22,6 +22,7 @@ from journeyman.journal.records import (
     encode_result,
     encode_task,
     slim,
+    to_event,
     to_record,
 )
 from journeyman.journal.totals import Totals
@@ -324,15 +325,7 @@ class Tasks:
             "SELECT * FROM task_events WHERE task_id = ? ORDER BY event_id",
             task_id,
         )
-        return [
-            TaskEvent(
-                before=row["before"],
-                after=row["after"],
-                reason=row["reason"],
-                at=datetime.fromisoformat(row["at"]),
-            )
-            for row in rows
-        ]
+        return [to_event(row) for row in rows]
 
     def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
         """Give, for each strategy that ever wanted a task, its tasks by state.

@@ -7,14 +7,13 @@ readings loses nothing and counts nothing twice.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from journeyman.domain import TaskState
 from journeyman.journal.database import Database, Row
 from journeyman.journal.facts import Facts
-from journeyman.journal.records import TaskEvent
+from journeyman.journal.records import TaskEvent, to_event
 
 Group: TypeAlias = tuple[str, str]
 """A strategy and a kind of task; the tasks of a group are taken to be alike."""
@@ -171,15 +170,7 @@ class TrackRecords:
             "ORDER BY event_id",
             task_id,
         )
-        return slot_seconds(
-            TaskEvent(
-                before=row["before"],
-                after=row["after"],
-                reason=row["reason"],
-                at=datetime.fromisoformat(row["at"]),
-            )
-            for row in rows
-        )
+        return slot_seconds(map(to_event, rows))
 
 
 def slot_seconds(history: Iterable[TaskEvent]) -> float:

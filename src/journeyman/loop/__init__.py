@@ -2,7 +2,7 @@
 
 from journeyman.loop.backoff import Backoff
 from journeyman.loop.bell import Bell
-from journeyman.loop.breaker import Breaker
+from journeyman.loop.breaker import Breaker, is_on_trial
 from journeyman.loop.claim import Claim
 from journeyman.loop.complete import Complete
 from journeyman.loop.conclude import Conclude
@@ -69,6 +69,7 @@ __all__ = [
     "TapeLimits",
     "TokenMemory",
     "Worker",
+    "is_on_trial",
     "is_registration_unknown",
     "recover_interrupted",
     "rejection",

@@ -67,6 +67,7 @@ class Execute:
 
     async def __call__(self, record: TaskRecord) -> TaskRecord:
         """Run the strategy once, no longer than until the task's deadline."""
+        self._hold.let_go(record)
         if has_passed(record.task, self._clock):
             return await self._conclude.fail(record, events.EXPIRED, error=PASSED)
         if record.state is TaskState.CLAIMED and self._is_poison(record):

@@ -44,6 +44,10 @@ class Hold:
         is_in_time = waited < self._longest_seconds
         return is_in_time and self._crew.is_held(record.strategy)
 
+    def let_go(self, record: TaskRecord) -> None:
+        """Forget that a task was held: it is looked at again, whatever comes of it."""
+        self._held.pop(record.task_id, None)
+
     async def __call__(self, record: TaskRecord) -> TaskRecord:
         """Let a task wait for its strategy."""
         self._held[record.task_id] = record.strategy

@@ -60,9 +60,10 @@ class Quarantine:
         ]
         for strategy in changed:
             self._let_go(strategy, "its file or its settings have changed")
-        for name in self.obstacles():
-            if name in fingerprints:
-                self._tell_of_rest(self._healths[name])
+        now = self._now()
+        for name, health in self._healths.items():
+            if name in fingerprints and is_resting(health, now):
+                self._tell_of_rest(health)
 
     def on_release(self, listener: Callable[[str], None]) -> None:
         """Call this, inside the transaction, when a strategy may work again."""
@@ -128,6 +129,10 @@ class Quarantine:
         fault = Fault(at=self._now(), problem=problem, fix=fix, task_id=task_id)
         self._keep(misconfigured(self._health(strategy), fault))
         self.end_trial(strategy)
+
+    def tell(self, strategy: str) -> None:
+        """Tell the owner what keeps a strategy from work, and what would help."""
+        self._tell_of_rest(self._healths[strategy])
 
     def end_trial(self, strategy: str) -> None:
         """Let another task be the trial: this one has shown nothing."""

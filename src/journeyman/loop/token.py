@@ -34,7 +34,9 @@ class TokenMemory:
         if not self.is_rejected:
             # With when it last worked again: what was parked before counts no more.
             before = accepted_at(self._journal)
-            known: dict[str, JSON] = {"accepted_at": before.isoformat()} if before else {}
+            known: dict[str, JSON] = (
+                {"accepted_at": before.isoformat()} if before else {}
+            )
             now = {"rejected_since": self._now, "message": message}
             self._put({**known, **now})
 

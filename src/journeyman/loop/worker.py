@@ -17,9 +17,7 @@ from journeyman.loop.shortlist import Shortlist
 from journeyman.observability import Log
 
 WORK = frozenset({TaskState.CLAIMED, TaskState.CLAIMING})
-"""Waiting for a strategy, or for a claim that leads to one: these need a slot."""
-PROMISED = WORK | {TaskState.CLAIMING}
-"""Ours, or perhaps ours, and not done."""
+"""Ours, or perhaps ours, and not done: these need a slot."""
 REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
 """Requests that are repeated, or results that wait to be sent."""
 PROMISES_PER_SLOT = 4
@@ -154,7 +152,7 @@ class Worker:
 
     def _room_for_promises(self) -> int:
         """How many more tasks may be claimed, beside those that wait to be done."""
-        waiting = self._journal.tasks.count_others(PROMISED, self._carried)
+        waiting = self._journal.tasks.count_others(WORK, self._carried)
         return PROMISES_PER_SLOT * self._slots - waiting
 
     def _seconds_until_due(self) -> float:

@@ -8,6 +8,7 @@ any of these places.
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 
 from journeyman.domain import JSON
 from journeyman.network.http import Reply
@@ -25,12 +26,16 @@ class Echo:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         spellings = {form for secret in secrets for form in spellings_of(secret)}
         self._spellings = sorted(spellings, key=lambda form: (-len(form), form))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """Made when a network first repeats a secret: hardly any ever does."""
         patterns = (_BROKEN.join(map(re.escape, form)) for form in self._spellings)
-        self._pattern = re.compile("|".join(patterns)) if self._spellings else None
+        return re.compile("|".join(patterns))
 
     def hidden_from(self, reply: Reply) -> Reply:
         """Give a reply without them; the same one where it has none."""
-        if self._pattern is None:
+        if not self._spellings:
             return reply
         headers = reply.headers
         if any(map(self._may_be_in, headers.values())):
@@ -53,7 +58,7 @@ class Echo:
         return any(form in whole for form in self._spellings)
 
     def _clean(self, text: str) -> str:
-        return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
+        return self._pattern.sub(HIDDEN, text)
 
     def _clean_value(self, value: JSON) -> JSON:
         if isinstance(value, str):

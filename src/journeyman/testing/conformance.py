@@ -2,10 +2,10 @@
 
 import copy
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import anyio
 
@@ -34,9 +34,6 @@ class _Findings:
 
     def add(self, rule: str, detail: str) -> None:
         self.faults.append(f"{rule}: {detail}")
-
-
-Probe: TypeAlias = Callable[[Loaded, _Findings], Awaitable[None]]
 
 
 def assert_strategy_conforms(strategy: Subject, /, **params: object) -> None:

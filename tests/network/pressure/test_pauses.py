@@ -128,6 +128,19 @@ async def test_the_pace_halves_under_pressure_and_is_free_again_after_good_answe
     assert site.log.names.count("network.eased") == 1
 
 
+async def test_pressure_that_is_long_over_is_told_to_be_over(site: Site) -> None:
+    site.network.reply = lambda _: Answer(error=httpx.ReadTimeout)
+    await site.claim()
+    site.network.reply = lambda _: Answer()
+    site.clock.advance(3600)
+    assert site.pressure.held("claim") is None
+
+    assert isinstance(await site.claim(), Confirmed)
+
+    assert not site.pressure._lanes["claim"].is_slowed
+    assert site.log.names.count("network.eased") == 1
+
+
 async def test_answers_that_come_too_late_halve_the_pace_too(site: Site) -> None:
     site.network.reply = lambda _: Answer(error=httpx.ReadTimeout)
 

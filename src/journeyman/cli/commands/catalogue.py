@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from journeyman.cli.command import command
-from journeyman.cli.output import answer, say, table
+from journeyman.cli.output import answer, table
+from journeyman.cli.reference import write_reference
 from journeyman.cli.session import Session
-from journeyman.domain.errors import StateError
 
 REFERENCE = Path("docs/reference/events.md")
 
@@ -28,7 +28,7 @@ def events(
 
     _import_all()
     if write:
-        _write(render_reference())
+        write_reference(REFERENCE, render_reference())
         return
     found = [CATALOGUE[name] for name in sorted(CATALOGUE)]
     answer(
@@ -58,14 +58,3 @@ def _import_all() -> None:
     for file in sorted(source.rglob("events.py")):
         parts = file.relative_to(source).with_suffix("").parts
         importlib.import_module(".".join(("journeyman", *parts)))
-
-
-def _write(text: str) -> None:
-    try:
-        REFERENCE.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StateError(
-            f"{REFERENCE} cannot be written: {error.strerror}",
-            "Run this at the top of a checkout.",
-        ) from error
-    say(f"wrote {REFERENCE}")

@@ -10,8 +10,9 @@ import typer
 
 from journeyman.cli.command import command
 from journeyman.cli.output import answer, say, table
+from journeyman.cli.reference import write_reference
 from journeyman.cli.session import Session
-from journeyman.domain.errors import StateError, UsageError
+from journeyman.domain.errors import UsageError
 
 REFERENCE = Path("docs/reference/strategy-errors.md")
 WIDTH = 88
@@ -34,7 +35,7 @@ def explain(
     from journeyman.strategies.explaining import render_page
 
     if write:
-        _write(render_page())
+        write_reference(REFERENCE, render_page())
     elif code:
         _explain(session, code)
     else:
@@ -86,14 +87,3 @@ def _list(session: Session) -> None:
         data=CODES,
         show=lambda: table(["code", "meaning"], list(map(list, CODES.items()))),
     )
-
-
-def _write(text: str) -> None:
-    try:
-        REFERENCE.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StateError(
-            f"{REFERENCE} cannot be written: {error.strerror}",
-            "Run this at the top of a checkout.",
-        ) from error
-    say(f"wrote {REFERENCE}")

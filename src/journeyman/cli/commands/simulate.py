@@ -1,14 +1,12 @@
 """`journeyman simulate`: the whole daemon in simulated time, and what can go wrong."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from journeyman.cli.command import command
 from journeyman.cli.output import answer
+from journeyman.cli.progress import Tell, progress
 from journeyman.cli.session import Session
 from journeyman.cli.simulation_sheet import as_json, show
 from journeyman.domain.errors import UsageError
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 VIOLATED = 1
 Level = Literal["off", "mild", "hard"]
 Sweep = Literal["crashes", "pairs", "fault-crash"]
-Tell = Callable[[float], None]
-"""Told how many pieces of work are done, the one under way as a share of one."""
 
 
 @command("simulate", example="journeyman simulate --days 7 --seed 1", settings=False)
@@ -68,7 +64,7 @@ def simulate(
     else:
         works = _of_sweep(sweep, case, every)
         replay = f"journeyman simulate --sweep {sweep} --case"
-    with _progress(len(works), shown=not session.as_json) as tell:
+    with progress("simulating", len(works), shown=not session.as_json) as tell:
         campaign, seconds = _run(works, jobs, replay, tell)
     data = as_json(campaign, seconds)
     answer(as_json=session.as_json, data=data, show=lambda: show(campaign, seconds))
@@ -112,16 +108,3 @@ def _of_sweep(sweep: Sweep, case: str, every: int) -> "list[Work]":
     except LookupError as error:
         _require(is_right=False, problem=str(error))
     return [CaseWork(sweep, case)]
-
-
-@contextmanager
-def _progress(total: int, *, shown: bool) -> Iterator[Tell]:
-    if not (shown and sys.stderr.isatty()):
-        yield lambda _done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("simulating", total=total)
-        yield lambda done: progress.update(task, completed=done)

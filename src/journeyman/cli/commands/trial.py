@@ -1,14 +1,13 @@
 """`journeyman trial`: what choosing well is worth where slots are scarce."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from journeyman.cli.command import command
 from journeyman.cli.output import Cell, answer, facts, say, table
+from journeyman.cli.progress import progress
 from journeyman.cli.session import Session
 
 if TYPE_CHECKING:
@@ -40,31 +39,19 @@ def trial(
 
     numbers = range(seed, seed + seeds)
     earned: dict[int, dict[str, Earnings]] = {}
-    with _progress(seeds * len(ORDERS), shown=not session.as_json) as step:
+    total, done = seeds * len(ORDERS), count(1)
+    with progress(f"{total} trials", total, shown=not session.as_json) as tell:
         for number in numbers:
             offers = draw_market(number, hours)
             earned[number] = {}
             for order in ORDERS:
                 earned[number][order] = try_order(order, offers, hours=hours)
-                step()
+                tell(next(done))
     answer(
         as_json=session.as_json,
         data={str(number): _as_json(by_order) for number, by_order in earned.items()},
         show=lambda: _show(earned),
     )
-
-
-@contextmanager
-def _progress(whole: int, *, shown: bool) -> "Iterator[Any]":
-    if not (shown and sys.stderr.isatty()):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{whole} trials", total=whole)
-        yield lambda: progress.advance(task)
 
 
 def _as_json(by_order: "dict[str, Earnings]") -> dict[str, Any]:

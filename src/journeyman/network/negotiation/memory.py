@@ -81,9 +81,16 @@ class Learned:
         """The shapes that were refused that day."""
         return {tried.candidate.shape.mark for tried in self.refused}
 
+    def sends(self, key: str, candidate: Candidate) -> None:
+        """Note what is sent under a key, until there is a definite answer to it."""
+        self.open.pop(key, None)
+        self.open[key] = candidate
+        if len(self.open) > MAX_OPEN:
+            # A post of unknown outcome is never repeated, so its key would stay.
+            del self.open[next(iter(self.open))]
+
     def as_json(self) -> dict[str, JSON]:
         """Give it as JSON."""
-        recent = [*self.open.items()][-MAX_OPEN:]
         return {
             "in_force": _as_json(self.in_force),
             "works": self.works,
@@ -101,7 +108,7 @@ class Learned:
             "missing": list(self.complaint.missing),
             "unknown": list(self.complaint.unknown),
             "closed": self.closed,
-            "open": {key: _as_json(candidate) for key, candidate in recent},
+            "open": {key: _as_json(candidate) for key, candidate in self.open.items()},
         }
 
 

@@ -168,7 +168,7 @@ class Negotiation:
             if candidate is None:
                 return None
             held = self._held(action)
-            held.open[key] = candidate
+            held.sends(key, candidate)
             if not held.works:
                 held.in_force = candidate
             self._save()
@@ -229,11 +229,11 @@ class Negotiation:
         """Send once, and remember the key as long as there is no definite answer."""
         held = self._held(action)
         was_open = key in held.open and held.open[key] == candidate
-        held.open[key] = candidate
+        held.sends(key, candidate)
         try:
             sent = await send(candidate.shape, key_for(action, candidate.shape, key))
         except (ValueError, TypeError):
-            del held.open[key]  # JSON cannot say it: nothing was sent
+            held.open.pop(key, None)  # JSON cannot say it: nothing was sent
             raise
         is_unclear = isinstance(sent.outcome, Unknown) or (
             was_open and isinstance(sent.outcome, NotSent)

@@ -87,6 +87,8 @@ class Lane:
     def note(self, sign: Sign, began: float) -> None:
         """Take a sign into account; `began` is when its request was sent."""
         self._message = sign.message or self._message
+        if self._is_stale(self._clock.monotonic()):
+            self.rate.value = self.width.value = None
         if sign.slows and began >= self._lowered_at:
             # Those that were under way when it was lowered tell the same once more.
             self._lower()
@@ -119,10 +121,14 @@ class Lane:
 
     def _pace(self, now: float) -> float:
         """Give the wait for the next place in the row, at the present limits."""
-        if now - self._lowered_at > FORGET_SECONDS:
-            self.rate.value = self.width.value = None
+        if self._is_stale(now):
+            return 0.0
         if self.width.value is not None and self._in_flight >= self.width.value:
             return BUSY_SECONDS
         if self.rate.value is None or not self._starts:
             return 0.0
         return remaining(self._starts[-1] + 1 / self.rate.value, now)
+
+    def _is_stale(self, now: float) -> bool:
+        """Tell whether the limits are from too long ago; the next answer drops them."""
+        return now - self._lowered_at > FORGET_SECONDS

@@ -18,8 +18,9 @@ from journeyman.strategies.runners.process.output import Output
 PIECE: Final = 65_536
 KILL_SECONDS: Final = 5.0
 """What a supervisor may take to end everything, before it is killed itself."""
-MOST_MESSAGES: Final = 1_000
-"""In one run. A worker that keeps to the rules sends no more than a fifth of it."""
+MOST_MESSAGES: Final = 2_000
+"""In one run. A worker that keeps to the rules sends at most a thousand costs
+(`MOST_COSTS`), two hundred lines of its log (`MOST_LINES`) and its end."""
 PLEASE_END: Final = b"T"
 MEANINGS: Final = {
     "SIGXCPU": "it used more CPU time than isolation.cpu_seconds",
