@@ -6,7 +6,7 @@ import pytest
 from tests.journal.conftest import brought_to, sight, task
 
 from journeyman.domain import TaskId, TaskState
-from journeyman.journal import IllegalMoveError, Journal
+from journeyman.journal import IllegalMoveError, Journal, faults
 from journeyman.testing import FakeClock
 
 WANTED = frozenset({TaskState.WANTED})
@@ -40,6 +40,29 @@ def test_a_skipped_task_may_be_wanted_later(journal: Journal) -> None:
     assert journal.tasks.get(TaskId("t1")).task.reward == 9
     assert journal.tasks.counts() == {"wanted": 1}
     assert journal.totals.get("tasks.seen") == 1
+
+
+def test_a_task_that_is_skipped_again_and_again_fills_no_history(
+    journal: Journal,
+) -> None:
+    for strategies in ("f1", "f2", "f3"):
+        with journal.tx("sighting"):
+            journal.tasks.sight(
+                task(),
+                TaskState.SKIPPED,
+                reason="no strategy wants it",
+                fingerprint=strategies,
+            )
+    with journal.tx("sighting"):
+        journal.tasks.sight(
+            task(), TaskState.SKIPPED, reason="past its deadline", fingerprint="f4"
+        )
+
+    told = [event.reason for event in journal.tasks.history(TaskId("t1"))]
+    assert told == ["no strategy wants it", "past its deadline"]
+    assert journal.tasks.sighting(TaskId("t1")) == (TaskState.SKIPPED, "f4")
+    assert journal.tasks.counts() == {"skipped": 1}
+    assert faults(journal) == []
 
 
 @pytest.mark.parametrize("state", [TaskState.CLAIMING, TaskState.COMPLETED])

@@ -58,6 +58,37 @@ async def test_a_request_that_is_held_at_the_last_moment_counts_no_attempt(
     assert "task.delayed" not in loop.log.names
 
 
+@pytest.mark.parametrize("verb", ["claim", "submit", "complete"])
+async def test_what_rests_until_tomorrow_goes_on_soon_after_a_restart(
+    make_loop: MakeLoop, market: ScriptedMarket, verb: str
+) -> None:
+    first = make_loop()
+    market.script[verb] = [NotSent("in no shape", retry_after=50_000, held_back=True)]
+    await first.work(task())
+    assert first.wait() <= 660
+
+    mended = make_loop()
+    mended.clock.advance(660)
+    await mended.work()
+
+    assert mended.record().state is TaskState.COMPLETED
+
+
+async def test_a_long_pause_is_looked_at_again_and_kept(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    loop.outlook.hold("claim", 3_000)
+    loop.select((task(),))
+    async with loop.running():
+        for _ in range(4):
+            assert loop.wait() <= 660
+            await loop.later(660)
+        assert market.verbs() == []
+        await loop.later(660)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
 async def test_a_request_of_unknown_outcome_stays_so_while_its_repeat_is_held(
     loop: Loop, market: ScriptedMarket
 ) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from journeyman import domain
+
 
 def neutral(text: object) -> str:
     r"""Give one line without control characters.
@@ -9,10 +11,7 @@ def neutral(text: object) -> str:
     What a terminal would obey, such as escape sequences, and what would reorder a
     line, such as bidirectional overrides, is written out as `\x1b` or `\u202e`.
     """
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode()
-        for char in str(text)
-    )
+    return domain.neutral(str(text))
 
 
 def shortened(text: object, length: int) -> str:

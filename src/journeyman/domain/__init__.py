@@ -35,7 +35,7 @@ from journeyman.domain.states import (
     is_allowed,
 )
 from journeyman.domain.task import JSON, NewTask, Result, Task
-from journeyman.domain.untrusted import UntrustedText
+from journeyman.domain.untrusted import UntrustedText, neutral
 
 __all__ = [
     "ACTIONS",
@@ -71,4 +71,5 @@ __all__ = [
     "cents_for",
     "is_allowed",
     "millionths_of",
+    "neutral",
 ]

@@ -5,6 +5,18 @@ from typing import Final
 _NEWLINES: Final = "\n\t"
 
 
+def neutral(text: str, *, keep: str = "") -> str:
+    r"""Write what does not show as itself out, as `\x1b` or `\u202e`, save `keep`."""
+    if text.isprintable():
+        return str(text)
+    return "".join(
+        char
+        if char.isprintable() or char in keep
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
 class UntrustedText(str):
     """What a stranger wrote. It is a `str`, and may hold anything that one can.
 
@@ -21,14 +33,7 @@ class UntrustedText(str):
         Control characters, changes of writing direction and half surrogate pairs are
         written out as `\x1b` or `\u202e`; line ends and tabs stay.
         """
-        if self.isprintable():
-            return str(self)
-        return "".join(
-            char
-            if char.isprintable() or char in _NEWLINES
-            else char.encode("unicode_escape").decode()
-            for char in self
-        )
+        return neutral(self, keep=_NEWLINES)
 
     def fenced(self, mark: str) -> str:
         """Give it between two lines that only the maker of the mark can write.

@@ -70,14 +70,19 @@ class Tasks:
     ) -> None:
         """Write down what was decided about a listed task: WANTED or SKIPPED.
 
+        One that is skipped again for the same reason gets no further event: a listing
+        that is decided about anew whenever a strategy changes would fill the journal.
+
         `chance` (of being paid, 0 to 1) and `cost` (in credits) are what the strategy
         that wants it says.
 
         Raises:
             IllegalMoveError: the task is past being decided about.
         """
-        known = self.sighting(task.id)
-        before = known[0] if known else TaskState.SEEN
+        known = self._database.row(
+            "SELECT state, reason FROM tasks WHERE task_id = ?", task.id
+        )
+        before = TaskState(known["state"]) if known else TaskState.SEEN
         _require(task.id, before, state)
         at = self._now().isoformat()
         kept = slim(task) if state is TaskState.SKIPPED else task
@@ -100,7 +105,8 @@ class Tasks:
         else:
             self._totals.add(SEEN_TOTAL)
         self._totals.add(STATE_TOTAL + state)
-        self._append_event(task.id, before, state, reason, at)
+        if before is not state or known is None or known["reason"] != reason:
+            self._append_event(task.id, before, state, reason, at)
 
     # -- moves ------------------------------------------------------------
 

@@ -32,6 +32,11 @@ gateway that says "no such task"."""
 DOUBTFUL_PAUSE_SECONDS = 30.0
 """At least so long between two of them: a restart takes its time."""
 
+LONGEST_HOLD_SECONDS = 600.0
+"""How long a task waits at most before it is asked again whether its request may go.
+A shape that no network takes rests until tomorrow, but not after a restart with
+another one; and whatever is held may be let go sooner, because of another request."""
+
 TOKEN_REFUSED = 401
 """This status is about the token itself (RFC 9110, section 15.5.2); `network.pressure`
 confirms it and stops everything. A 403 may be about one task only, so it stops that
@@ -196,9 +201,12 @@ class Intents:
 
     def _wait(self, record: TaskRecord, failure: Failure) -> float:
         if isinstance(failure, NotSent) and failure.held_back:
-            return self._backoff.spread(failure.retry_after or 0.0)
+            return self._held_for(failure.retry_after or 0.0)
         wait = self._backoff.seconds(record.attempts, failure)
         return max(wait, DOUBTFUL_PAUSE_SECONDS) if is_doubt(failure) else wait
+
+    def _held_for(self, seconds: float) -> float:
+        return self._backoff.spread(min(seconds, LONGEST_HOLD_SECONDS))
 
     def _doubts(self, record: TaskRecord, failure: Failure) -> int:
         """Count the doubtful refusals in a row; an endpoint that is gone gives none."""
@@ -212,7 +220,7 @@ class Intents:
     async def _put_off(
         self, record: TaskRecord, seconds: float, reason: str
     ) -> TaskRecord:
-        next_at = self._clock.now().timestamp() + self._backoff.spread(seconds)
+        next_at = self._clock.now().timestamp() + self._held_for(seconds)
         was_sent = record.maybe_sent and not record.unsent
 
         def write() -> TaskRecord:
