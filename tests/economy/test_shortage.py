@@ -11,12 +11,15 @@ ABOVE, BELOW = 101, 100
 """Thresholds with which 100 credits are short, and are not."""
 
 
-def shortage(economy: Economy, mode: str, below_credits: int) -> Shortage:
+def shortage(
+    economy: Economy, mode: str, below_credits: int, *, is_held: bool = False
+) -> Shortage:
     return Shortage(
         agent_id=ME,
         top_up=economy.top_up,
         journal=economy.journal,
         refill=Refill(mode=TopUpMode(mode), below_credits=below_credits, credits=250),
+        is_held=lambda: is_held,
         clock=economy.clock,
         log=economy.log,
     )
@@ -59,16 +62,6 @@ async def test_while_one_top_up_waits_no_other_is_asked_for_not_even_after_a_res
     assert len(economy.network.checkouts) == 1
 
 
-async def test_a_refused_page_may_be_asked_for_again(economy: Economy) -> None:
-    economy.network.checkout_answers = [REFUSED, OPENED]
-    watch = shortage(economy, "auto", ABOVE)
-
-    await watch.check()
-    await watch.check()
-
-    assert len(economy.network.checkouts) == 2
-
-
 async def test_a_cancelled_top_up_makes_room_for_the_next(economy: Economy) -> None:
     economy.network.checkout_answers = [OPENED, OPENED]
     watch = shortage(economy, "auto", ABOVE)
@@ -108,3 +101,28 @@ async def test_in_mode_off_nothing_happens(economy: Economy) -> None:
 
     assert economy.network.checkouts == []
     assert events(economy) == []
+
+
+async def test_a_refused_request_is_not_made_again_at_each_look(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers += [REFUSED, OPENED]
+    short = shortage(economy, "auto", ABOVE)
+
+    await short.check()
+    economy.clock.advance(300)
+    await short.check()
+    assert len(economy.network.checkouts) == 1
+
+    economy.clock.advance(3_600)
+    await short.check()
+    assert len(economy.network.checkouts) == 2
+
+
+async def test_while_the_network_takes_no_request_none_is_made(
+    economy: Economy,
+) -> None:
+    await shortage(economy, "auto", ABOVE, is_held=True).check()
+
+    assert economy.network.checkouts == []
+    assert economy.journal.spends.recent(10) == []

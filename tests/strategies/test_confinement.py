@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -265,3 +266,13 @@ def test_what_holds_is_told_for_each_kind_of_system(
 
     names = ("network", "files", "signals", "memory_of_others")
     assert told == dict(zip(names, expected, strict=True))
+
+
+def test_programs_are_looked_for_only_where_they_may_run(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    given = f"/usr/bin:{outside}::/usr/bin"
+
+    found = reach.search_path([Path("/usr"), Path(sys.prefix)], given).split(":")
+
+    assert found == [str(Path(sys.executable).parent), "/usr/bin"]

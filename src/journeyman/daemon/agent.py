@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import anyio
 
@@ -53,6 +53,9 @@ from journeyman.observability import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.settings import Settings
 from journeyman.strategies.runners import BLOCK_SECONDS
+
+CHECKOUT: Final = "create_checkout"
+"""The network's endpoint 2, by its name."""
 
 
 class JoinInterruptedError(JourneymanError):
@@ -151,6 +154,7 @@ async def open_agent(
                 remember_token(pressure, journal, world.clock)
                 ours = world.seen_by(identity)
                 pressure.report_to(ours.log)
+                network.report_to(ours.log)
                 agent = _assemble(
                     settings,
                     directory,
@@ -288,6 +292,7 @@ def _assemble(
                 below_credits=settings.topup.below_credits,
                 credits=settings.topup.credits,
             ),
+            is_held=lambda: pressure.held(CHECKOUT) is not None,
             clock=world.clock,
             log=world.log,
         ),

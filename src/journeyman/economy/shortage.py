@@ -1,14 +1,19 @@
 """When credits run short: say so, or ask for a payment page, as the owner allows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from journeyman.domain import AgentId, Clock
 from journeyman.economy import events
 from journeyman.economy.budget import OverBudget, standing
-from journeyman.economy.topup import TopUp
+from journeyman.economy.topup import NotOpened, TopUp
 from journeyman.journal import Journal, SpendKind
 from journeyman.observability import Log
+
+REST_SECONDS: Final = 3_600.0
+"""After a request for a page that gave none; each leaves a row in the journal."""
 
 
 class TopUpMode(StrEnum):
@@ -32,7 +37,10 @@ class Refill:
 
 
 class Shortage:
-    """Looks now and then whether credits run short."""
+    """Looks now and then whether credits run short.
+
+    `is_held` tells that the network takes no such request now.
+    """
 
     def __init__(
         self,
@@ -41,6 +49,7 @@ class Shortage:
         top_up: TopUp,
         journal: Journal,
         refill: Refill,
+        is_held: Callable[[], bool],
         clock: Clock,
         log: Log,
     ) -> None:
@@ -48,6 +57,8 @@ class Shortage:
         self._top_up = top_up
         self._journal = journal
         self._refill = refill
+        self._is_held = is_held
+        self._rests_until = 0.0
         self._clock = clock
         self._log = log
 
@@ -59,6 +70,8 @@ class Shortage:
         """
         if self._refill.mode is TopUpMode.OFF or self._is_waiting():
             return
+        if self._is_held() or self._clock.monotonic() < self._rests_until:
+            return
         available = standing(self._journal, self._clock.now()).available
         if available >= self._refill.below_credits:
             return
@@ -66,6 +79,8 @@ class Shortage:
             self._suggest(available)
             return
         asked = await self._top_up.ask(self._agent_id, self._refill.credits)
+        if isinstance(asked, NotOpened):
+            self._rests_until = self._clock.monotonic() + REST_SECONDS
         if isinstance(asked, OverBudget):
             self._log.emit(
                 events.TOP_UP_OVER_CAP,

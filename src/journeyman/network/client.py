@@ -129,6 +129,12 @@ class NetworkClient:
     ) -> None:
         await self._http.close()
 
+    def report_to(self, log: Log) -> None:
+        """Log there from now on, such as where each line names the agent."""
+        self._log = log
+        self._exchange.report_to(log)
+        self._negotiation.report_to(log)
+
     def identify(self, identity: Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
 

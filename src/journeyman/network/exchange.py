@@ -83,6 +83,10 @@ class Exchange:
         self.secrets = secrets
         self._echo = Echo(secrets)
 
+    def report_to(self, log: Log) -> None:
+        """Log there from now on."""
+        self._log = log
+
     async def run(
         self,
         call: Call,

@@ -74,6 +74,10 @@ class Negotiation:
         self._locks = {action: anyio.Lock() for action in self._learned}
         self._strikes = dict.fromkeys(self._learned, 0)
 
+    def report_to(self, log: Log) -> None:
+        """Log there from now on."""
+        self._log = log
+
     async def run(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
         """Send an action in the shape that this network wants, as far as is known."""
         pinned = self._writing.pinned_for(action)

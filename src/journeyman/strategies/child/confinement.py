@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from journeyman.strategies.child import kernel, landlock, reach, syscall_filter
@@ -35,7 +36,9 @@ def confine(orders: Orders) -> dict[str, str]:
         with suppress(OSError):
             harden()
     has_network = bool(orders.hosts)
-    version = _restrict_files(orders, has_network=has_network)
+    places = reach.readable(orders)
+    os.environ["PATH"] = reach.search_path(places, os.environ.get("PATH", ""))
+    version = _restrict_files(orders, places, has_network=has_network)
     families = NETWORK if has_network else ()
     untouchable = (*orders.daemon, os.getppid())
     filter_rules = syscall_filter.rules(families, untouchable)
@@ -43,10 +46,10 @@ def confine(orders: Orders) -> dict[str, str]:
     return _report(version=version, has_filter=has_filter, has_network=has_network)
 
 
-def _restrict_files(orders: Orders, *, has_network: bool) -> int:
+def _restrict_files(orders: Orders, places: list[Path], *, has_network: bool) -> int:
     try:
         return landlock.restrict(
-            readable=reach.readable(orders),
+            readable=places,
             writable=reach.writable(orders),
             has_network=has_network,
         )

@@ -1,5 +1,6 @@
 """Which files a strategy can reach: those that programs need, and those it names."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,6 +36,23 @@ def readable(orders: Orders) -> list[Path]:
     ]
     private = [Path(path).resolve() for path in orders.private]
     return list(_without({path.resolve() for path in wanted}, private))
+
+
+def search_path(places: Iterable[Path], given: str) -> str:
+    """Give where programs are looked for: beside our Python, then in what is reached.
+
+    Of `given`, a `PATH`, the folders outside of `places` are left out. A program there
+    would be found and then refused, in place of one that may run.
+    """
+    own = str(Path(sys.executable).parent)
+    wanted = dict.fromkeys((own, *filter(None, given.split(os.pathsep))))
+    reached = tuple(places)
+
+    def is_reached(folder: str) -> bool:
+        resolved = Path(folder).resolve()
+        return any(resolved.is_relative_to(place) for place in reached)
+
+    return os.pathsep.join(filter(is_reached, wanted))
 
 
 def writable(orders: Orders) -> list[Path]:
