@@ -14,7 +14,9 @@ CODE := src tests strategies benchmarks tools
 # More arguments for pytest, such as `make test PYTEST_ARGS='-k ledger'`.
 PYTEST_ARGS :=
 # Many workers only compete for the disk with the tests that start real processes.
-PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
+# One more than there are processors, since some tests mostly wait.
+PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1) \
+	--maxprocesses=4 --dist=worksteal
 
 # How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
 # or every so many. Both share their work among so many processes.
@@ -69,8 +71,9 @@ lint: $(VENV)/.installed ## are the style rules kept?
 	$(BIN)/ruff check .
 
 .PHONY: types
-types: $(VENV)/.installed ## do the types agree? (mypy, strict)
+types: $(VENV)/.installed ## do the types agree? (mypy, strict; the API also by pyright)
 	$(BIN)/mypy
+	$(BIN)/pytest -q tests/typing
 
 .PHONY: layers
 layers: $(VENV)/.installed ## do imports go down only?
