@@ -36,6 +36,7 @@ def _show(done: dict[str, Any]) -> None:
     facts(
         {
             "in force": _names(done["strategies"]),
+            "in shadow": ", ".join(done["shadow"]),
             "added": ", ".join(done["added"]),
             "changed": ", ".join(done["changed"]),
             "removed": ", ".join(done["removed"]),
