@@ -1,5 +1,6 @@
 """Whole daemons in this process, against a real sandbox without sockets."""
 
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -132,3 +133,11 @@ class Unreachable(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused", request=request)
+
+
+@pytest.fixture
+def not_deaf() -> Iterator[None]:
+    """Hear SIGHUP, also where the tests were started by `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)

@@ -175,6 +175,7 @@ async def test_strategies_are_loaded_anew_on_the_owner_s_word(idle: Site) -> Non
     assert (done["added"], done["changed"]) == (["more"], [])
 
 
+@pytest.mark.usefixtures("not_deaf")
 async def test_a_hangup_loads_the_strategies_anew(idle: Site) -> None:
     async with _at_the_desk(idle) as desk:
         (idle.folder / "strategies" / "more.py").write_text(MORE)

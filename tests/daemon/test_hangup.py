@@ -9,6 +9,8 @@ import pytest
 
 from journeyman.daemon.hangup import listen_for_hangup
 
+pytestmark = pytest.mark.usefixtures("not_deaf")
+
 
 async def _hear(
     monkeypatch: pytest.MonkeyPatch, path: Path, *, closes: bool
