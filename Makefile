@@ -14,9 +14,7 @@ CODE := src tests strategies benchmarks tools
 # More arguments for pytest, such as `make test PYTEST_ARGS='-k ledger'`.
 PYTEST_ARGS :=
 # Many workers only compete for the disk with the tests that start real processes.
-# One more than there are processors, since some tests mostly wait.
-PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1) \
-	--maxprocesses=4 --dist=worksteal
+PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 
 # How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
 # or every so many. Both share their work among so many processes.

@@ -8,10 +8,8 @@ Start = Callable[..., Awaitable[Any]]
 
 DEATHS = (
     ("identity.joined", 1),
-    ("task.claimed", 2),
     ("task.executed", 3),
     ("task.submitted", 1),
-    ("task.completed", 2),
     ("task.claimed", 5),
 )
 """What the log tells last before each death, and how often it has told it."""
