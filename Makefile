@@ -14,7 +14,15 @@ CODE := src tests strategies benchmarks tools
 # More arguments for pytest, such as `make test PYTEST_ARGS='-k ledger'`.
 PYTEST_ARGS :=
 # Many workers only compete for the disk with the tests that start real processes.
-PYTEST_WORKERS := --numprocesses=auto --maxprocesses=4 --dist=worksteal
+# One more than there are processors, since some tests mostly wait.
+PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1) \
+	--maxprocesses=4 --dist=worksteal
+
+# Tests that `make test` leaves to `make endurance`, so that it takes no three minutes.
+ENDURANCE := $(addprefix tests/,e2e/test_forty_deaths.py e2e/test_sudden_death.py \
+	e2e/test_full_disk.py e2e/test_a_network_that_repeats_the_token.py \
+	sandbox/test_fuzz.py sandbox/test_matrix_in_short.py simulation/test_sweeps.py \
+	simulation/test_trial.py strategies/test_process_containment.py)
 
 # How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
 # or every so many. Both share their work among so many processes.
@@ -79,7 +87,11 @@ layers: $(VENV)/.installed ## do imports go down only?
 
 .PHONY: test
 test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
-	$(BIN)/pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	$(BIN)/pytest $(PYTEST_WORKERS) $(addprefix --ignore=,$(ENDURANCE)) $(PYTEST_ARGS)
+
+.PHONY: endurance
+endurance: $(VENV)/.installed ## run the tests that take longest: kills, full disks, fuzzing
+	$(BIN)/pytest $(PYTEST_WORKERS) $(ENDURANCE) $(PYTEST_ARGS)
 
 .PHONY: browser
 browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed

@@ -143,7 +143,10 @@ def test_ci_fails_when_the_gate_fails_and_says_what_ran_when_it_passes(
     failed = run(str(folder / ".ci" / "run"), cwd=tmp_path, path=path)
 
     assert passed.returncode == 0
-    suites = ("check", "contract-matrix", "simulate", "sweeps", "torture", "browser")
+    suites = (
+        *("check", "endurance", "contract-matrix", "simulate", "sweeps", "torture"),
+        "browser",
+    )
     ran = ", ".join(f"make {suite}" for suite in suites)
     assert passed.stdout.startswith(f"passed: {ran} (image not built")
     calls = (folder / "calls").read_text("utf-8").splitlines()
