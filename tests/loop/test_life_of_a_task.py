@@ -419,7 +419,8 @@ async def test_the_balance_in_the_answer_to_a_repeat_is_not_compared_with_the_le
 ) -> None:
     """An honoured key repeats the first answer, with the balance of that moment."""
     as_it_was = Confirmed(Completed(3, balance=103))
-    market.script["complete"] = [UNKNOWN, as_it_was]
+    nothing_shown = Confirmed(Completed(3, balance=None))
+    market.script["complete"] = [UNKNOWN, nothing_shown, as_it_was]
     loop.select((task("slow"), task("quick")))
 
     async with loop.running():
