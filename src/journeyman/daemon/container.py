@@ -19,12 +19,9 @@ def would_die_with_container(path: Path) -> bool:
 
 def is_on_mount(path: Path, mountinfo: str) -> bool:
     """Tell whether something other than the root is mounted at or above a path."""
-    points = {
-        Path(_unescaped(line.split()[_MOUNT_POINT]))
-        for line in mountinfo.splitlines()
-        if len(line.split()) > _MOUNT_POINT
-    }
-    return any(place in points for place in (path, *path.parents) if place != Path("/"))
+    lines = (line.split() for line in mountinfo.splitlines())
+    points = {_unescaped(row[_MOUNT_POINT]) for row in lines if len(row) > _MOUNT_POINT}
+    return not points.isdisjoint(map(str, (path, *path.parents)[:-1]))
 
 
 def _unescaped(field: str) -> str:

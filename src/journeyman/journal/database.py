@@ -1,9 +1,10 @@
 """The journal's file: opening, migrating, and the one way to write to it."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
@@ -258,7 +259,8 @@ def _bring_up_to_date(
         _apply(connection, number, scripts[number])
 
 
-def _migrations() -> dict[int, str]:
+@cache
+def _migrations() -> Mapping[int, str]:
     folder = files(__package__) / "migrations"
     return {
         int(script.name.split("_")[0]): script.read_text()

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import MappingProxyType
 from typing import TypeAlias
@@ -190,9 +191,8 @@ class HttpClient:
         """
         request = self._client.build_request(
             method,
-            url,
+            _address(url, tuple(query.items()) if query else ()),
             headers=dict(headers),
-            params=dict(query) if query else None,
             content=content,
         )
         try:
@@ -274,6 +274,12 @@ class _Body:
             self._so_far += chunk
             self._keep(bytes(self._so_far))
         return chunk
+
+
+@lru_cache(maxsize=64)
+def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
+    """Parse an address once: a look at the market has the same one each time."""
+    return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
 
 
 def _verification(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from journeyman.domain import TaskState, is_allowed
+from journeyman.domain import IN_FLIGHT, TaskState, is_allowed
 from journeyman.journal import Journal, SpendKind
 from journeyman.settings import Settings
 from journeyman.simulation.findings import Findings
@@ -33,6 +33,8 @@ class Bookkeeper:
         self._results: dict[str, str] = {}
         self.moves: Counter[str] = Counter()
         """How often each move was committed, such as "wanted > claiming"."""
+        self.in_flight: Counter[str] = Counter()
+        """How many tasks are in each state of work, as of the last commit."""
 
     def read(self, journal: Journal) -> None:
         """Test what the last commit has changed."""
@@ -58,6 +60,8 @@ class Bookkeeper:
             )
             self.moves[f"{before} > {after}"] += 1
             self._states[task_id] = after
+            self.in_flight[known] -= known in IN_FLIGHT
+            self.in_flight[after] += after in IN_FLIGHT
             self._last_event = row["event_id"]
         return [row["task_id"] for row in rows]
 

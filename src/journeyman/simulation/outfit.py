@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from journeyman.daemon.agent import World
 from journeyman.observability import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.settings import (
-    DataSettings,
     NetworkSettings,
     ScheduleSettings,
     Settings,
@@ -38,12 +38,20 @@ AMPLE_BYTES = 1 << 40
 
 def settings_for(plan: Plan, directory: Path) -> Settings:
     """Give the settings of a simulated daemon: the defaults, but for what is named."""
+    usual = _usual_settings(plan.slots)
+    data = usual.data.model_copy(update={"directory": directory})
+    return usual.model_copy(update={"data": data})
+
+
+@cache
+def _usual_settings(slots: int) -> Settings:
+    """Read the defaults once: each life needs them, and reading them is slow."""
     return Settings(
         network=NetworkSettings(base_url=BASE_URL),
-        data=DataSettings(directory=directory),
-        work=WorkSettings(slots=plan.slots),
-        # A beat that only looks whether something is due; it costs most of the time.
-        schedule=ScheduleSettings(deliver_every_seconds=30),
+        work=WorkSettings(slots=slots),
+        # A second guard: the worker looks by itself whether something is due, when its
+        # wait is over and at least twice a minute (docs/decisions/0024).
+        schedule=ScheduleSettings(deliver_every_seconds=300),
     )
 
 

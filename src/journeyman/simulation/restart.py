@@ -1,14 +1,12 @@
 """Starting again on a copy of what a killed daemon has left, without a network."""
 
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import httpx2 as httpx
 
 from journeyman.daemon.agent import World, open_agent
-from journeyman.domain import IN_FLIGHT
-from journeyman.journal import Journal, load_identity
+from journeyman.journal import Journal
 from journeyman.loop import recover_interrupted
 from journeyman.observability.redaction import Redactor
 from journeyman.settings import Settings
@@ -19,50 +17,33 @@ from journeyman.simulation.trace import TraceLog
 
 
 class Restarts:
-    """Whether a second start changes what a first one leaves, and what was going on."""
+    """Whether a second start changes what a first one leaves."""
 
-    def __init__(
-        self,
-        left: Path,
-        settings: Settings,
-        clock: SimulatedClock,
-        *,
-        compared: bool,
-    ) -> None:
-        """Look at a copy of the files in `left`, which stay as they are.
-
-        `compared` starts twice on the copy, which costs as much as an hour of life.
-        """
+    def __init__(self, left: Path, settings: Settings, clock: SimulatedClock) -> None:
+        """Start on a copy of the files in `left`, which is put where `settings` say."""
+        self._left = left
+        self._copy = settings.data.directory
         self._settings = settings
         self._clock = clock
-        self._copy = left.with_name(f"{left.name}-again")
-        shutil.copytree(left, self._copy)
-        self.in_flight: Counter[str] = Counter()
-        """The tasks in flight at the death, by their state."""
-        self.agree = True
-        """A later start leaves what the one before it left."""
         self._written = 0
+
+    def agree(self) -> bool:
+        """Start twice, and tell whether the second time has left all as it was."""
+        shutil.copytree(self._left, self._copy)
         try:
-            self._look()
-            if compared and load_identity(self._copy / "identity.json") is not None:
-                self._compare()
+            return self._compare()
         finally:
             shutil.rmtree(self._copy)
 
-    def _compare(self) -> None:
+    def _compare(self) -> bool:
         self._start()
         self._start()
-        if self._written:
-            # It may have written what was there already: only then all is compared.
-            once = self._dump()
-            self._start()
-            self.agree = once == self._dump()
-
-    def _look(self) -> None:
-        with self._open() as journal:
-            counts = journal.tasks.counts()
-        held = sorted(IN_FLIGHT & counts.keys())
-        self.in_flight.update({str(state): counts[state] for state in held})
+        if not self._written:
+            return True
+        # It may have written what was there already: only then all is compared.
+        once = self._dump()
+        self._start()
+        return once == self._dump()
 
     def _start(self) -> None:
         """Do all that a start does before its first request."""
@@ -73,17 +54,10 @@ class Restarts:
             loop.close()
 
     def _dump(self) -> list[str]:
-        with self._open() as journal:
+        with Journal(self._copy / "journal.db", self._clock.now) as journal:
             return dump(journal)
 
     async def _open_agent(self) -> None:
-        settings = self._settings.model_copy(
-            update={
-                "data": self._settings.data.model_copy(
-                    update={"directory": self._copy},
-                ),
-            },
-        )
         log = TraceLog(lambda _event, _fields: None)
         world = World(
             clock=self._clock,
@@ -92,14 +66,11 @@ class Restarts:
             redactor=Redactor(),
             transport=_NoNetwork(),
         )
-        base_url = settings.network.base_url or ""
-        async with open_agent(settings, base_url, world) as agent:
+        base_url = self._settings.network.base_url or ""
+        async with open_agent(self._settings, base_url, world) as agent:
             recover_interrupted(agent.journal, log)
             row = agent.journal.database.row("SELECT total_changes() AS n")
             self._written = int(row["n"]) if row else 0
-
-    def _open(self) -> Journal:
-        return Journal(self._copy / "journal.db", self._clock.now)
 
 
 class _NoNetwork(httpx.AsyncBaseTransport):

@@ -1,7 +1,6 @@
 """Everything that happened in a run, as a digest, with the last of it in words."""
 
 import hashlib
-import json
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ KEPT = 40
 """Events that are kept in words, of all and of each task: who reads more?"""
 OF_THE_MACHINE = frozenset({"data_directory", "path", "pid", "traceback", "where"})
 """Fields that name this machine's folders and processes: no function of the seed."""
-_LINES = json.JSONEncoder(default=str, sort_keys=True, check_circular=False)
 ABOUT_THE_MACHINE = frozenset({"data.not_a_volume"})
 
 
@@ -47,8 +45,7 @@ class Trace:
     def add(self, what: str, /, **fields: object) -> None:
         """Add what happened now."""
         at = round(self._seconds(), 6)
-        line = _LINES.encode([at, what, fields])
-        self._digest.update(line.encode("utf-8", "surrogatepass"))
+        self._digest.update(ascii((at, what, fields)).encode())
         self.counts[what] += 1
         self._number += 1
         numbered = self._number, Happening(at=at, what=what, fields=fields)

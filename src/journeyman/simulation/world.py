@@ -187,9 +187,7 @@ class Simulation:
         try:
             loop.run_until_complete(main)
         except Killed:
-            self._kills += 1
-            self._trace.add("killed", life=self._process.number)
-            self._test_recovery()
+            self._note_death()
         except (DeadlockError, LivelockError) as error:
             self._is_over = True
             return [str(error)]
@@ -319,17 +317,22 @@ class Simulation:
 
     # -- the end ---------------------------------------------------------------
 
-    def _test_recovery(self) -> None:
+    def _note_death(self) -> None:
+        """Count what was going on; now and then, look what starting again does."""
+        self._kills += 1
+        self._trace.add("killed", life=self._process.number)
+        self._deaths += self._books.in_flight
         left = self._process.heir
-        if (left / "journal.db").exists():
-            settings = settings_for(self._plan, left)
-            compared = self._kills <= RESTARTS or self._kills % RESTARTS == 0
-            clock = self._timeline.clock
-            restarts = Restarts(left, settings, clock, compared=compared)
-            self._deaths.update(restarts.in_flight)
-            if compared:
-                message = "a second start changed what the first one had left"
-                self._check("I-19", message, holds=restarts.agree)
+        if self._kills <= RESTARTS or self._kills % RESTARTS == 0:
+            self._test_restarts(left)
+
+    def _test_restarts(self, left: Path) -> None:
+        if load_identity(left / "identity.json") is None:
+            return
+        settings = settings_for(self._plan, left.with_name(f"{left.name}-again"))
+        restarts = Restarts(left, settings, self._timeline.clock)
+        message = "a second start changed what the first one had left"
+        self._check("I-19", message, holds=restarts.agree())
 
     def _judge(self) -> Outcome:
         directory = self._process.directory
