@@ -24,6 +24,14 @@ MANY_TASKS = 500
 MANY_ONE_IN = 50
 """Markets with so many tasks are rare: they cost a hundred times as much."""
 NONE_ONE_IN = 40
+FLAPS = (0.0, 0.0, 10.0, 45.0)
+"""Outages that come and go, in seconds."""
+DRIFTS = (0.0, 0.0, 500e-6, -500e-6, 0.02, -0.02)
+"""How much faster a wall clock runs than time. Half a thousandth is the most by which
+NTP slews one; two hundredths is a virtual machine's at its worst."""
+CRASH_LOOP = 50
+"""Lives in a row that end soon after they began."""
+CRASH_LOOP_ONE_IN = 20
 LATEST_FAILING_COMMIT = 400
 
 
@@ -45,6 +53,14 @@ class Outage:
     begins: float
     ends: float
     fault: str
+    flaps: float = 0.0
+    """It comes and goes: this long it is there, as long it is not. 0: it stays."""
+
+    def strikes(self, seconds: float) -> bool:
+        """Tell whether a request that leaves now meets it."""
+        is_on = self.begins <= seconds < self.ends
+        is_away = self.flaps and (seconds - self.begins) // self.flaps % 2
+        return is_on and not is_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +105,12 @@ class Plan:
     """When the daemon is told to stop, and started again after."""
     steps: tuple[tuple[float, float], ...] = ()
     """When the wall clock is set, and by how much."""
+    drift: float = 0.0
+    """By how much the wall clock runs too fast, as a share of one; or too slow."""
     suspensions: tuple[tuple[float, float], ...] = ()
     """When the daemon's machine is suspended, and for how long."""
+    crash_loop: int = 0
+    """So many lives, from the first on, are killed at one of their first points."""
     stop_rate: float = 0.0
     """The chance at each crash point that the daemon is told to stop there."""
     stop_at: frozenset[int] = frozenset()
@@ -164,6 +184,8 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
             (at, random.choice(SUSPENSIONS))
             for at in _moments(random, seconds, 2 if is_hard else 1)
         ),
+        drift=random.choice(DRIFTS),
+        crash_loop=_crash_loop(random) if is_hard else 0,
         stop_rate=random.choice((0.0, 0.0, 0.002)) if is_hard else 0.0,
         disk_at=_disk(random, 3 if is_hard else 1),
         load=draw_load(random, seconds),
@@ -192,6 +214,10 @@ def _disk(random: Random, most: int) -> dict[int, DiskFault]:
     }
 
 
+def _crash_loop(random: Random) -> int:
+    return CRASH_LOOP if random.randrange(CRASH_LOOP_ONE_IN) == 0 else 0
+
+
 def _outages(
     random: Random,
     seconds: float,
@@ -203,6 +229,7 @@ def _outages(
             begins=at,
             ends=at + random.uniform(60, 1800),
             fault=random.choice(kinds),
+            flaps=random.choice(FLAPS),
         )
         for at in _moments(random, seconds, most)
     )

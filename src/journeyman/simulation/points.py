@@ -7,6 +7,9 @@ from journeyman.simulation.clock import seeded
 from journeyman.simulation.plan import Plan
 from journeyman.simulation.trace import Trace
 
+SOON = 24
+"""Of its first points, one ends a life in a crash loop."""
+
 
 class Fate(Enum):
     """What happens at a point."""
@@ -28,11 +31,22 @@ class CrashPoints:
         self._seconds = seconds
         self._kill_chance = seeded(plan.seed, "kills")
         self._stop_chance = seeded(plan.seed, "stops")
+        self._loop_chance = seeded(plan.seed, "crash loop")
+        self._fatal = 0
+        """The point at which a life of a crash loop ends."""
         self._spots = 0
         self.passed = 0
         """How many there were: the last one's number."""
         self.stops = 0
         """At how many the daemon was told to stop."""
+        self.loop_kills = 0
+        """At how many it was killed because it is in a crash loop."""
+
+    def begin(self, life: int) -> None:
+        """Begin a life; 1 is the first."""
+        is_in_loop = life <= self._plan.crash_loop
+        soon = self._loop_chance.randint(1, SOON)
+        self._fatal = self.passed + soon if is_in_loop else 0
 
     def decide(self, kind: str, about: str) -> Fate:
         """Count a point, and say what happens there."""
@@ -40,6 +54,9 @@ class CrashPoints:
         plan = self._plan
         if self.passed in plan.kill_at or self._is_the_spot(kind, about):
             self._trace.add("kill", point=self.passed, kind=kind, about=about)
+            return Fate.KILL
+        if self.passed == self._fatal:
+            self.loop_kills += 1
             return Fate.KILL
         is_calm = self._seconds() >= plan.fault_seconds
         if not is_calm and self._kill_chance.random() < plan.kill_rate:

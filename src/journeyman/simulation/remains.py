@@ -23,6 +23,8 @@ class Remains:
     watch: Watch
     journal: Journal
     identity: Identity | None
+    shapes_exhausted: int
+    """How often an action was given up for the day, since no shape of it was taken."""
 
 
 def dump(journal: Journal) -> list[str]:

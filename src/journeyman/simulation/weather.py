@@ -45,7 +45,7 @@ class Weather:
         if seconds >= plan.fault_seconds:
             return ""
         for outage in plan.outages:
-            if outage.begins <= seconds < outage.ends:
+            if outage.strikes(seconds):
                 return outage.fault
         if plan.faults and self._random.random() < plan.fault_rate:
             return self._random.choice(plan.faults)

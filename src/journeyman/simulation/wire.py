@@ -46,23 +46,31 @@ class Wire:
         await anyio.sleep(limits.get(kind) or 0.0)
 
     def response(
-        self, answer: Answer, chunks: list[Chunk] | None = None
+        self,
+        answer: Answer,
+        chunks: list[Chunk] | None = None,
+        *,
+        breaks: bool = False,
     ) -> httpx.Response:
-        """Make the client's side of an answer; its body may come in pieces."""
+        """Make the client's side of an answer.
+
+        Its body may come in pieces; it `breaks` if the connection ends after them.
+        """
         pieces = [(0.0, answer.body)] if chunks is None else chunks
         return httpx.Response(
             answer.status,
             headers=list(answer.headers),
-            stream=_Body(pieces, self),
+            stream=_Body(pieces, self, breaks=breaks),
         )
 
 
 class _Body(httpx.AsyncByteStream):
     """A body that arrives over time, under the client's read time-out."""
 
-    def __init__(self, chunks: list[Chunk], wire: Wire) -> None:
+    def __init__(self, chunks: list[Chunk], wire: Wire, *, breaks: bool) -> None:
         self._chunks = chunks
         self._wire = wire
+        self._breaks = breaks
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         patience = self._wire.request.extensions.get("timeout", {}).get("read")
@@ -74,6 +82,9 @@ class _Body(httpx.AsyncByteStream):
                 await anyio.sleep(seconds)
             self._wire.on_bytes(len(piece))
             yield piece
+        if self._breaks:
+            message = "peer closed connection without sending complete message body"
+            raise httpx.RemoteProtocolError(message, request=self._wire.request)
 
     async def aclose(self) -> None:
         self._wire.on_close()

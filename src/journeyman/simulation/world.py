@@ -60,6 +60,7 @@ MOST_VIOLATIONS = 50
 RESTARTS = 6
 """After so many kills of a run, and then after every so-manieth, it is looked whether a
 second start leaves what the first one left."""
+EXHAUSTED_EVENT = "network.dialect_exhausted"
 MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
 
 Progress = Callable[[float], None]
@@ -90,13 +91,14 @@ class Simulation:
     def __init__(self, plan: Plan, root: Path, on_progress: Progress) -> None:
         self._plan = plan
         self._root = root
-        self._timeline = Timeline()
+        self._timeline = Timeline(plan.drift)
         self._agenda = Agenda()
         self._trace = Trace(lambda: self._timeline.seconds)
         self._findings = Findings(self._trace.story)
         self._points = CrashPoints(plan, self._trace, lambda: self._timeline.seconds)
         self._weather = Weather(plan, lambda: self._points.passed)
-        self._watch = Watch(self._findings, self._trace, self._timeline.clock.now)
+        now = self._timeline.clock.now
+        self._watch = Watch(self._findings, self._trace, now, plan.drift)
         self._disk = FailingDisk(plan.disk_at)
         self._network = SimulatedNetwork(
             options=SandboxOptions(tasks=plan.tasks, seed=plan.seed, kinds=(KIND,)),
@@ -168,6 +170,7 @@ class Simulation:
         """Let the daemon live once, from its start to its end or to a kill."""
         process, loop = self._process, self._process.loop
         self._disk.heal()
+        self._points.begin(process.number)
         self._watch.begin(process)
         main = loop.create_task(self._be_daemon(process))
         self._agenda.attach(loop)
@@ -346,6 +349,7 @@ class Simulation:
                 watch=self._watch,
                 journal=journal,
                 identity=load_identity(directory / "identity.json"),
+                shapes_exhausted=self._trace.counts[EXHAUSTED_EVENT],
             )
             verdict = Verdict(remains, self._findings)
             verdict.give()
@@ -377,6 +381,7 @@ class Simulation:
     def _all_happenings(self) -> Counter[str]:
         plan, end = self._plan, self._timeline.seconds
         told = self._happenings + self._disk.counts + self._network.limits.counts
+        told["kills of a crash loop"] += self._points.loop_kills
         told["stops at a point"] += self._points.stops
         told["suspensions"] += sum(at <= end for at, _ in plan.suspensions)
         told["clocks set"] += sum(at <= end for at, _ in plan.steps)
