@@ -76,6 +76,7 @@ class Network:
     """A sandbox, seen from outside."""
 
     base_url: str
+    process: Process
 
     async def books(self) -> dict[str, Any]:
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -137,7 +138,8 @@ def start_network(start: Start, tmp_path: Path) -> StartNetwork:
         data = str(tmp_path / "sandbox.db")
         shared = ("sandbox", "--json", "--port", "0", "--data", data)
         sandbox = await start(*shared, "--until-stdin-closes", *arguments)
-        return Network(json.loads(await sandbox.line())["base_url"])
+        base_url = json.loads(await sandbox.line())["base_url"]
+        return Network(base_url, sandbox.process)
 
     return start_one
 

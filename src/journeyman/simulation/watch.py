@@ -291,7 +291,9 @@ def _missing_intent(journal: Journal, asked: Asked) -> str:
         is_there = isinstance(intent, dict) and bool(intent.get("key"))
         return "" if is_there else "no registration intent"
     if asked.path in (POST, CHECKOUT):
-        spend = journal.spends.get(SpendId(asked.header("idempotency-key")))
+        # Where another shape than the usual one is tried, its mark follows the spend's.
+        spend_id, _, _ = asked.header("idempotency-key").partition("-")
+        spend = journal.spends.get(SpendId(spend_id))
         held = spend is not None and spend.state is SpendState.HELD
         return "" if held else "no spend is held for it"
     wanted = INTENT_STATES.get(asked.path)

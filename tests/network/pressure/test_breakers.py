@@ -6,6 +6,8 @@ from tests.network.pressure.conftest import CLAIM, LISTING, Answer, Site
 
 from journeyman.domain import Confirmed, NotSent, Unknown
 from journeyman.network import Cause
+from journeyman.network.pressure.breaker import Breaker
+from journeyman.testing import FakeRandomness
 
 DEAD = Answer(error=httpx.ConnectError)
 HOUR = 3600.0
@@ -43,6 +45,18 @@ async def test_a_dead_server_costs_at_most_one_request_a_minute(
     assert asked <= 12  # until it was known
     assert site.network.count() - asked <= 60
     assert site.log.names.count("network.breaker_opened") <= 3
+
+
+def test_requests_that_one_silence_has_met_together_are_no_failures_in_a_row() -> None:
+    breaker = Breaker(failures=5, probe_every=60.0, randomness=FakeRandomness())
+    for number in range(8):
+        breaker.fail(began=0.01 * number, now=15.0 + 0.01 * number, is_probe=False)
+    assert not breaker.is_open
+
+    for number in range(1, 5):
+        breaker.fail(began=15.0 * number + 1, now=15.0 * (number + 1), is_probe=False)
+
+    assert breaker.is_open
 
 
 @pytest.mark.parametrize("returns_at", [601.0, 633.0, 659.0, 695.0])

@@ -4,6 +4,8 @@ Closed, all requests go. Open, none goes until its time is over. Then it is half
 one request goes as the probe, and its end closes the breaker or opens it again.
 """
 
+from math import inf
+
 from journeyman.domain import Randomness
 from journeyman.network.pressure.held import remaining
 
@@ -23,6 +25,8 @@ class Breaker:
         self._probe_every = probe_every
         self._randomness = randomness
         self._streak = 0
+        self._counted_at = -inf
+        """When the last failure of the streak was known."""
         self._probing = False
         self._until = 0.0
         self.is_open = False
@@ -55,8 +59,13 @@ class Breaker:
         `began` is when the request was sent: the next probe is counted from there, so
         that one which takes long delays nothing. The first pause is drawn by lot, so
         that a thousand agents do not probe at once.
+
+        Requests that were on their way together count as one: eight that a moment of
+        silence has met are no eight in a row.
         """
-        self._streak += 1
+        if began >= self._counted_at:
+            self._streak += 1
+            self._counted_at = now
         if is_probe:
             self._probing = False
             self._until = max(began + self._probe_every, now + SOONEST_SECONDS)
