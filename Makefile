@@ -30,6 +30,10 @@ SEEDS := 200
 EVERY := 1
 JOBS := 2
 
+# Compiled modules are kept, whatever the environment says: each of the hundred
+# processes that the tests start would otherwise compile them all again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The interpreter that makes .venv: the first that is new enough and can make one.
 PYTHON_NAMES := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON_CHECK := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))

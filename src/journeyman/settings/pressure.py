@@ -21,9 +21,9 @@ class PressureSettings(Section):
         ge=1,
         le=100,
         description="After so many failures in a row an endpoint, or the whole "
-        "network, is asked only by a probe now and then. Requests that were on their way "
-        "together count as one. Five are no coincidence, and cost a dead network "
-        "little.",
+        "network, is asked only by a probe now and then. Requests that were on "
+        "their way together count as one. Five are no coincidence, and cost a dead "
+        "network little.",
         json_schema_extra={"unit": "failures"},
     )
     probe_seconds: Seconds = Field(

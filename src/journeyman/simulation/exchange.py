@@ -31,6 +31,8 @@ class Asked:
     headers: tuple[tuple[bytes, bytes], ...] = ()
     """Names in lower case."""
     body: bytes = b""
+    is_late: bool = False
+    """It arrives long after whoever sent it has given up."""
 
     def header(self, name: str) -> str:
         """Give a header; empty where it is not there."""

@@ -3,7 +3,7 @@
 from journeyman.domain import IN_FLIGHT, TERMINAL, Identity, TaskId, TaskState
 from journeyman.journal import Confidence, TaskRecord
 from journeyman.loop import UNCERTAIN_TRIES_PER_DAY
-from journeyman.simulation.exchange import COMPLETE, LISTING, SUBMIT, Handled
+from journeyman.simulation.exchange import CLAIM, COMPLETE, LISTING, OK, SUBMIT, Handled
 from journeyman.simulation.findings import Findings
 from journeyman.simulation.personality import Rejoin
 from journeyman.simulation.remains import Remains, dump
@@ -15,6 +15,8 @@ TAKEN = ("submitted", "completed")
 LONGEST_WITHOUT_A_LOOK = 3600.0 + 900.0
 """Seconds of a calm end: the longest wait that a network may ask for, and thrice the
 longest pause of the daemon's own (schedule.discover_max_seconds)."""
+
+UNTIL_TOMORROW = "shapes that refused replays, until tomorrow"
 
 
 class Verdict:
@@ -109,7 +111,24 @@ class Verdict:
                 self._findings.skip("a replay on a network that refuses repeats")
                 continue
             self._check("I-4", message, holds=kept)
+            if not (ended and worked) and self._was_claimed_late(task["task_id"]):
+                self._findings.skip("a claim that arrived when all was over")
+                continue
+            if state in IN_FLIGHT and self._is_misled():
+                self._findings.skip(UNTIL_TOMORROW)
+                continue
             self._check("I-18", message, holds=ended and worked)
+
+    def _was_claimed_late(self, task_id: str) -> bool:
+        """Tell whether the claim that holds arrived long after it had been sent."""
+        claims = (
+            one
+            for one in reversed(self._network.handled)
+            if one.asked.path == CLAIM and one.asked.task_id == task_id
+        )
+        granted = (one for one in claims if one.answer.status == OK)
+        holding = next(granted, None)
+        return holding is not None and holding.asked.is_late
 
     def _may_be_forgotten(self, task_id: str) -> bool:
         hides = self._remains.plan.personality.refuses_repeats
@@ -258,7 +277,7 @@ class Verdict:
         self._check("I-18", message, holds=quiet <= LONGEST_WITHOUT_A_LOOK)
         for state, number in self._journal.tasks.counts().items():
             if TaskState(state) not in SETTLED and self._is_misled():
-                self._findings.skip("shapes that refused replays, until tomorrow")
+                self._findings.skip(UNTIL_TOMORROW)
                 continue
             self._check(
                 "I-18",

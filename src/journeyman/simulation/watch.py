@@ -117,7 +117,9 @@ class Watch:
             key: wait
             for key, wait in self._waits.items()
             # One that was just named died with the life that had read it.
-            if key[1] and wait.named_at < self._now - MEMORY_SECONDS
+            if key[1]
+            and key[0] != REGISTER
+            and wait.named_at < self._now - MEMORY_SECONDS
         }
 
     def clock_was_set(self) -> None:

@@ -1,7 +1,7 @@
 """One request under way: what a fault may do with it."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import anyio
@@ -32,6 +32,10 @@ class Wire:
     def serve(self) -> Answer:
         """Let the network process the request, now."""
         return self.handle(self.asked)
+
+    def serve_late(self) -> Answer:
+        """Let the network process it when nobody waits for its answer any more."""
+        return self.handle(replace(self.asked, is_late=True))
 
     async def travel(self) -> None:
         """Take the time that a good network takes, one way."""

@@ -2,10 +2,8 @@
 
 import asyncio
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -29,6 +27,7 @@ from journeyman.simulation.course import Course
 from journeyman.simulation.disk import FailingDisk
 from journeyman.simulation.errors import DeadlockError, Killed, LivelockError
 from journeyman.simulation.findings import Findings
+from journeyman.simulation.folder import private_folder
 from journeyman.simulation.loop import SimulationLoop
 from journeyman.simulation.outcome import Outcome
 from journeyman.simulation.outfit import BASE_URL, Outfitter, settings_for
@@ -61,7 +60,6 @@ RESTARTS = 6
 """After so many kills of a run, and then after every so-manieth, it is looked whether a
 second start leaves what the first one left."""
 EXHAUSTED_EVENT = "network.dialect_exhausted"
-MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
 
 Progress = Callable[[float], None]
 
@@ -71,18 +69,8 @@ def simulate(plan: Plan, on_progress: Progress = lambda _seconds: None) -> Outco
 
     `on_progress` is told now and then how many seconds were simulated.
     """
-    with _folder() as root:
+    with private_folder() as root:
         return Simulation(plan, root, on_progress).run()
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    place = MEMORY_DISK if MEMORY_DISK.is_dir() else None
-    root = Path(tempfile.mkdtemp(prefix="journeyman-simulation-", dir=place))
-    try:
-        yield root
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
 
 
 class Simulation:

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2 as httpx
 
-from journeyman.simulation.exchange import BOM, JSON_TYPE, Answer
+from journeyman.simulation.exchange import BOM, FIRST_ERROR, JSON_TYPE, Answer
 from journeyman.simulation.faults.making import plain, serve
 from journeyman.simulation.wire import Wire
 
@@ -46,8 +46,8 @@ async def empty_200(wire: Wire) -> httpx.Response:
 
 async def no_content_204(wire: Wire) -> httpx.Response:
     """All was done, and there is nothing to say about it."""
-    await serve(wire)
-    return wire.response(Answer(status=204))
+    answer = await serve(wire)
+    return wire.response(answer if _says_no(answer) else Answer(status=204))
 
 
 async def doubled_headers(wire: Wire) -> httpx.Response:
@@ -109,11 +109,20 @@ def _bomb() -> bytes:
 
 
 def _retold(wire: Wire, answer: Answer, retell: Callable[[Any], Any]) -> httpx.Response:
-    try:
-        content = json.loads(answer.body)
-    except ValueError:
-        return wire.response(answer)  # A network whose errors are no JSON.
-    return wire.response(replace(answer, body=json.dumps(retell(content)).encode()))
+    if _says_no(answer):
+        return wire.response(answer)
+    content = retell(json.loads(answer.body))
+    return wire.response(replace(answer, body=json.dumps(content).encode()))
+
+
+def _says_no(answer: Answer) -> bool:
+    """Tell whether it refuses, or finds a result wrong.
+
+    Nobody could know that from other words, and no network would hide it in them.
+    """
+    if answer.status >= FIRST_ERROR:
+        return True
+    return json.loads(answer.body.removeprefix(BOM)).get("accepted") is False
 
 
 def _renamed(value: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -68,7 +68,7 @@ async def timeout_after(wire: Wire) -> httpx.Response:
 
 async def late_ghost(wire: Wire) -> httpx.Response:
     """The request is processed long after the client has given up."""
-    wire.call_later(wire.random.uniform(*GHOST_SECONDS), wire.serve)
+    wire.call_later(wire.random.uniform(*GHOST_SECONDS), wire.serve_late)
     return await _never(wire)
 
 
