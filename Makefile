@@ -19,10 +19,11 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 	--maxprocesses=4 --dist=worksteal
 
 # Tests that `make test` leaves to `make endurance`, so that it takes no three minutes.
-ENDURANCE := $(addprefix tests/,e2e/test_forty_deaths.py e2e/test_sudden_death.py \
-	e2e/test_full_disk.py e2e/test_frozen.py e2e/test_a_network_that_repeats_the_token.py \
-	sandbox/test_fuzz.py sandbox/test_matrix_in_short.py simulation/test_sweeps.py \
-	simulation/test_trial.py strategies/test_process_containment.py)
+ENDURANCE := $(addprefix tests/,cli/test_demo_view.py e2e/test_demo.py \
+	e2e/test_sudden_death.py e2e/test_full_disk.py e2e/test_frozen.py \
+	e2e/test_a_network_that_repeats_the_token.py sandbox/test_fuzz.py \
+	sandbox/test_matrix_in_short.py simulation/test_sweeps.py simulation/test_trial.py \
+	strategies/test_process_containment.py testing/test_plugin.py)
 
 # How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
 # or every so many. Both share their work among so many processes.
