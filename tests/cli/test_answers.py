@@ -233,6 +233,7 @@ def test_broken_strategies_are_told_and_stop_nobody(run: Run, tmp_path: Path) ->
 
 def test_the_version_is_the_package_s(run: Run) -> None:
     assert run("version", "--json").answer["journeyman"] == __version__
+    assert run("--version").out == f"journeyman {__version__}\n"
 
 
 def test_the_reference_of_events_is_current(program: Program, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Self
 
 import anyio
 import pytest
@@ -28,7 +27,7 @@ from journeyman.network import (
     ShapeMemory,
     Writing,
 )
-from journeyman.observability import Event
+from journeyman.testing import RecordingLog
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
 PINNED = Writing(pinned="snake")
@@ -146,24 +145,6 @@ async def _receive(stream: SocketStream) -> Request:
     while len(body) < int(headers.get("content-length", 0)):
         body += await stream.receive()
     return Request(method, target, headers, body)
-
-
-@dataclass
-class RecordingLog:
-    """Keeps what is emitted, and refuses fields that are not declared."""
-
-    events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
-
-    def emit(self, event: Event, **fields: object) -> None:
-        undeclared = set(fields) - event.fields
-        assert not undeclared, f"{event.name} has no field {undeclared}"
-        self.events.append((event.name, fields))
-
-    def bind(self, **_: object) -> Self:
-        return self
-
-    def named(self, name: str) -> list[dict[str, object]]:
-        return [fields for seen, fields in self.events if seen == name]
 
 
 class StoppedClock:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import httpx2 as httpx
-from tests.network.conftest import NOW, RecordingLog, identity_at
+from tests.network.conftest import NOW, identity_at
 
 from journeyman.domain import JSON
 from journeyman.network import Negotiation, NetworkClient, ShapeMemory, Writing
+from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"
 ACTIONS = {

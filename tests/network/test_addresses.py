@@ -1,11 +1,12 @@
 """Addresses are checked before anything is sent, and the token keeps to its own."""
 
 import pytest
-from tests.network.conftest import RecordingLog, StoppedClock
+from tests.network.conftest import StoppedClock
 
 from journeyman.domain import AccessToken, AgentId, Identity
 from journeyman.domain.errors import ConfigurationError
 from journeyman.network import NetworkClient
+from journeyman.testing import RecordingLog
 
 
 def client_of(base_url: str, portal_url: str | None = None) -> NetworkClient:

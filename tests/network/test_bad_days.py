@@ -8,7 +8,6 @@ import pytest
 from tests.network.conftest import (
     Behaviour,
     ClientFor,
-    RecordingLog,
     ScriptedServer,
     address_of,
     answer,
@@ -30,6 +29,7 @@ from journeyman.domain import (
     Unknown,
 )
 from journeyman.network import HttpLimits, NetworkClient
+from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
 TASK = TaskId("task-1")

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import httpx2 as httpx
 import pytest
-from tests.network.conftest import TOKEN, RecordingLog, ScriptedServer, answer
+from tests.network.conftest import TOKEN, ScriptedServer, answer
 
 from journeyman.domain import (
     JSON,
@@ -20,6 +20,7 @@ from journeyman.domain import (
 from journeyman.network import NetworkClient
 from journeyman.network import http as http_module
 from journeyman.network.classify import STATUSES, is_success, meaning_of
+from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
 TASK = TaskId("task-1")
@@ -265,7 +266,7 @@ async def test_a_message_is_cut_cleaned_and_holds_no_token(
     network: NetworkClient,
     log: RecordingLog,
 ) -> None:
-    text = f"bad\x1b[2J token {TOKEN} in Bearer abc.def\u202e" + " y" * 1000
+    text = f"bad\x1b[2J token {TOKEN} in Bearer abc.def\u202e\u200b" + " y" * 1000
     server.will(answer(500, {"error": {"message": text}}))
 
     outcome = await network.claim(TASK, KEY)
@@ -276,7 +277,7 @@ async def test_a_message_is_cut_cleaned_and_holds_no_token(
     assert TOKEN not in outcome.message
     assert "abc.def" not in outcome.message
     assert outcome.message.startswith("500 Internal Server Error: bad [2J token ***")
-    assert TOKEN not in repr(log.events)
+    assert TOKEN not in repr(log.lines)
 
 
 async def test_the_log_tells_each_request_and_each_trouble(
@@ -330,4 +331,4 @@ async def test_every_mapped_exception_ends_in_an_outcome(
     assert isinstance(outcome, http_module.TransportFailure)
     assert outcome.sent is (error not in http_module.NEVER_SENT)
     assert error.__name__ in outcome.message
-    assert log.events == []
+    assert log.lines == []

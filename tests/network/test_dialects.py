@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.network.conftest import RecordingLog, StoppedClock
+from tests.network.conftest import StoppedClock
 
 from journeyman.domain import ACTIONS, AgentId
 from journeyman.network import READY, explain_request, writing_dialect
+from journeyman.testing import RecordingLog
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/dialect.md").read_text("utf-8")
 VALUES: dict[str, Any] = {

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import anyio
 import pytest
-from tests.network.conftest import RecordingLog
 from tests.network.strict_network import (
     Complain,
     DayClock,
@@ -37,6 +36,7 @@ from journeyman.network import (
     writing_dialect,
 )
 from journeyman.network.negotiation.memory import MAX_OPEN
+from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
 OTHER_KEY = IdempotencyKey("key-2")

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.conftest import (
     TOKEN,
-    RecordingLog,
     ScriptedServer,
     StoppedClock,
     answer,
@@ -29,6 +28,7 @@ from journeyman.network import (
     records_from,
     schema_of,
 )
+from journeyman.testing import RecordingLog
 
 NAMES = [endpoint.name for endpoint in ENDPOINTS]
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -6,11 +6,12 @@ from dataclasses import replace
 import httpx2 as httpx
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.network.conftest import RecordingLog, StoppedClock, identity_at
+from tests.network.conftest import StoppedClock, identity_at
 
 from journeyman.domain import JSON, Confirmed, IdempotencyKey, Identity, TaskId
 from journeyman.domain import NotSent as NeverSent
 from journeyman.network import ASSUMED, NetworkClient
+from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"
 KEY = IdempotencyKey("key-1")

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 
 import pytest
-from tests.network.conftest import RecordingLog, ScriptedServer, answer
+from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain import JSON, Confirmed, Task
 from journeyman.network import Listing, NetworkClient, not_understood
+from journeyman.testing import RecordingLog
 
 
 async def listing_of(

@@ -1,5 +1,7 @@
 """The tree of commands."""
 
+from typing import Annotated
+
 import typer
 import typer.core
 
@@ -50,6 +52,8 @@ from journeyman.cli.commands.topup import topup
 from journeyman.cli.commands.trial import trial
 from journeyman.cli.commands.try_ import try_strategy
 from journeyman.cli.commands.version import version
+from journeyman.cli.output import say
+from journeyman.domain.version import __version__
 
 ABOUT = (
     "An autonomous agent that joins a network, earns credits by doing its tasks, and "
@@ -130,12 +134,32 @@ class _AllCommands(typer.core.TyperGroup):
 def build_app() -> typer.Typer:
     """Register every command."""
     app = _group(help=ABOUT, epilog=EXIT_CODES, cls=_AllCommands)
+    app.callback()(_root)
     for command in FLAT:
         _register(app, command)
     app.add_typer(_tasks(), name=tasks.name)
     for name, about, commands in GROUPS:
         app.add_typer(_only(about, *commands), name=name)
     return app
+
+
+def _root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            is_eager=True,
+            callback=lambda wanted: _show_version() if wanted else None,
+        ),
+    ] = False,
+) -> None: ...
+
+
+def _show_version() -> None:
+    say(f"journeyman {__version__}")
+    raise typer.Exit
 
 
 def _tasks() -> typer.Typer:

@@ -141,8 +141,15 @@ async def open_agent(
     ):
         learning = Learning(journal, base_url, world.clock)
         observe = learning.observer
-        pressure = build_pressure(settings.pressure, world)
-        negotiation = build_negotiation(settings.contract, journal, base_url, world)
+        pressure = build_pressure(
+            settings.pressure,
+            clock=world.clock,
+            randomness=world.randomness,
+            log=world.log,
+        )
+        negotiation = build_negotiation(
+            settings.contract, journal, base_url, clock=world.clock, log=world.log
+        )
         async with build_network(
             settings, base_url, world, observe, pressure, negotiation
         ) as network:

@@ -1,7 +1,6 @@
 """Pressure as the daemon builds it, remembers it, and tells of it."""
 
 from datetime import timedelta
-from typing import Protocol
 
 from journeyman.domain import JSON, Clock, Randomness
 from journeyman.journal import Journal
@@ -11,23 +10,14 @@ from journeyman.observability import Log
 from journeyman.settings import PressureSettings
 
 
-class Surroundings(Protocol):
-    """What pressure needs of the world."""
-
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def randomness(self) -> Randomness: ...
-    @property
-    def log(self) -> Log: ...
-
-
-def build_pressure(settings: PressureSettings, world: Surroundings) -> Pressure:
+def build_pressure(
+    settings: PressureSettings, *, clock: Clock, randomness: Randomness, log: Log
+) -> Pressure:
     """Make the guard that stands before every request of a daemon."""
     return Pressure(
-        clock=world.clock,
-        randomness=world.randomness,
-        log=world.log,
+        clock=clock,
+        randomness=randomness,
+        log=log,
         private=ASSUMED.private,
         options=PressureOptions(
             max_retry_after=settings.max_retry_after_seconds,

@@ -1,7 +1,5 @@
 """How requests are written: the operator's word, and what was learned before."""
 
-from typing import Protocol
-
 from journeyman.domain import JSON, Clock
 from journeyman.journal import Journal
 from journeyman.network import READY, Negotiation, Writing, writing_dialect
@@ -9,24 +7,20 @@ from journeyman.observability import Log
 from journeyman.settings import ContractSettings
 
 
-class Surroundings(Protocol):
-    """What negotiation needs of the world."""
-
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def log(self) -> Log: ...
-
-
 def build_negotiation(
-    settings: ContractSettings, journal: Journal, base_url: str, world: Surroundings
+    settings: ContractSettings,
+    journal: Journal,
+    base_url: str,
+    *,
+    clock: Clock,
+    log: Log,
 ) -> Negotiation:
     """Make what shapes the actions of a daemon on one network."""
     return Negotiation(
         writing=writing_from(settings),
         memory=JournalShapeMemory(journal, base_url),
-        clock=world.clock,
-        log=world.log,
+        clock=clock,
+        log=log,
     )
 
 

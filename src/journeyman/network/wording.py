@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from journeyman.domain import JSON
 from journeyman.network.fields import Fields, spellings
+from journeyman.observability import UNSAFE_CHARACTERS
 
 MAX_MESSAGE_LENGTH = 300
 """In characters."""
@@ -18,9 +19,6 @@ _MIN_SECRET_LENGTH = 4
 _BEARER = re.compile(r"\bbearer\s+[^\s\"',;]+", re.IGNORECASE)
 _TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
-)
 _QUOTED_LENGTH = 60
 
 
@@ -35,7 +33,7 @@ def safe_line(text: str, secrets: Iterable[str] = ()) -> str:
             text = text.replace(secret, "***")
     # Past any length that is shown, and before the slower steps.
     text = _BEARER.sub("Bearer ***", text[: 4 * MAX_MESSAGE_LENGTH])
-    line = " ".join(_UNPRINTABLE.sub(" ", text).split())
+    line = " ".join(UNSAFE_CHARACTERS.sub(" ", text).split())
     if len(line) <= MAX_MESSAGE_LENGTH:
         return line
     return line[: MAX_MESSAGE_LENGTH - 1] + "…"

@@ -12,10 +12,12 @@ from journeyman.observability.log import (
     UndeclaredEventError,
     UndeclaredFieldError,
 )
+from journeyman.observability.rendering import UNSAFE_CHARACTERS
 
 __all__ = [
     "CATALOGUE",
     "CONTEXT_FIELDS",
+    "UNSAFE_CHARACTERS",
     "Event",
     "Log",
     "UndeclaredEventError",

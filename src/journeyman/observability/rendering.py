@@ -14,7 +14,7 @@ EVENT_WIDTH = 24
 #: Control characters, changes of writing direction, line separators, lone surrogates,
 #: and what is not to be seen at all, such as tag characters: in a task's text they
 #: could forge lines, move the cursor, or say one thing to people and another to models.
-_UNSAFE: Final = re.compile(
+UNSAFE_CHARACTERS: Final = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     r"\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]",
 )
@@ -43,7 +43,7 @@ def shorten(value: JSON) -> JSON:
 def as_json(record: dict[str, JSON]) -> str:
     """Write a record as a JSON object on one line, safe to show on a terminal."""
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return _UNSAFE.sub(_escaped, line)
+    return UNSAFE_CHARACTERS.sub(_escaped, line)
 
 
 def as_text(record: dict[str, JSON], *, colour: bool) -> str:
@@ -69,7 +69,7 @@ def _value(value: JSON) -> str:
 
 
 def _safe(text: str) -> str:
-    return _UNSAFE.sub(_escaped, text)
+    return UNSAFE_CHARACTERS.sub(_escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:
