@@ -52,7 +52,10 @@ def test_a_journal_that_nobody_touched_is_whole(lived: Journal) -> None:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("DELETE FROM tasks WHERE task_id = 't1'", "2 tasks were seen, and 1 are"),
+        (
+            "DELETE FROM tasks WHERE task_id = 't1'",
+            "0 of them forgotten, and 1 are",
+        ),
         ("UPDATE totals SET value = 9 WHERE name = 'state.completed'", "state.comp"),
         ("UPDATE totals SET value = 1 WHERE name = 'ledger.earned'", "ledger.earned"),
         ("UPDATE tasks SET state = 'lost' WHERE task_id = 't1'", "its history says"),

@@ -139,17 +139,12 @@ async def open_agent(
         DirectoryLock(directory),
         world.open_journal(directory.journal, world.clock.now) as journal,
     ):
-        learning = Learning(journal, base_url, world.clock)
+        clock, log = world.clock, world.log
+        learning = Learning(journal, base_url, clock)
         observe = learning.observer
-        pressure = build_pressure(
-            settings.pressure,
-            clock=world.clock,
-            randomness=world.randomness,
-            log=world.log,
-        )
-        negotiation = build_negotiation(
-            settings.contract, journal, base_url, clock=world.clock, log=world.log
-        )
+        pressure = build_pressure(settings.pressure, clock, world.randomness, log)
+        contract = settings.contract
+        negotiation = build_negotiation(contract, journal, base_url, clock, log)
         async with build_network(
             settings, base_url, world, observe, pressure, negotiation
         ) as network:
@@ -158,7 +153,7 @@ async def open_agent(
                 identity = await _join(join, stop or anyio.Event())
                 world.redactor.add(identity.access_token.reveal())
                 network.identify(identity)
-                remember_token(pressure, journal, world.clock)
+                remember_token(pressure, journal, clock)
                 ours = world.seen_by(identity)
                 pressure.report_to(ours.log)
                 network.report_to(ours.log)

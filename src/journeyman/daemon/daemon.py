@@ -13,6 +13,7 @@ from journeyman.daemon.compose import Works, compose
 from journeyman.daemon.container import would_die_with_container
 from journeyman.daemon.desk import DaemonDesk
 from journeyman.daemon.hangup import listen_for_hangup
+from journeyman.daemon.housekeeping import Housekeeping
 from journeyman.daemon.isolation import isolation_of
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat, repeat
 from journeyman.daemon.plugins import build_plugins
@@ -123,6 +124,8 @@ class Daemon:
             randomness=world.randomness,
         )
         self._heartbeat = Heartbeat(agent, self._works, world.clock, world.log)
+        forget_after = settings.work.forget_skipped_days
+        self._housekeeping = Housekeeping(agent, self._works, world, forget_after)
         self._attention = Bell()
 
     async def run(self) -> None:
@@ -183,7 +186,7 @@ class Daemon:
             (
                 "housekeeping",
                 every.housekeeping_every_seconds,
-                self._keep_house,
+                self._housekeeping.keep,
             ),
             *self._plugins.chores(),
         ):
@@ -222,12 +225,6 @@ class Daemon:
         self._works.lessons.learn()
         self._heartbeat.beat()
         self._agent.learning.keep_news()
-
-    def _keep_house(self) -> None:
-        self._works.disk.look()
-        self._works.staff.recorder.trim()
-        self._agent.learning.keep()
-        self._agent.journal.database.checkpoint()
 
     async def _look_once(self) -> None:
         poll = await self._discovering.look()

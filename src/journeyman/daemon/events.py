@@ -161,6 +161,13 @@ SETTLED = declare(
     "The first tasks of a promoted strategy went well enough; it is not watched any "
     "more.",
 )
+FORGOTTEN = declare(
+    "journal.forgotten",
+    "info",
+    "tasks days",
+    "Tasks that were passed over, and have not changed for so many days, were "
+    "forgotten.",
+)
 STRATEGY_SAID = declare(
     "strategy.log",
     "info",

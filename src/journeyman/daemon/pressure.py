@@ -11,7 +11,7 @@ from journeyman.settings import PressureSettings
 
 
 def build_pressure(
-    settings: PressureSettings, *, clock: Clock, randomness: Randomness, log: Log
+    settings: PressureSettings, clock: Clock, randomness: Randomness, log: Log
 ) -> Pressure:
     """Make the guard that stands before every request of a daemon."""
     return Pressure(

@@ -11,7 +11,6 @@ def build_negotiation(
     settings: ContractSettings,
     journal: Journal,
     base_url: str,
-    *,
     clock: Clock,
     log: Log,
 ) -> Negotiation:

@@ -11,6 +11,7 @@ from journeyman.journal.facts import Facts, StrategyStates
 from journeyman.journal.group import CommitGroup
 from journeyman.journal.ledger import Ledger
 from journeyman.journal.observations import Observations
+from journeyman.journal.passed_over import PassedOver
 from journeyman.journal.shadows import Shadows
 from journeyman.journal.spends import Spends
 from journeyman.journal.strategy_health import StrategyHealth
@@ -39,6 +40,7 @@ class Journal:
         self.strategy_states = StrategyStates(self.database)
         self.strategy_health = StrategyHealth(self.database)
         self.tasks = Tasks(self.database, self.totals, now)
+        self.passed_over = PassedOver(self.database, self.totals)
         self.ledger = Ledger(self.database, self.totals, now)
         self.spends = Spends(self.database, now)
         self.observations = Observations(self.database, now)

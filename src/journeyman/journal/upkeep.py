@@ -9,6 +9,7 @@ from journeyman.journal.database import Database
 from journeyman.journal.files import create_new, sync_directory, sync_file
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import KIND_TOTAL
+from journeyman.journal.passed_over import FORGOTTEN_TOTAL
 from journeyman.journal.tasks import SEEN_TOTAL, STATE_TOTAL
 
 FAULTS_SHOWN = 20
@@ -62,9 +63,13 @@ def _damage(database: Database) -> list[str]:
 
 def _wrong_totals(journal: Journal) -> Iterator[str]:
     seen, database = journal.totals.get(SEEN_TOTAL), journal.database
+    forgotten = journal.totals.get(FORGOTTEN_TOTAL)
     counted = database.rows("SELECT count(*) FROM tasks")[0][0]
-    if seen != counted:
-        yield f"totals: {seen} tasks were seen, and {counted} are there"
+    if seen - forgotten != counted:
+        yield (
+            f"totals: {seen} tasks were seen, {forgotten} of them forgotten, and "
+            f"{counted} are there"
+        )
     states = "SELECT state, count(*) FROM tasks GROUP BY state"
     yield from _differences(journal, STATE_TOTAL, states)
     counted = database.rows("SELECT coalesce(sum(bytes), 0) FROM tape")[0][0]

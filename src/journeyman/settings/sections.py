@@ -270,6 +270,13 @@ class WorkSettings(Section):
         description="Tasks that pay less are skipped. Zero takes also the tasks whose "
         "reward the network does not show.",
     )
+    forget_skipped_days: Days = Field(
+        30,
+        description="After how long a task that was passed over, and has not changed "
+        "since, is forgotten, so that the journal of a busy network does not grow for "
+        "ever. One that is still listed is then decided about again. What was claimed "
+        "is never forgotten.",
+    )
     result_max_age_days: Days = Field(
         7,
         description="How long a result that the network has not accepted is tried "

@@ -52,6 +52,8 @@ class Bookkeeper:
         for row in rows:
             task_id, before, after = row["task_id"], row["before"], row["after"]
             known = self._states.get(task_id, FIRST)
+            if before == FIRST and known == TaskState.SKIPPED:
+                known = FIRST  # It was forgotten, and is still listed.
             legal = is_allowed(TaskState(before), TaskState(after))
             self._check(
                 "I-12",

@@ -130,7 +130,7 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
             "Stop the daemon, keep the files, and restore a backup; "
             "`journeyman journal check` tells more.",
         )
-    return ok(f"whole; it knows {seen} tasks")
+    return ok(f"whole; it has seen {seen} tasks")
 
 
 def _privacy(path: Path) -> Finding:
