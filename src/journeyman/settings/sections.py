@@ -218,7 +218,8 @@ class ScheduleSettings(Section):
     housekeeping_every_seconds: Seconds = Field(
         3_600,
         description="How often to fold the journal's write-ahead log into its file, "
-        "and to look how much room the disk has.",
+        "to look how much room the disk has, and to forget what was passed over long "
+        "ago.",
     )
 
 
