@@ -8,7 +8,7 @@ from journeyman.daemon.agent import Agent, World
 from journeyman.daemon.compose import Works
 
 MOST_FORGOTTEN: Final = 2_000
-"""At once, which takes some 50 ms on the event loop; the others go with the next time."""
+"""At once, which takes some 50 ms on the event loop; the others go the next time."""
 
 
 class Housekeeping:
