@@ -327,6 +327,18 @@ async def test_a_refused_request_is_looked_at_again(
     assert (refused.status_code, granted.status_code) == (409, 200)
 
 
+async def test_who_does_one_kind_of_task_never_runs_out_of_it(
+    open_sandbox: Open, join: Join
+) -> None:
+    member = await join(await open_sandbox(tasks=15, refill=True))
+
+    for _ in range(40):
+        listed = (await member.get(DISCOVER)).json()["tasks"]
+        assert len(listed) == 15
+        task = next(one for one in listed if one["kind"] == "word_count")
+        await member.post(CLAIM, json={"task_id": task["id"]})
+
+
 async def test_a_refilled_market_stays_full_of_work_that_can_be_done(
     open_sandbox: Open, join: Join
 ) -> None:

@@ -1,6 +1,6 @@
 """Making tasks: a seeded series, posted by the sandbox's own agents."""
 
-import json
+from collections import Counter
 from math import ceil
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from journeyman.sandbox import checkouts, ledger, tasks
 from journeyman.sandbox.agents import Newcomer, enroll, is_enrolled
 from journeyman.sandbox.ambient import seeded
 from journeyman.sandbox.kinds import KINDS, Draft
+from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.state import State
 
 _POSTERS = ("Orchard Press", "Harbour Survey", "Meridian Almanac", "Granite Archive")
@@ -35,55 +36,58 @@ def stock(state: State) -> None:
 def refill(state: State) -> None:
     """Make up for tasks that were taken, if the options ask for that.
 
-    Work for people is never done, so that its share among the open tasks would
-    grow; numbers of the series that would raise it further are passed over.
+    Each kind is filled up for itself: those that nobody here does would otherwise
+    take all the room. Numbers of the series of a kind that is full are passed over.
     """
     if not state.options.refill:
         return
-    open_all, open_people = _open_made(state)
-    missing = state.options.tasks - open_all
-    people_allowed = _people_quota(state) - open_people
+    options = state.options
+    missing = _shares(options) - Counter(_open_made(state))
     new: list[_Made] = []
     number = _used(state)
-    while len(new) < missing:
-        if not KINDS[_kind(state, number)].for_people or people_allowed > 0:
-            people_allowed -= KINDS[_kind(state, number)].for_people
+    while missing:
+        kind = _kind(options.seed, _deck(options), number)
+        if kind in missing:
+            missing -= Counter([kind])
             new.append(_make(state, number))
         number += 1
     _post_all(state, new)
 
 
 def _make(state: State, number: int) -> _Made:
-    kind = _kind(state, number)
+    kind = _kind(state.options.seed, _deck(state.options), number)
     rng = seeded(state.options.seed, number)
     task_id = state.task_id(rng.getrandbits(48))
     return _Made(number, kind, task_id, KINDS[kind].make(rng, state.material))
 
 
-def _kind(state: State, number: int) -> str:
+def _deck(options: SandboxOptions) -> tuple[str, ...]:
+    return options.kinds or tuple(KINDS)
+
+
+def _kind(seed: int, deck: tuple[str, ...], number: int) -> str:
     """Deal the kinds like cards: each once in every round, in shuffled order."""
-    deck = list(state.options.kinds or KINDS)
     turn, place = divmod(number, len(deck))
-    seeded(state.options.seed, "deck", turn).shuffle(deck)
-    return deck[place]
+    shuffled = list(deck)
+    seeded(seed, "deck", turn).shuffle(shuffled)
+    return shuffled[place]
 
 
-def _people_quota(state: State) -> int:
-    kinds = state.options.kinds or tuple(KINDS)
-    people = sum(KINDS[kind].for_people for kind in kinds)
-    return ceil(state.options.tasks * people / len(kinds))
+def _shares(options: SandboxOptions) -> Counter[str]:
+    """Tell how many tasks of each kind a full market has: as many as a new one."""
+    deck = _deck(options)
+    turns = options.tasks // len(deck)
+    last = range(turns * len(deck), options.tasks)
+    each = Counter(dict.fromkeys(deck, turns))
+    return each + Counter(_kind(options.seed, deck, number) for number in last)
 
 
-def _open_made(state: State) -> tuple[int, int]:
-    people = [kind.name for kind in KINDS.values() if kind.for_people]
+def _open_made(state: State) -> dict[str, int]:
     query = """
-        SELECT count(*), count(*) FILTER (
-            WHERE kind IN (SELECT value FROM json_each(?))
-        )
-        FROM tasks WHERE status = 'open' AND made IS NOT NULL
+        SELECT kind, count(*) FROM tasks
+        WHERE status = 'open' AND made IS NOT NULL GROUP BY kind
     """
-    row = state.db.execute(query, (json.dumps(people),)).fetchone()
-    return int(row[0]), int(row[1])
+    return {str(kind): int(count) for kind, count in state.db.execute(query)}
 
 
 def _used(state: State) -> int:
