@@ -22,6 +22,7 @@ import journeyman.loop.submit
 import journeyman.network.classify
 import journeyman.network.http
 import journeyman.simulation.process
+import journeyman.strategies.runners.runner
 from journeyman.daemon.loops import DiscoverLoop
 from journeyman.economy import Posting
 from journeyman.journal import (
@@ -78,6 +79,9 @@ STUCK = replace(
     outages=(Outage(begins=10, ends=700, fault="drop_before"),),
 )
 """One in which the results must wait."""
+
+ODD = replace(MICRO, tasks=24, fault_seconds=600, oddities=True)
+"""One in which some strategies hang, raise, or answer rubbish."""
 
 
 Patch: TypeAlias = tuple[object, str, Inside]
@@ -220,6 +224,13 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.due_by_the_clock,
         replace(STUCK, steps=((300, -DAY),)),
     ),
+    Mutant(
+        "timeout_goes_on",
+        journeyman.strategies.runners.runner,
+        "run_on_loop",
+        planted.raced,
+        ODD,
+    ),
     Mutant("no_cap", HttpClient, "_capped", planted.no_cap, _fault("huge_body", CLAIM)),
     Mutant(
         "no_deadline",
@@ -311,6 +322,7 @@ def _ways() -> Iterator[tuple[str, Plan]]:
     yield "lease", LEASED
     yield "throttling", THROTTLED
     yield "outage", STUCK
+    yield "odd strategies", ODD
     for world in (MICRO, PAYING):
         for point in range(1, 61):
             yield "single crash", replace(world, kill_at=frozenset({point}))

@@ -1,5 +1,6 @@
 """The bugs themselves: functions that take the place of the daemon's own."""
 
+import asyncio
 import copy
 import json
 from collections.abc import AsyncIterator
@@ -27,6 +28,8 @@ from journeyman.journal import (
 from journeyman.loop import Bell, Claim, Join, events
 from journeyman.loop.intent import key_for
 from journeyman.network import NetworkClient
+from journeyman.strategies.ended import TimedOut
+from journeyman.strategies.runners.loop import run_on_loop
 
 Inside: TypeAlias = Any
 """A part of the daemon's insides; a bug does not ask for its type."""
@@ -148,6 +151,21 @@ async def spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
 
 
 # -- time and HTTP -----------------------------------------------------------------
+
+_run_on_loop = run_on_loop
+AGES = 1e9
+
+
+async def raced(
+    loaded: Inside, call: Inside, *, limit: float, **more: Inside
+) -> Inside:
+    running = asyncio.get_running_loop().create_task(
+        _run_on_loop(loaded, call, limit=AGES, **more)
+    )
+    try:
+        return await asyncio.wait_for(asyncio.shield(running), limit)
+    except TimeoutError:
+        return TimedOut(limit)
 
 
 _wait = Bell.wait

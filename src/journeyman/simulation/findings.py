@@ -37,6 +37,7 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "and work that they overtook is told.",
         "I-22": "Told to stop, the daemon has stopped within its grace period.",
         "I-23": "A disk that fails stops the daemon with a clear message.",
+        "I-24": "A strategy works on a task only while the journal says so.",
     },
 )
 ABOUT_SEVERAL_RUNS = frozenset({"I-20"})

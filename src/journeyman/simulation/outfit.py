@@ -32,6 +32,8 @@ from journeyman.simulation.weather import Weather
 BASE_URL = f"http://{HOST}"
 BUG_EVENT = "task.bug"
 """The log event of a bug of ours."""
+WORK_EVENT = "strategy.log"
+"""The log event by which a simulated strategy says that it works."""
 AMPLE_BYTES = 1 << 40
 """Of free disk: a run must not depend on the machine's own."""
 
@@ -116,6 +118,8 @@ class Outfitter:
             text = str(redactor.clean_record(fields)) if is_told else ""
             message = f"the token is in the log event {event}"
             self._check("I-16", message, holds=token not in text)
+        if event == WORK_EVENT:
+            self.watch.worked(str(fields["task_id"]))
         if event == BUG_EVENT:
             bug = f"a bug of ours: {fields.get('traceback')}"
             self._check("I-17", bug, holds=False)

@@ -39,6 +39,7 @@ class Counter(Strategy):
     async def run(self, task: Task, ctx: Context) -> Result:
         """Count."""
         await anyio.sleep((crc32(task.id.encode()) % 200) / 10)
+        ctx.log.info("counted")
         ctx.state["counted"] = ctx.state.get("counted", 0) + 1
         return Result(len(_text(task).split()), evidence={"by": self.name})
 
@@ -93,9 +94,10 @@ class Hanging(Counter):
     shares: ClassVar[Collection[int]] = (3,)
 
     async def run(self, task: Task, ctx: Context) -> Result:  # noqa: ARG002 - as called
-        """Wait for ever."""
-        await anyio.sleep_forever()
-        raise AssertionError("unreachable")
+        """Wait for ever, and say so now and then."""
+        while True:
+            ctx.log.info("waiting")
+            await anyio.sleep(50)
 
 
 class Miscounting(Counter):

@@ -206,6 +206,14 @@ class Watch:
         )
         self.token = self.token or token
 
+    def worked(self, task_id: str) -> None:
+        """Note that a strategy says that it works on a task."""
+        journal = self._process.journal
+        if journal is not None:
+            state = journal.tasks.get(TaskId(task_id)).state
+            message = f"a strategy works on {task_id}, which is {state}"
+            self._check("I-24", message, holds=state is TaskState.EXECUTING)
+
     # -- the tests -----------------------------------------------------------------
 
     def _check(self, invariant: str, message: str, *, holds: bool) -> None:
