@@ -264,6 +264,22 @@ async def test_a_repeat_after_an_unknown_outcome_is_not_negotiated() -> None:
     assert network.keys() == [KEY, KEY]
 
 
+async def test_a_repeat_that_is_understood_shows_that_its_shape_is() -> None:
+    network = StrictNetwork(places_of("snake"))
+    network.answers = [(0, None)]
+
+    async with client_of(network) as client:
+        first = await client.claim(TASK, KEY)
+        repeat = await client.claim(TASK, KEY)
+        network.answers = [(400, {"error": "no"})]
+        another = await client.claim(TaskId("task-2"), OTHER_KEY)
+
+    assert isinstance(first, Unknown)
+    assert isinstance(repeat, Confirmed)
+    assert isinstance(another, Refused)
+    assert len(network.requests) == 3, "no other shape was tried"
+
+
 async def test_a_repeat_keeps_its_shape_though_another_was_learned_meanwhile() -> None:
     network, memory = StrictNetwork(places_of("camel")), PassingMemory()
     network.answers = [(0, None)]

@@ -23,6 +23,8 @@ SUSPENSIONS = (90.0, HOUR, 8 * HOUR)
 MANY_TASKS = 500
 MANY_ONE_IN = 50
 """Markets with so many tasks are rare: they cost a hundred times as much."""
+SLOTS_FOR_MANY = 4
+"""Fewer would not do all of them in the calm time, where some strategies hang."""
 NONE_ONE_IN = 40
 FLAPS = (0.0, 0.0, 10.0, 45.0)
 """Outages that come and go, in seconds."""
@@ -193,7 +195,7 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
         errands=random.randint(0, 12),
         errands_at_once=random.choice((1, 1, 6)),
         oddities=random.random() < 0.7,  # noqa: PLR2004 - a share
-        slots=random.choice((1, 2, 4, 8)),
+        slots=_slots(random, tasks),
     )
 
 
@@ -203,6 +205,11 @@ def _tasks(random: Random, days: float) -> int:
     if random.randrange(NONE_ONE_IN) == 0:
         return 0
     return max(4, round(days * random.uniform(10, 60)))
+
+
+def _slots(random: Random, tasks: int) -> int:
+    slots = random.choice((1, 2, 4, 8))
+    return max(slots, SLOTS_FOR_MANY) if tasks == MANY_TASKS else slots
 
 
 def _disk(random: Random, most: int) -> dict[int, DiskFault]:

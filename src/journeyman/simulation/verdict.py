@@ -175,6 +175,9 @@ class Verdict:
             told = last is not None and (
                 last.after == TaskState.COMPLETED or bool(last.reason)
             )
+            if last and last.after in IN_FLIGHT and self._is_misled():
+                self._findings.skip(UNTIL_TOMORROW)
+                continue
             message = f"{one.task_id} was taken back at {one.at:.0f} s: {last}"
             self._check("I-21", message, holds=told)
 

@@ -85,7 +85,7 @@ class Negotiation:
             return (await send(pinned, key_for(action, pinned, key))).outcome
         held = self._held(action)
         if key in held.open:
-            return (await self._try(action, held.open[key], key, send)).outcome
+            return await self._repeat(action, held.open[key], key, send)
         if not held.works:
             async with self._locks[action]:
                 if not held.works:
@@ -100,6 +100,15 @@ class Negotiation:
             if (held := self._held(action)).closed and held.in_force is None
         )
         return {action: self._blocked(action).message for action in blocked}
+
+    async def _repeat(
+        self, action: str, candidate: Candidate, key: IdempotencyKey, send: Send[T]
+    ) -> Outcome[T]:
+        """Send again what has no definite answer yet, in the same shape."""
+        trial = await self._try(action, candidate, key, send)
+        if trial.was_understood and not self._held(action).works:
+            self._settle_on(action, candidate)
+        return trial.outcome
 
     async def _use(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
         """Send in the shape that has worked."""
