@@ -70,6 +70,13 @@ def test_a_hard_time_breaks_no_promise(seed: int) -> None:
     assert outcome.violations == ()
 
 
+@pytest.mark.parametrize("seed", [355, 5491, 5677])
+def test_a_seed_that_once_found_a_fault_finds_it_no_more(seed: int) -> None:
+    outcome = simulate(draw_plan(seed, days=0.01, chaos=Chaos.HARD))
+
+    assert outcome.violations == ()
+
+
 def test_every_invariant_is_put_to_the_test() -> None:
     campaign = Campaign()
     for seed in (1, 2, 6):

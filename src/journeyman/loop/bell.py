@@ -2,7 +2,7 @@
 
 import asyncio
 
-from anyio.lowlevel import checkpoint
+from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 
 class Bell:
@@ -31,6 +31,9 @@ class Bell:
             await checkpoint()
         else:
             await self._ring_or_timeout(timeout)
+            # A ring that comes together with a cancellation would hide it. Who then
+            # starts what is cancelled at once, and rings, would go on for ever.
+            await checkpoint_if_cancelled()
         rang, self._has_rung = self._has_rung, False
         return rang
 
