@@ -19,8 +19,9 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 	--maxprocesses=4 --dist=worksteal
 
 # Tests that `make test` leaves to `make endurance`, so that it takes no three minutes.
-ENDURANCE := $(addprefix tests/,cli/test_demo_view.py e2e/test_demo.py \
-	e2e/test_sudden_death.py e2e/test_full_disk.py e2e/test_frozen.py \
+ENDURANCE := $(addprefix tests/,cli/test_demo_view.py docs/test_pages.py \
+	e2e/test_demo.py e2e/test_own_sandbox.py e2e/test_sudden_death.py \
+	e2e/test_full_disk.py e2e/test_frozen.py \
 	e2e/test_a_network_that_repeats_the_token.py sandbox/test_fuzz.py \
 	sandbox/test_matrix_in_short.py simulation/test_sweeps.py simulation/test_trial.py \
 	strategies/test_process_containment.py testing/test_plugin.py)
