@@ -18,6 +18,15 @@ PATIENCE = "1"
 LONGER_THAN_ITS_PATIENCE = 2.5
 
 
+def impatient(network: Network, data: Path) -> list[str]:
+    """Run until all is done, waiting for no answer for long."""
+    return [
+        *("run", "--base-url", network.base_url, "--data-dir", str(data)),
+        *("--max-tasks", "30"),
+        *("--set", f"network.total_timeout_seconds={PATIENCE}", "--log-level", "debug"),
+    ]
+
+
 @asynccontextmanager
 async def frozen(process: Process) -> AsyncIterator[None]:
     process.send_signal(signal.SIGSTOP)
@@ -35,11 +44,7 @@ async def test_a_frozen_daemon_goes_on_where_it_was(
 ) -> None:
     network = await start_network("--tasks", "30", "--kinds", KINDS)
     data = tmp_path / "data"
-    daemon = await start(
-        *("run", "--base-url", network.base_url, "--data-dir", str(data)),
-        *("--max-tasks", "30"),
-        *("--set", f"network.total_timeout_seconds={PATIENCE}", "--log-level", "debug"),
-    )
+    daemon = await start(*impatient(network, data))
 
     for event in ("task.claimed", "task.executed", "task.submitted"):
         await daemon.event(event)
@@ -58,11 +63,7 @@ async def test_a_network_that_hangs_in_the_middle_of_a_request_costs_only_time(
 ) -> None:
     network = await start_network("--tasks", "30", "--kinds", KINDS)
     data = tmp_path / "data"
-    daemon = await start(
-        *("run", "--base-url", network.base_url, "--data-dir", str(data)),
-        *("--max-tasks", "30"),
-        *("--set", f"network.total_timeout_seconds={PATIENCE}", "--log-level", "debug"),
-    )
+    daemon = await start(*impatient(network, data))
 
     await daemon.event("task.submitted", 3)
     async with frozen(network.process):
