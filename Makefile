@@ -113,13 +113,17 @@ contract-matrix: $(VENV)/.installed ## earn on 70 networks that differ where the
 
 .PHONY: simulate
 simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
-	$(BIN)/journeyman simulate --chaos hard --days 0.25 --seeds $(SEEDS) --jobs $(JOBS)
+	$(BIN)/python -m tests.simulation simulate --chaos hard --days 0.25 --seeds $(SEEDS) --jobs $(JOBS)
 
 .PHONY: sweeps
 sweeps: $(VENV)/.installed ## every crash, pair of crashes, and fault with a crash (EVERY=1)
-	$(BIN)/journeyman simulate --sweep crashes --every $(EVERY) --jobs $(JOBS)
-	$(BIN)/journeyman simulate --sweep pairs --every $(EVERY) --jobs $(JOBS)
-	$(BIN)/journeyman simulate --sweep fault-crash --every $(EVERY) --jobs $(JOBS)
+	$(BIN)/python -m tests.simulation simulate --sweep crashes --every $(EVERY) --jobs $(JOBS)
+	$(BIN)/python -m tests.simulation simulate --sweep pairs --every $(EVERY) --jobs $(JOBS)
+	$(BIN)/python -m tests.simulation simulate --sweep fault-crash --every $(EVERY) --jobs $(JOBS)
+
+.PHONY: trial
+trial: $(VENV)/.installed ## measure what choosing well is worth, in simulated time
+	$(BIN)/python -m tests.simulation trial
 
 .PHONY: mutants
 mutants: $(VENV)/.installed ## does the simulation find the bugs that we plant?
@@ -132,7 +136,7 @@ fix: $(VENV)/.installed ## format, and repair what lint can repair
 
 .PHONY: generate
 generate: $(VENV)/.installed ## write the files that are made from the code
-	$(BIN)/python -m journeyman.settings.generate
+	$(BIN)/python -m journeyman.settings.describe
 	$(BIN)/journeyman events --write
 
 .PHONY: bench

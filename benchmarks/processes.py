@@ -15,12 +15,14 @@ from pathlib import Path
 
 import anyio
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Task, TaskId
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.loader import load_file
-from journeyman.strategies.rehearsal import Stage
-from journeyman.strategies.runners import Finished, Isolation, Runner
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.outcomes import Finished
+from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.rehearsal import Stage
+from journeyman.strategies.running.runner import Runner
 
 SOURCE = """
 from journeyman import strategy
@@ -51,7 +53,7 @@ async def main(tasks: int) -> None:
         print(f"{name:<10}  p50 {ranks[49]:.2f} ms, p90 {ranks[89]:.2f} ms")
 
 
-def echo_in(folder: Path) -> Loaded:
+def echo_in(folder: Path) -> LoadedStrategy:
     """Write the strategy into a folder, and load it."""
     file = folder / "echo.py"
     file.write_text(SOURCE)
@@ -59,7 +61,7 @@ def echo_in(folder: Path) -> Loaded:
     return loaded
 
 
-async def milliseconds(runner: Runner, loaded: Loaded) -> float:
+async def milliseconds(runner: Runner, loaded: LoadedStrategy) -> float:
     """Run one task, and give how long that took."""
     task = Task(id=TaskId("t"), text=TEXT, reward=1)
     context = Stage().context(loaded.name, task, Path())

@@ -24,16 +24,17 @@ from typing import IO
 
 import anyio
 
-from journeyman.daemon.agent import World
 from journeyman.daemon.daemon import run_daemon
+from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
 from journeyman.daemon.strategies import ready_strategies
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.domain import Confirmed, IdempotencyKey, Identity, Result, Task
-from journeyman.network import HttpLimits, NetworkClient
-from journeyman.observability import Event, Log
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import IdempotencyKey, Identity, Result, Task
+from journeyman.network.client import NetworkClient
+from journeyman.network.http import HttpLimits
+from journeyman.observability.events import Event, Log
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
-from journeyman.settings import load_settings
+from journeyman.settings.sources import load_settings
 
 KINDS = "word_count"
 """Quick to do and to grade, so that what is measured is the way there and back."""
@@ -141,8 +142,10 @@ async def run_the_daemon(
         measures: list[Measure] = []
         timed = TimedLog(log, Stopwatch(), measures)
         randomness = SystemRandomness()
-        world = World(clock=clock, randomness=randomness, log=timed, redactor=redactor)
-        await run_daemon(loaded.settings, base_url, world)
+        environment = Environment(
+            clock=clock, randomness=randomness, log=timed, redactor=redactor
+        )
+        await run_daemon(loaded.settings, base_url, environment)
     (measure,) = measures
     return measure
 

@@ -3,7 +3,7 @@
 What a strategy author needs is importable from here, and nothing heavy comes with it.
 """
 
-from journeyman.domain.version import __version__
+from journeyman.domain import __version__
 from journeyman.strategies.api import (
     Context,
     Decision,

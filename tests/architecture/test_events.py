@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import journeyman
-from journeyman.observability import CATALOGUE, Event
+from journeyman.observability.events import CATALOGUE, Event
 
 SOURCE = Path(journeyman.__file__).parent
 NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")

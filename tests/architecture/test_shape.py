@@ -13,7 +13,6 @@ import journeyman
 
 SOURCE = Path(journeyman.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-LONGEST_MODULE = 400
 LONGEST_FUNCTION = 50
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -28,12 +27,6 @@ def _place(file: Path, node: ast.stmt | ast.expr) -> str:
 
 def _functions(file: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return (node for node in ast.walk(_tree(file)) if isinstance(node, FUNCTIONS))
-
-
-def test_no_module_is_longer_than_four_hundred_lines() -> None:
-    sizes = {file: len(file.read_text("utf-8").splitlines()) for file in FILES}
-
-    assert [file for file, size in sizes.items() if size > LONGEST_MODULE] == []
 
 
 def test_no_function_is_longer_than_fifty_lines() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.domain.version import __version__
+from journeyman.domain import __version__
 
 Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.strategies import generation_of
-from journeyman.daemon.system import SystemClock
-from journeyman.journal import Condition, DataDirectory, Health, Journal
-from journeyman.strategies.loader import load
-from journeyman.strategies.registry import Registry
+from journeyman.journal.directory import DataDirectory
+from journeyman.journal.journal import Journal
+from journeyman.journal.strategy_health import Condition, Health
+from journeyman.strategies.loading.loader import load
+from journeyman.strategies.loading.registry import Registry
 
 Run = Callable[..., Any]
 

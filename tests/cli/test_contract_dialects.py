@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from journeyman.domain import ACTIONS
+from journeyman.domain.requests import ACTIONS
 
 Run = Callable[..., Any]
 

@@ -8,10 +8,10 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from journeyman.daemon.control_client import ControlClient
-from journeyman.domain import NewTask
+from journeyman.control.client import ControlClient
 from journeyman.domain.errors import JourneymanError, NotRunningError, StateError
-from journeyman.journal import DataDirectory, DirectoryLock
+from journeyman.domain.tasks import NewTask
+from journeyman.journal.directory import DataDirectory, DirectoryLock
 
 Run = Callable[..., Any]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from journeyman.journal import DataDirectory, DirectoryLock, load_identity
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.identity import load_identity
 
 Run = Callable[..., Any]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import JSON
-from journeyman.journal import Journal
-from journeyman.network import Observed, Observer
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import JSON
+from journeyman.journal.journal import Journal
+from journeyman.network.observation import Observed, Observer
 
 Run = Callable[..., Any]
 

@@ -176,7 +176,7 @@ def test_a_bug_is_told_as_one_without_a_traceback(
     def fail(*_arguments: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("journeyman.daemon.status.journal_status", fail)
+    monkeypatch.setattr("journeyman.daemon.commands.journal_status", fail)
 
     plain = run("status", "--data-dir", str(lived))
     monkeypatch.setenv("JOURNEYMAN_DEBUG", "1")

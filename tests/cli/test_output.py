@@ -2,8 +2,15 @@
 
 import pytest
 
-from journeyman.cli.output import facts, plain_table, table
-from journeyman.cli.text import counted, duration, neutral, shortened
+from journeyman.cli.output import (
+    counted,
+    duration,
+    facts,
+    neutral,
+    plain_table,
+    shortened,
+    table,
+)
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.cli.app import ALL_COMMANDS
-from journeyman.cli.command import Command
+from journeyman.cli.app import COMMANDS, TASKS_SHOW, Entry, LazyCommand
 from journeyman.domain import errors
 
 TEXT = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("command", ALL_COMMANDS, ids=lambda c: c.example)
-def test_each_command_is_there_with_its_example(command: Command) -> None:
-    assert command.example in TEXT
+@pytest.mark.parametrize("entry", [*COMMANDS, TASKS_SHOW], ids=lambda e: e.words)
+def test_each_command_is_there_with_its_example_and_its_summary(entry: Entry) -> None:
+    command = LazyCommand(entry).load()
+
+    assert command.epilog.removeprefix("Example: ") in TEXT
+    assert command.help.splitlines()[0] == entry.summary
 
 
 def test_each_exit_code_is_there() -> None:

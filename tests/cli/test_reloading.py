@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.system import SystemClock
-from journeyman.journal import Condition, DataDirectory, DirectoryLock, Health, Journal
+from journeyman.daemon.environment import SystemClock
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.journal import Journal
+from journeyman.journal.strategy_health import Condition, Health
 
 Run = Callable[..., Any]
 

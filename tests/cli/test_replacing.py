@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Run
 
-from journeyman.cli.status_sheet import sheet
+from journeyman.cli.commands.status import sheet
 
 
 def test_a_new_agent_takes_the_place_of_the_old_one_which_is_kept(

@@ -7,21 +7,14 @@ from typing import Any
 
 import pytest
 
-from journeyman.cli.replaying import moment_of
-from journeyman.domain import Result, Task, TaskId, TaskState
+from journeyman.cli.commands.replay import moment_of
 from journeyman.domain.errors import UsageError
-from journeyman.journal import (
-    Confidence,
-    DataDirectory,
-    EntryKind,
-    Journal,
-    NewEntry,
-    NewSighting,
-    ShadowVerdict,
-    Standing,
-    encode_opinions,
-    shown,
-)
+from journeyman.domain.tasks import Result, Task, TaskId, TaskState
+from journeyman.journal.directory import DataDirectory
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.recordings import NewRecordedDecision, encode_opinions, shown
+from journeyman.journal.shadows import ShadowState, ShadowVerdict
 from journeyman.testing import FakeClock
 
 Run = Callable[..., Any]
@@ -67,8 +60,8 @@ class Past:
         opinions = [("count", wanted_by == "count", "as it was", float(reward))]
         done = Task(id=task.id, kind="text", reward=reward, text=told_later)
         with self.journal.tx("past"):
-            self.journal.tape.add(
-                NewSighting(
+            self.journal.recordings.add(
+                NewRecordedDecision(
                     task_id=task.id,
                     task=json.dumps(shown(task)),
                     in_part=in_part,
@@ -299,8 +292,8 @@ def test_a_strategy_that_was_in_shadow_is_compared_with_what_it_said_there(
 ) -> None:
     past.saw(5, wanted_by="other")
     with past.journal.tx("shadow"):
-        past.journal.tape.add(
-            NewSighting(
+        past.journal.recordings.add(
+            NewRecordedDecision(
                 task_id=TaskId("t1"),
                 task='{"reward": 5}',
                 in_part=False,
@@ -385,7 +378,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
 def shadowed(past: Past) -> Past:
     with past.journal.tx("shadow"):
         past.journal.shadows.add([verdict("t1"), verdict("t2", live="", offer=2.5)])
-        past.journal.shadows.put_standing(Standing(shadows=("count", "young")))
+        past.journal.shadows.put_standing(ShadowState(shadows=("count", "young")))
     return past
 
 

@@ -6,11 +6,9 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias, get_args
 
-from journeyman.sandbox.containers import ContainerName
-from journeyman.sandbox.dialects import DialectName
-from journeyman.sandbox.records import RecordForm, ValueForm
-from journeyman.sandbox.spelling import Naming
-from journeyman.sandbox.vocabularies import VocabularyName
+from journeyman.sandbox.error_bodies import VocabularyName
+from journeyman.sandbox.layouts import ContainerName, Naming, RecordForm, ValueForm
+from journeyman.sandbox.requests import DialectName
 
 Combination: TypeAlias = Mapping[str, Any]
 """From an option of the sandbox to its value."""

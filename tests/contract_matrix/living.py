@@ -9,13 +9,12 @@ import anyio
 import httpx2 as httpx
 from tests.contract_matrix.combinations import Combination
 
-from journeyman.daemon.agent import World
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.journal import Journal
+from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, serving
-from journeyman.settings import load_settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 TASKS = 2
@@ -86,7 +85,7 @@ async def _run(
     given: Mapping[str, object], folder: Path, log: RecordingLog, until: str
 ) -> None:
     loaded = load_settings(files=[], overrides=given, environ={}, cwd=folder)
-    world = World(
+    environment = Environment(
         clock=SystemClock(),
         randomness=SystemRandomness(),
         log=log,
@@ -100,7 +99,7 @@ async def _run(
 
         if until:
             group.start_soon(stop_at_event)
-        await run_daemon(loaded.settings, str(given["network.base_url"]), world)
+        await run_daemon(loaded.settings, str(given["network.base_url"]), environment)
         group.cancel_scope.cancel()
 
 

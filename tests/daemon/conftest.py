@@ -11,13 +11,13 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from journeyman.daemon.agent import World
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.journal import Journal
+from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
-from journeyman.settings import Settings, load_settings
+from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://127.0.0.1:8080"
@@ -48,8 +48,8 @@ class Site:
             files=[], overrides=given, environ={}, cwd=self.folder
         ).settings
 
-    def world(self) -> World:
-        return World(
+    def environment(self) -> Environment:
+        return Environment(
             clock=SystemClock(),
             randomness=SystemRandomness(),
             log=self.log,
@@ -60,7 +60,7 @@ class Site:
     async def run(self, base_url: str = URL, **changes: Any) -> None:  # noqa: ANN401 - as above
         """Run a daemon until it ends by itself."""
         with anyio.fail_after(20):
-            await run_daemon(self.settings(**changes), base_url, self.world())
+            await run_daemon(self.settings(**changes), base_url, self.environment())
 
     async def logged(self, event: str) -> None:
         """Wait until an event was logged."""

@@ -10,22 +10,24 @@ from typing import Any
 
 import anyio
 import httpx2 as httpx
-
-from journeyman.console import Desk
-from journeyman.daemon.agent import World, open_agent
-from journeyman.daemon.daemon import Daemon
-from journeyman.daemon.shutdown import Shutdown
-from journeyman.daemon.strategies import load_strategies
-from journeyman.journal import Journal
-from journeyman.observability import Log
-from journeyman.observability.redaction import Redactor
-from journeyman.settings import Settings, load_settings
-from journeyman.simulation import (
+from tests.simulation.loop import (
     SeededRandomness,
     SimulatedClock,
     SimulationLoop,
     scheduled_by,
 )
+
+from journeyman.control.server import Desk
+from journeyman.daemon.agent import open_agent
+from journeyman.daemon.daemon import Daemon
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.strategies import load_strategies
+from journeyman.journal.journal import Journal
+from journeyman.observability.events import Log
+from journeyman.observability.redaction import Redactor
+from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://network.example"
@@ -131,7 +133,7 @@ class Household:
             await script(desk)
             shutdown.request("the script has ended")
 
-        world = World(
+        environment = Environment(
             clock=clock,
             randomness=SeededRandomness("household", self.seconds),
             log=self.log,
@@ -143,10 +145,15 @@ class Household:
             has_processes=False,
         )
         with anyio.fail_after(SECONDS_TO_LIVE):
-            async with open_agent(settings, URL, world) as agent:
+            async with open_agent(settings, URL, environment) as agent:
                 registry = load_strategies(settings.strategies)
                 daemon = Daemon(
-                    settings, agent, registry, world, shutdown, reread=self.settings
+                    settings,
+                    agent,
+                    registry,
+                    environment,
+                    shutdown,
+                    reread=self.settings,
                 )
                 await daemon.run()
 

@@ -8,13 +8,13 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import URL, Answering, Site
 
-from journeyman.cli.status_sheet import sheet
+from journeyman.cli.commands.status import sheet
+from journeyman.daemon.commands import journal_status
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.status import journal_status
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Identity
+from journeyman.daemon.environment import SystemClock
 from journeyman.domain.errors import NetworkError, StateError
-from journeyman.journal import load_identity
+from journeyman.domain.tasks import Identity
+from journeyman.journal.identity import load_identity
 
 
 def refuse(_path: Path, _identity: Identity) -> None:
@@ -25,7 +25,7 @@ def refuse(_path: Path, _identity: Identity) -> None:
 async def test_a_token_that_arrived_before_a_crash_is_ours_after_it(
     site: Site,
 ) -> None:
-    born = replace(site.world(), save_identity=refuse)
+    born = replace(site.environment(), save_identity=refuse)
     with pytest.raises(StateError):
         await run_daemon(site.settings(work__once=True), URL, born)
     assert load_identity(site.data / "identity.json") is None
@@ -53,7 +53,7 @@ class Hurried(SystemClock):
 
 async def run_in_vain(site: Site) -> None:
     """Start a daemon that cannot join."""
-    hurried = replace(site.world(), clock=Hurried())
+    hurried = replace(site.environment(), clock=Hurried())
     with pytest.raises(NetworkError):
         await run_daemon(site.settings(work__once=True), URL, hurried)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.daemon.container import is_on_mount, would_die_with_container
+from journeyman.daemon.disk import is_on_mount, would_die_with_container
 
 MOUNTS = """\
 622 512 0:62 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l
@@ -37,7 +37,7 @@ def test_a_path_is_on_a_volume_or_is_not(path: str, *, is_on: bool) -> None:
 def test_outside_of_a_container_nothing_is_feared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("journeyman.daemon.container.MARKS", (tmp_path / "absent",))
+    monkeypatch.setattr("journeyman.daemon.disk.MARKS", (tmp_path / "absent",))
 
     assert not would_die_with_container(tmp_path)
 
@@ -46,8 +46,8 @@ def test_inside_of_one_a_path_on_no_volume_is_warned_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    monkeypatch.setattr("journeyman.daemon.container.MARKS", (tmp_path,))
-    monkeypatch.setattr("journeyman.daemon.container.MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr("journeyman.daemon.disk.MARKS", (tmp_path,))
+    monkeypatch.setattr("journeyman.daemon.disk.MOUNTS", tmp_path / "mountinfo")
 
     assert would_die_with_container(tmp_path)
     assert not would_die_with_container(Path("/data"))

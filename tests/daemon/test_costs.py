@@ -6,9 +6,11 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
-from journeyman.console import Desk
-from journeyman.daemon.costs import Costs
-from journeyman.journal import CommitObserver, DiskRefusal, EntryKind, Journal
+from journeyman.control.server import Desk
+from journeyman.journal.database import CommitObserver, DiskRefusal
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import EntryKind
+from journeyman.lifecycle.context import Costs
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 SPENDER = """

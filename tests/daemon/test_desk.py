@@ -12,7 +12,7 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.journal import load_identity
+from journeyman.journal.identity import load_identity
 
 MORE = """
 from journeyman import Strategy

@@ -9,8 +9,9 @@ from tests.daemon.conftest import URL, Site
 
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.disk import MEBIBYTE, OBSTACLE, DiskWatch, free_bytes
-from journeyman.loop import Gate
-from journeyman.testing import RecordingLog
+from journeyman.lifecycle.gate import Gate
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 
 class Disk:
@@ -29,7 +30,14 @@ class Disk:
 
 @pytest.fixture
 def gate() -> Gate:
-    return Gate()
+    return Gate(
+        RateLimiter(
+            clock=FakeClock(),
+            randomness=FakeRandomness(),
+            log=RecordingLog(),
+            private=frozenset(),
+        )
+    )
 
 
 @pytest.fixture
@@ -75,11 +83,11 @@ def test_the_file_system_is_asked(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_claimed_until_there_is_room(site: Site) -> None:
-    world = replace(site.world(), free_bytes=Disk(1, 1, 1, 900))
+    environment = replace(site.environment(), free_bytes=Disk(1, 1, 1, 900))
     settings = site.settings(work__max_tasks=2, schedule__discover_every_seconds=0.01)
 
     with anyio.fail_after(20):
-        await run_daemon(settings, URL, world)
+        await run_daemon(settings, URL, environment)
 
     names = site.log.names
     assert names.index("data.disk_has_room") < names.index("task.claimed")
@@ -88,10 +96,10 @@ async def test_nothing_is_claimed_until_there_is_room(site: Site) -> None:
 
 
 async def test_while_the_disk_is_nearly_full_nothing_is_claimed(site: Site) -> None:
-    world = replace(site.world(), free_bytes=Disk(1))
+    environment = replace(site.environment(), free_bytes=Disk(1))
 
     with anyio.fail_after(20):
-        await run_daemon(site.settings(work__once=True), URL, world)
+        await run_daemon(site.settings(work__once=True), URL, environment)
 
     with site.journal() as journal:
         assert journal.tasks.counts() == {}

@@ -16,14 +16,17 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from tests.daemon.conftest import READY
 
-from journeyman.daemon.agent import World
-from journeyman.daemon.doctor import Case, Finding, examine
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.domain import AccessToken, AgentId, Identity
+from journeyman.daemon.doctor.examination import Case, examine
+from journeyman.daemon.doctor.finding import Finding
+from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
 from journeyman.domain.errors import ConfigurationError
-from journeyman.journal import DataDirectory, DirectoryLock, Journal, save_identity
+from journeyman.domain.tasks import AccessToken, AgentId, Identity
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.identity import save_identity
+from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
-from journeyman.settings import Settings, load_settings
+from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-of-the-doctors-test"  # noqa: S105 - of no real service
@@ -70,7 +73,7 @@ class Patient:
         return settings.network.base_url
 
     async def examined(self, *, fix: bool = False) -> dict[str, Finding]:
-        world = World(
+        environment = Environment(
             clock=LateClock(self.late),
             randomness=SystemRandomness(),
             log=RecordingLog(),
@@ -81,7 +84,7 @@ class Patient:
             settings=self.settings,
             directory=lambda: self.data,
             address=self.named,
-            world=world,
+            environment=environment,
         )
         with anyio.fail_after(20):
             return {found.check: found for found in await examine(case, fix=fix)}

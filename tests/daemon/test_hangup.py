@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from journeyman.daemon.hangup import listen_for_hangup
+from journeyman.daemon.shutdown import listen_for_hangup
 
 pytestmark = pytest.mark.usefixtures("not_deaf")
 
@@ -16,7 +16,7 @@ async def _hear(
     monkeypatch: pytest.MonkeyPatch, path: Path, *, closes: bool
 ) -> list[str]:
     heard: list[str] = []
-    monkeypatch.setattr("journeyman.daemon.hangup.TERMINAL", str(path))
+    monkeypatch.setattr("journeyman.daemon.shutdown.TERMINAL", str(path))
     async with anyio.create_task_group() as group:
         group.start_soon(
             listen_for_hangup, lambda: heard.append("reload"), heard.append

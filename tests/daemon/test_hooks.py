@@ -8,7 +8,7 @@ import pytest
 from tests.daemon.conftest import MakeSite
 from tests.daemon.simulated import Household
 
-from journeyman.console import Desk
+from journeyman.control.server import Desk
 
 EAR = """
     import anyio
@@ -253,7 +253,7 @@ async def test_a_plain_hook_that_blocks_blocks_only_itself(make_site: MakeSite) 
 def test_outcomes_that_nobody_hears_are_dropped_before_they_fill_the_memory(
     home: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("journeyman.daemon.hooks.MOST_WAITING", 2)
+    monkeypatch.setattr("journeyman.lifecycle.hooks.MOST_WAITING", 2)
     home.write("ear.py", _with(OUTCOME, "await anyio.sleep(5)"))
     home.network.offer(6)
 

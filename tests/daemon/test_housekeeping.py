@@ -6,9 +6,9 @@ from functools import partial
 import anyio
 from tests.daemon.conftest import Site
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Task, TaskId, TaskState
-from journeyman.journal import Journal
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import Task, TaskId, TaskState
+from journeyman.journal.journal import Journal
 
 
 def pass_over(site: Site, task_id: str, *, days_ago: float) -> None:

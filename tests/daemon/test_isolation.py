@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.daemon.isolation import isolation_of
-from journeyman.daemon.strategies import generation_of, load_strategies
-from journeyman.journal import DataDirectory
-from journeyman.settings import IsolationSettings, StrategySettings
+from journeyman.daemon.strategies import generation_of, isolation_of, load_strategies
+from journeyman.journal.directory import DataDirectory
+from journeyman.settings.sections import IsolationSettings, StrategySettings
 from journeyman.strategies.api import RunnerName
-from journeyman.strategies.child.descendants import children_of
+from journeyman.strategies.child.kernel import children_of
 
 PLAIN = """
 from journeyman import strategy

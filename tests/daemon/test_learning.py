@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import URL, MakeSite
 
-from journeyman.daemon.learning import Learning
-from journeyman.domain import JSON
-from journeyman.journal import Journal
-from journeyman.network import Observed, records_from
+from journeyman.daemon.agent import Learning
+from journeyman.domain.tasks import JSON
+from journeyman.journal.journal import Journal
+from journeyman.network.observation import Observed, records_from
 from journeyman.testing import FakeClock
 
 NETWORK = "http://network"

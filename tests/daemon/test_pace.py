@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 
-from journeyman.daemon.pace import Pace
-from journeyman.loop import Poll
+from journeyman.daemon.loops import Pace
 from journeyman.testing import FakeRandomness
+from journeyman.worker.discover import Poll
 
 EMPTY = Poll(productive=False)
 AGENTS, USUAL, LONGEST = 1000, 30.0, 300.0

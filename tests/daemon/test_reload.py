@@ -10,9 +10,9 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household
 
-from journeyman.console import Desk
+from journeyman.control.server import Desk
 from journeyman.domain.errors import StateError
-from journeyman.strategies.local_modules import PREFIX
+from journeyman.strategies.loading.importing import PREFIX
 
 WORKER = """
     import anyio

@@ -13,13 +13,15 @@ from journeyman.domain.errors import (
     SafetyError,
     StateError,
 )
-from journeyman.journal import DataDirectory, DirectoryLock, Journal, load_identity
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.identity import load_identity
+from journeyman.journal.journal import Journal
 
 URL = "http://127.0.0.1:8080"
 
 
 async def replace(site: Site, base_url: str = URL) -> Replaced:
-    return await replace_agent(site.settings(), base_url, site.world())
+    return await replace_agent(site.settings(), base_url, site.environment())
 
 
 async def test_a_new_agent_joins_and_the_old_one_is_kept_beside_it(site: Site) -> None:
@@ -47,7 +49,7 @@ async def test_both_agents_go_on_from_their_own_files(site: Site) -> None:
     done = await replace(site)
     assert done.put_aside.journal is not None
     await site.run(work__max_tasks=1)
-    with Journal(done.put_aside.journal, site.world().clock.now) as books:
+    with Journal(done.put_aside.journal, site.environment().clock.now) as books:
         assert books.tasks.counts()["completed"] == 2
         assert books.ledger.balance() == done.old.credits
 
@@ -70,7 +72,7 @@ async def test_a_daemon_that_runs_is_not_replaced(site: Site) -> None:
 async def test_a_network_that_registers_nobody_leaves_the_old_agent_in_force(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("journeyman.loop.join.TRIES_PER_START", 1)
+    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     await site.run(work__max_tasks=1)
     before = load_identity(site.data / "identity.json")
     good, site.transport = site.transport, Answering(403, b"{}")

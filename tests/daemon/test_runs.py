@@ -13,7 +13,8 @@ from journeyman.domain.errors import (
     SafetyError,
     StateError,
 )
-from journeyman.journal import DataDirectory, DirectoryLock, load_identity
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.identity import load_identity
 
 PAGE = b"<!DOCTYPE html><title>Welcome to nginx!</title>"
 SLOW = """
@@ -106,7 +107,7 @@ async def test_every_line_about_the_agent_names_it_and_every_line_about_a_task_t
 async def test_a_page_instead_of_json_is_told_clearly(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("journeyman.loop.join.TRIES_PER_START", 1)
+    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     site.transport = Answering(200, PAGE, "text/html")
 
     with pytest.raises(NetworkError, match=r"base_url") as caught:
@@ -119,7 +120,7 @@ async def test_a_page_instead_of_json_is_told_clearly(
 async def test_a_network_that_cannot_be_reached_is_told_clearly(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("journeyman.loop.join.TRIES_PER_START", 1)
+    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     site.transport = Unreachable()
 
     with pytest.raises(NetworkError, match=r"could not join[\s\S]*--base-url"):

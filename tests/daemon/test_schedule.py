@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
+from journeyman.daemon.environment import SystemClock, SystemRandomness
 from journeyman.daemon.loops import repeat
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.shutdown import Shutdown
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.loop import Bell
+from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.testing import FakeClock
 
 
@@ -22,27 +22,27 @@ async def schedule() -> AsyncIterator[Schedule]:
 
 
 async def test_it_rings_once_after_a_while(schedule: Schedule) -> None:
-    bell = Bell()
-    schedule.after("one", 0.01, bell.ring)
+    wakeup = Wakeup()
+    schedule.after("one", 0.01, wakeup.notify)
 
     with anyio.fail_after(5):
-        assert await bell.wait()
+        assert await wakeup.wait()
 
 
 async def test_it_rings_again_and_again(schedule: Schedule) -> None:
-    bell = Bell()
-    schedule.every("many", 0.01, bell.ring)
+    wakeup = Wakeup()
+    schedule.every("many", 0.01, wakeup.notify)
 
     with anyio.fail_after(5):
-        assert [await bell.wait() for _ in range(3)] == [True] * 3
+        assert [await wakeup.wait() for _ in range(3)] == [True] * 3
 
 
 async def test_a_later_call_of_the_same_name_takes_the_place_of_the_first(
     schedule: Schedule,
 ) -> None:
-    first, second = Bell(), Bell()
-    schedule.after("look", 0.05, first.ring)
-    schedule.after("look", 0.01, second.ring)
+    first, second = Wakeup(), Wakeup()
+    schedule.after("look", 0.05, first.notify)
+    schedule.after("look", 0.01, second.notify)
 
     with anyio.fail_after(5):
         assert await second.wait()
@@ -53,11 +53,11 @@ async def test_what_is_late_is_rung_and_not_dropped() -> None:
     behind = FakeClock()  # its hour is long past: as after a suspended night
     schedule = Schedule(behind)
     schedule.start()
-    bell = Bell()
-    schedule.after("late", 1, bell.ring)
+    wakeup = Wakeup()
+    schedule.after("late", 1, wakeup.notify)
 
     with anyio.fail_after(5):
-        assert await bell.wait()
+        assert await wakeup.wait()
     schedule.stop()
 
 

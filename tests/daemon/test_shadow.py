@@ -7,7 +7,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household
 
-from journeyman.console import Desk
+from journeyman.control.server import Desk
 from journeyman.daemon.strategies import load_strategies, shadows_of
 from journeyman.domain.errors import ConfigurationError, UsageError
 
@@ -91,7 +91,7 @@ def test_a_shadow_decides_beside_the_others_and_does_nothing(home: Household) ->
     with home.journal() as journal:
         (score,) = journal.shadows.scores()
         assert journal.tasks.counts() == {"completed": 3, "skipped": 2}
-        assert [one.strategy for one in journal.tape.last(9)].count("usual") == 3
+        assert [one.strategy for one in journal.recordings.last(9)].count("usual") == 3
     assert (score.strategy, score.asked, score.wanted, score.alone) == (
         "fresh",
         5,

@@ -3,19 +3,17 @@
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from tests.network.pressure.conftest import (
-    URL,
-    Answer,
-    PassingClock,
-    Scripted,
-)
+from tests.network.rate_limit.conftest import URL, Answer, PassingClock, Scripted
 
-from journeyman.daemon.pace import Pace
-from journeyman.domain import AccessToken, AgentId, Identity, Task
-from journeyman.loop import Backoff, Discover, Select
-from journeyman.loop.select import Verdict
-from journeyman.network import ASSUMED, NetworkClient, Pressure
+from journeyman.daemon.loops import Pace
+from journeyman.domain.tasks import AccessToken, AgentId, Identity, Task
+from journeyman.network.client import NetworkClient
+from journeyman.network.dialect import ASSUMED
+from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.testing import FakeRandomness, RecordingLog
+from journeyman.worker.discover import Discover
+from journeyman.worker.retry import Backoff
+from journeyman.worker.select import Decision, Select
 
 HOUR = 3600.0
 STORM = {"error": "rate_limited"}
@@ -27,8 +25,8 @@ class Nobody(Select):
     def __init__(self) -> None:
         """Need nothing."""
 
-    def __call__(self, tasks: tuple[Task, ...]) -> Verdict:
-        return Verdict(known=len(tasks))
+    def decide(self, tasks: tuple[Task, ...]) -> Decision:
+        return Decision(known=len(tasks))
 
 
 class Poller:
@@ -38,7 +36,7 @@ class Poller:
         self.clock, randomness = PassingClock(), FakeRandomness(seed)
         self.network = Scripted(self.clock, lambda _: Answer(body={"tasks": []}))
         log = RecordingLog()
-        self.pressure = Pressure(
+        self.rate_limiter = RateLimiter(
             clock=self.clock, randomness=randomness, log=log, private=ASSUMED.private
         )
         self.client = NetworkClient(
@@ -46,14 +44,14 @@ class Poller:
             log=log,
             clock=self.clock,
             transport=self.network,
-            pressure=self.pressure,
+            rate_limiter=self.rate_limiter,
         )
         self.client.identify(Identity(AgentId("a"), AccessToken("secret"), URL))
         self.discover = Discover(
-            market=self.client,
+            network=self.client,
             select=Nobody(),
             backoff=Backoff(randomness),
-            outlook=self.pressure,
+            rate_limiter=self.rate_limiter,
             limit=50,
             log=log,
         )
@@ -61,7 +59,7 @@ class Poller:
 
     async def poll(self) -> float:
         """Look once, let the pause after it pass, and give that pause."""
-        poll = await self.discover()
+        poll = await self.discover.look()
         wait = self._pace.next_wait(poll, is_hungry=True, is_busy=True)
         self.clock.advance(wait)
         return wait
@@ -101,13 +99,13 @@ async def test_a_storm_halves_the_requests_and_ten_polls_later_all_is_normal(
     assert in_storm <= normal / 2
 
     poller.network.reply = lambda _: Answer(body={"tasks": []})
-    while poller.pressure.held("marketplace_tasks"):
+    while poller.rate_limiter.held("marketplace_tasks"):
         await poller.poll()
     waits = [await poller.poll() for _ in range(10)]
     after = await poller.poll_for(HOUR)
 
     assert waits[9] <= 60  # the usual pause: thirty seconds on average
-    assert not poller.pressure._lanes["marketplace_tasks"].is_slowed
+    assert not poller.rate_limiter._lanes["marketplace_tasks"].is_slowed
     assert after == pytest.approx(normal, rel=0.25)
 
 

@@ -10,7 +10,7 @@ from journeyman.daemon.strategies import (
     ready_strategies,
     strategies_directory,
 )
-from journeyman.settings import StrategySettings
+from journeyman.settings.sections import StrategySettings
 
 ECHO = """
 from journeyman import Strategy, param

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
-from journeyman.console import Desk
-from journeyman.journal import SpendState
+from journeyman.control.server import Desk
+from journeyman.journal.spends import SpendState
 
 POSTER = """
     from journeyman import NewTask, Strategy

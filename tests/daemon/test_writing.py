@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from journeyman.daemon.writing import JournalShapeMemory, writing_from
-from journeyman.journal import Journal
-from journeyman.settings import ContractSettings
+from journeyman.daemon.agent import JournalShapeMemory, writing_from
+from journeyman.journal.journal import Journal
+from journeyman.settings.sections import ContractSettings
 from journeyman.testing import FakeClock
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.strategies.loader import load
+from journeyman.strategies.loading.loader import load
 
 DOCS = Path(__file__).parents[2] / "docs"
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from journeyman.domain import MILLIONTHS, millionths_of
+from journeyman.domain.credits import MILLIONTHS, millionths_of
 
 
 @pytest.mark.parametrize(

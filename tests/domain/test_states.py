@@ -2,7 +2,7 @@
 
 import pytest
 
-from journeyman.domain import (
+from journeyman.domain.tasks import (
     IN_FLIGHT,
     INTENTS,
     TERMINAL,

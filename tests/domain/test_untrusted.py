@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from journeyman.domain import Task, TaskId, UntrustedText
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.domain.text import UntrustedText
 
 
 def test_the_free_text_of_a_task_is_marked_as_untrusted() -> None:

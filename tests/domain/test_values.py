@@ -6,18 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from journeyman.domain import (
-    CREDITS_PER_USD,
-    STARTER_CREDITS,
-    AccessToken,
-    AgentId,
-    Identity,
-    Task,
-    TaskId,
-    cents_for,
-)
 from journeyman.domain import errors as all_errors
+from journeyman.domain.credits import CREDITS_PER_USD, STARTER_CREDITS, cents_for
 from journeyman.domain.errors import JourneymanError
+from journeyman.domain.tasks import AccessToken, AgentId, Identity, Task, TaskId
 
 SECRET = "tok-4f1d9c0a-secret"  # noqa: S105 - of no real service
 

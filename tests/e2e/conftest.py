@@ -16,9 +16,9 @@ import pytest
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import IN_FLIGHT
-from journeyman.journal import Journal
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import IN_FLIGHT
+from journeyman.journal.journal import Journal
 
 PATIENCE_SECONDS = 40
 LONGEST_LINE = 1 << 20

@@ -7,30 +7,27 @@ from typing import TypeVar
 import anyio
 import pytest
 
-from journeyman.domain import (
-    AgentId,
+from journeyman.domain.outcomes import (
     Confirmed,
-    IdempotencyKey,
-    NewTask,
     NotSent,
     Outcome,
     Refusal,
     Refused,
-    Task,
-    TaskId,
     Unknown,
 )
-from journeyman.economy import (
-    BalanceWatch,
-    Limits,
-    Offer,
-    Posting,
-    PostingRules,
-    TopUp,
-    book_starter,
+from journeyman.domain.tasks import AgentId, IdempotencyKey, NewTask, Task, TaskId
+from journeyman.economy.balance import BalanceWatch
+from journeyman.economy.bookkeeping import book_starter
+from journeyman.economy.budget import Limits
+from journeyman.economy.posting import Posting, PostingRules
+from journeyman.economy.topup import Offer, TopUp
+from journeyman.journal.journal import Journal
+from journeyman.network.receipts import (
+    CheckoutRequest,
+    CheckoutSession,
+    Listing,
+    Posted,
 )
-from journeyman.journal import Journal
-from journeyman.network import CheckoutRequest, CheckoutSession, Listing, Posted
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 T = TypeVar("T")

@@ -6,8 +6,10 @@ import pytest
 from tests.economy.conftest import LIMITS, Economy, new_task, posted
 
 from journeyman.domain.errors import UsageError
-from journeyman.economy import Accepted, Limits, OverBudget, standing
-from journeyman.journal import Journal, SpendState
+from journeyman.economy.budget import Limits, OverBudget, standing
+from journeyman.economy.posting import Accepted
+from journeyman.journal.journal import Journal
+from journeyman.journal.spends import SpendState
 from journeyman.testing import FakeClock
 
 WIDE = Limits(

@@ -15,9 +15,11 @@ from tests.economy.conftest import (
     posted,
 )
 
-from journeyman.domain import Failure, Task, TaskId
-from journeyman.economy import Accepted, NotAccepted, OverBudget
-from journeyman.journal import Journal
+from journeyman.domain.outcomes import Failure
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.economy.budget import OverBudget
+from journeyman.economy.posting import Accepted, NotAccepted
+from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
 
 CAREFUL = replace(RULES, look_at_first=True)

@@ -12,10 +12,12 @@ from tests.economy.conftest import (
     posted,
 )
 
-from journeyman.domain import Outcome, SpendId, Task, TaskId
-from journeyman.economy import Accepted, NotAccepted, OverBudget, standing
-from journeyman.journal import Spend, SpendState
-from journeyman.network import Posted
+from journeyman.domain.outcomes import Outcome
+from journeyman.domain.tasks import SpendId, Task, TaskId
+from journeyman.economy.budget import OverBudget, standing
+from journeyman.economy.posting import Accepted, NotAccepted
+from journeyman.journal.spends import Spend, SpendState
+from journeyman.network.receipts import Posted
 
 
 def spend_of(economy: Economy) -> Spend:

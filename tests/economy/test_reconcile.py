@@ -3,8 +3,9 @@
 import pytest
 from tests.economy.conftest import ME, OPENED, UNKNOWN, Economy, new_task, posted
 
-from journeyman.domain import SpendId, Task, TaskId, TaskState
-from journeyman.journal import Confidence, EntryKind, SpendState
+from journeyman.domain.tasks import SpendId, Task, TaskId, TaskState
+from journeyman.journal.ledger import Confidence, EntryKind
+from journeyman.journal.spends import SpendState
 
 TO = {
     TaskState.CLAIMING: 1,

@@ -3,9 +3,10 @@
 import pytest
 from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
 
-from journeyman.domain import Outcome, SpendId
-from journeyman.economy import Refill, Shortage, TopUpMode
-from journeyman.network import CheckoutSession
+from journeyman.domain.outcomes import Outcome
+from journeyman.domain.tasks import SpendId
+from journeyman.economy.topup import Refill, Shortage, TopUpMode
+from journeyman.network.receipts import CheckoutSession
 
 ABOVE, BELOW = 101, 100
 """Thresholds with which 100 credits are short, and are not."""

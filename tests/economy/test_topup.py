@@ -2,21 +2,15 @@
 
 import anyio
 import pytest
-from tests.economy.conftest import (
-    ME,
-    NOT_SENT,
-    OPENED,
-    PAGE,
-    REFUSED,
-    UNKNOWN,
-    Economy,
-)
+from tests.economy.conftest import ME, NOT_SENT, OPENED, PAGE, REFUSED, UNKNOWN, Economy
 
-from journeyman.domain import Confirmed, Outcome, SpendId
 from journeyman.domain.errors import SafetyError, UsageError
-from journeyman.economy import NotOpened, Opened, OverBudget
-from journeyman.journal import SpendKind, SpendState
-from journeyman.network import CheckoutSession
+from journeyman.domain.outcomes import Confirmed, Outcome
+from journeyman.domain.tasks import SpendId
+from journeyman.economy.budget import OverBudget
+from journeyman.economy.topup import NotOpened, Opened
+from journeyman.journal.spends import SpendKind, SpendState
+from journeyman.network.receipts import CheckoutSession
 
 FIRST = SpendId("topup_1")
 DAY = 86_400

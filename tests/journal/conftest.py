@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.domain import Result, Task, TaskId, TaskState
-from journeyman.journal import Journal, TaskRecord
+from journeyman.domain.tasks import Result, Task, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import TaskRecord
 from journeyman.testing import FakeClock
 
 #: How a task comes from its sighting into each state that it can be moved from.

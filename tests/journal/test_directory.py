@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from journeyman.domain.errors import AlreadyRunningError, StateError
-from journeyman.journal import DataDirectory, DirectoryLock
+from journeyman.journal.directory import DataDirectory, DirectoryLock
 
 HOLD = """
 import sys
 from pathlib import Path
-from journeyman.journal import DataDirectory, DirectoryLock
+from journeyman.journal.directory import DataDirectory, DirectoryLock
 with DirectoryLock(DataDirectory(Path(sys.argv[1]))):
     print("held", flush=True)
     sys.stdin.read()

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.journal.conftest import Open, brought_to
 
-from journeyman.domain import TaskId, TaskState
 from journeyman.domain.errors import StateError
-from journeyman.journal import Journal, database
+from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal import database
+from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
 
 

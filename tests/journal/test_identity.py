@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.domain import AccessToken, AgentId, Identity
 from journeyman.domain.errors import StateError
-from journeyman.journal import load_identity, save_identity
+from journeyman.domain.tasks import AccessToken, AgentId, Identity
+from journeyman.journal.identity import load_identity, save_identity
 
 ME = Identity(AgentId("agent-1"), AccessToken("tok-secret"), "http://a.example")
 OTHER = Identity(AgentId("agent-2"), AccessToken("tok-other"), "http://b.example")

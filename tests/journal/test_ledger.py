@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.journal.conftest import Open
 
-from journeyman.journal import Confidence, EntryKind, Journal, NewEntry
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
 from journeyman.testing import FakeClock
 
 

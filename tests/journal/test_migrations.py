@@ -9,16 +9,11 @@ from pathlib import Path
 import pytest
 from tests.journal.conftest import brought_to, task
 
-from journeyman.domain import SpendId, TaskId, TaskState
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Journal,
-    NewEntry,
-    SpendKind,
-    SpendState,
-    faults,
-)
+from journeyman.domain.tasks import SpendId, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.spends import SpendKind, SpendState
+from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 STATES = (
@@ -133,6 +128,6 @@ def test_a_first_version_goes_on_where_it_was(first_version: Path) -> None:
                 )
             )
         assert faults(journal) == []
-        assert list(journal.tape.last(10)) == []
+        assert list(journal.recordings.last(10)) == []
         assert journal.shadows.scores() == []
         assert journal.ledger.balance() == 103

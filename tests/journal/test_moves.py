@@ -6,8 +6,9 @@ from itertools import product
 import pytest
 from tests.journal.conftest import RESULT, WAYS, Open, brought_to, move, sight, task
 
-from journeyman.domain import INTENTS, Result, TaskId, TaskState, is_allowed
-from journeyman.journal import IllegalMoveError, Journal, StaleMoveError, TaskRecord
+from journeyman.domain.tasks import INTENTS, Result, TaskId, TaskState, is_allowed
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import IllegalMoveError, StaleMoveError, TaskRecord
 from journeyman.testing import FakeClock
 
 STORED = sorted({*WAYS, TaskState.SKIPPED})

@@ -3,7 +3,7 @@
 import pytest
 from tests.journal.conftest import Open
 
-from journeyman.journal import Journal
+from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
 
 HERE, THERE = "http://here", "http://there"

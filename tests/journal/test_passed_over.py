@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from tests.journal.conftest import WAYS, brought_to, sight, task
 
-from journeyman.domain import TaskId, TaskState
-from journeyman.journal import Journal, faults
+from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 LATER = timedelta(days=31)

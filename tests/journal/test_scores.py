@@ -4,15 +4,10 @@ from datetime import timedelta
 
 from tests.journal.conftest import brought_to
 
-from journeyman.domain import TaskState
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Journal,
-    NewEntry,
-    Score,
-    scoreboard,
-)
+from journeyman.domain.tasks import TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.scores import StrategyScore, scoreboard
 from journeyman.testing import FakeClock
 
 
@@ -37,7 +32,9 @@ def test_a_strategy_s_tasks_are_counted_by_how_they_ended(
 
     scores = scoreboard(journal, clock.now() - timedelta(days=1))
 
-    assert scores == {"count": Score(wanted=4, completed=1, failed=2, credits=2)}
+    assert scores == {
+        "count": StrategyScore(wanted=4, completed=1, failed=2, credits=2)
+    }
 
 
 def test_only_what_was_wanted_since_then_counts_as_wanted(

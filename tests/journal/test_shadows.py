@@ -6,17 +6,10 @@ from typing import Any
 
 from tests.journal.conftest import brought_to
 
-from journeyman.domain import TaskId, TaskState
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Journal,
-    NewEntry,
-    Promoted,
-    ShadowScore,
-    ShadowVerdict,
-    Standing,
-)
+from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.shadows import Promoted, ShadowScore, ShadowState, ShadowVerdict
 from journeyman.testing import FakeClock
 
 
@@ -115,8 +108,8 @@ def test_old_verdicts_go(journal: Journal, clock: FakeClock) -> None:
 
 
 def test_who_is_in_shadow_is_remembered(journal: Journal) -> None:
-    assert journal.shadows.standing() == Standing()
-    standing = Standing(
+    assert journal.shadows.standing() == ShadowState()
+    standing = ShadowState(
         shadows=("a", "b"),
         promoted={"c": Promoted(at="2026-01-01T00:00:00+00:00", failures_before=0.1)},
     )

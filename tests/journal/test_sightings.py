@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from tests.journal.conftest import brought_to, sight, task
 
-from journeyman.domain import TaskId, TaskState
-from journeyman.journal import IllegalMoveError, Journal, faults
+from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import IllegalMoveError
+from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 WANTED = frozenset({TaskState.WANTED})

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
-from journeyman.domain import TaskId
-from journeyman.journal import Condition, Health, Journal
+from journeyman.domain.tasks import TaskId
+from journeyman.journal.journal import Journal
+from journeyman.journal.strategy_health import Condition, Health
 
 ILL = Health(
     strategy="seo_bot",

@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 from tests.journal.conftest import RESULT, move, sight, task
 
-from journeyman.domain import Task, TaskId, TaskState
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Journal,
-    NewEntry,
-    NewSighting,
+from journeyman.domain.tasks import Task, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.recordings import (
+    NewRecordedDecision,
     Opinion,
     encode_opinions,
-    faults,
     shown,
 )
+from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 
@@ -34,11 +32,11 @@ def keep(journal: Journal, one: Task, reason: str = "why", **fields: Any) -> Non
         **fields,
     }
     with journal.tx("sighting"):
-        journal.tape.add(NewSighting(**given))
+        journal.recordings.add(NewRecordedDecision(**given))
 
 
 def kept(journal: Journal, limit: int = 100) -> list[str]:
-    return [one.task.id for one in journal.tape.last(limit)]
+    return [one.task.id for one in journal.recordings.last(limit)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +61,7 @@ def test_a_task_comes_back_as_it_was_shown(
 
     keep(journal, one)
 
-    (back,) = journal.tape.last(1)
+    (back,) = journal.recordings.last(1)
     assert back.task == one
     assert (back.strategy, back.reason, back.in_part) == ("count", "why", False)
     assert back.opinions == {
@@ -75,7 +73,7 @@ def test_a_task_comes_back_as_it_was_shown(
 def test_the_record_as_sent_is_not_kept(journal: Journal) -> None:
     keep(journal, task(raw={"id": "t1", "claimed_by": "somebody"}))
 
-    (back,) = journal.tape.last(1)
+    (back,) = journal.recordings.last(1)
 
     assert back.task.raw == {}
 
@@ -87,7 +85,7 @@ def test_the_last_decision_about_a_task_is_the_one_that_counts(
     keep(journal, task("t2"))
     keep(journal, task("t1", reward=9), "second")
 
-    assert [(one.task.id, one.reason) for one in journal.tape.last(9)] == [
+    assert [(one.task.id, one.reason) for one in journal.recordings.last(9)] == [
         ("t2", "why"),
         ("t1", "second"),
     ]
@@ -119,7 +117,7 @@ def test_how_a_task_went_on_is_told_beside_what_was_shown(
             )
         )
 
-    (back,) = journal.tape.last(1)
+    (back,) = journal.recordings.last(1)
 
     assert back.task.text == ""
     assert back.ending.task == task("t1", text="told later")
@@ -131,7 +129,7 @@ def test_how_a_task_went_on_is_told_beside_what_was_shown(
 def test_a_task_that_only_the_tape_knows_has_an_unknown_end(journal: Journal) -> None:
     keep(journal, task())
 
-    (back,) = journal.tape.last(1)
+    (back,) = journal.recordings.last(1)
 
     assert (back.ending.state, back.ending.credits, back.ending.task) == ("", 0, None)
 
@@ -146,21 +144,25 @@ def test_it_gives_the_last_ones_oldest_first(
     since = clock.now() - timedelta(minutes=3)
 
     assert kept(journal, 2) == ["t3", "t4"]
-    assert [one.task.id for one in journal.tape.last(9, since)] == ["t2", "t3", "t4"]
-    assert (journal.tape.count(), journal.tape.count(since)) == (5, 3)
+    assert [one.task.id for one in journal.recordings.last(9, since)] == [
+        "t2",
+        "t3",
+        "t4",
+    ]
+    assert (journal.recordings.count(), journal.recordings.count(since)) == (5, 3)
 
 
 def test_a_tape_that_is_too_long_loses_its_oldest(journal: Journal) -> None:
     for number in range(300):
         keep(journal, task(f"t{number}", text="x" * 1_000))
-    before = journal.tape.bytes()
+    before = journal.recordings.bytes()
 
     with journal.tx("trim"):
-        journal.tape.shrink(before // 2)
+        journal.recordings.shrink(before // 2)
 
-    assert journal.tape.bytes() <= before // 2
+    assert journal.recordings.bytes() <= before // 2
     assert kept(journal)[-1] == "t299"
-    assert 0 < journal.tape.count() < 150
+    assert 0 < journal.recordings.count() < 150
     assert faults(journal) == []
 
 
@@ -168,9 +170,9 @@ def test_no_room_at_all_keeps_nothing(journal: Journal) -> None:
     keep(journal, task())
 
     with journal.tx("trim"):
-        journal.tape.shrink(0)
+        journal.recordings.shrink(0)
 
-    assert (journal.tape.count(), journal.tape.bytes()) == (0, 0)
+    assert (journal.recordings.count(), journal.recordings.bytes()) == (0, 0)
 
 
 def test_what_is_too_old_goes(journal: Journal, clock: FakeClock) -> None:
@@ -179,7 +181,7 @@ def test_what_is_too_old_goes(journal: Journal, clock: FakeClock) -> None:
     keep(journal, task("new"))
 
     with journal.tx("trim"):
-        journal.tape.forget_before(clock.now() - timedelta(hours=1))
+        journal.recordings.forget_before(clock.now() - timedelta(hours=1))
 
     assert kept(journal) == ["new"]
     assert faults(journal) == []
@@ -190,13 +192,13 @@ def test_a_tape_whose_length_is_miscounted_is_found_out(journal: Journal) -> Non
     with journal.tx("damage"):
         journal.totals.add("tape.bytes", 7)
 
-    assert "tape" in faults(journal)[0]
+    assert "recordings" in faults(journal)[0]
 
 
 def test_a_decision_that_is_undone_leaves_nothing_on_the_tape(
     journal: Journal,
 ) -> None:
-    new = NewSighting(
+    new = NewRecordedDecision(
         task_id=TaskId("t1"),
         task="{}",
         in_part=False,
@@ -207,10 +209,10 @@ def test_a_decision_that_is_undone_leaves_nothing_on_the_tape(
 
     def decide_and_fail() -> None:
         with journal.tx("sighting"):
-            journal.tape.add(new)
+            journal.recordings.add(new)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         decide_and_fail()
 
-    assert journal.tape.count() == journal.tape.bytes() == 0
+    assert journal.recordings.count() == journal.recordings.bytes() == 0

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 from tests.journal.conftest import move, sight, task
 
-from journeyman.domain import TRANSITIONS, TaskId, TaskState
-from journeyman.journal import Confidence, EntryKind, Journal, NewEntry
+from journeyman.domain.tasks import TRANSITIONS, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
 
 
 def _counted(path: Path) -> tuple[dict[str, int], int, int]:

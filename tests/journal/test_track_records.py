@@ -5,9 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from journeyman.domain import Result, Task, TaskId, TaskState
-from journeyman.journal import Forecast, Journal, TrackRecord
-from journeyman.journal.track_records import MOST_KINDS, OTHER_KINDS
+from journeyman.domain.tasks import Result, Task, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.track_records import (
+    MOST_KINDS,
+    OTHER_KINDS,
+    Forecast,
+    TrackRecord,
+)
 from journeyman.testing import FakeClock
 
 PAID = (

@@ -8,9 +8,9 @@ import anyio
 import pytest
 from tests.journal.conftest import Open, brought_to
 
-from journeyman.domain import TaskState
 from journeyman.domain.errors import StateError
-from journeyman.journal import Journal
+from journeyman.domain.tasks import TaskState
+from journeyman.journal.journal import Journal
 
 Put = Callable[[], str]
 

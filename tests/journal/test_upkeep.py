@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 from tests.journal.conftest import Open, brought_to
 
-from journeyman.domain import TaskState
 from journeyman.domain.errors import StateError
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Journal,
-    NewEntry,
-    back_up,
-    compact,
-    faults,
-)
+from journeyman.domain.tasks import TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.upkeep import back_up, compact, faults
 from journeyman.testing import FakeClock
 
 

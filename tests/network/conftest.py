@@ -17,16 +17,11 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.stapled import MultiListener
 
-from journeyman.domain import JSON, AccessToken, AgentId, Identity
-from journeyman.network import (
-    ASSUMED,
-    Dialect,
-    HttpLimits,
-    Negotiation,
-    NetworkClient,
-    ShapeMemory,
-    Writing,
-)
+from journeyman.domain.tasks import JSON, AccessToken, AgentId, Identity
+from journeyman.network.client import NetworkClient
+from journeyman.network.dialect import ASSUMED, Dialect
+from journeyman.network.http import HttpLimits
+from journeyman.network.negotiation import Negotiation, ShapeMemory, Writing
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service

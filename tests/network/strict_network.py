@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 import httpx2 as httpx
 from tests.network.conftest import NOW, identity_at
 
-from journeyman.domain import JSON
-from journeyman.network import Negotiation, NetworkClient, ShapeMemory, Writing
+from journeyman.domain.tasks import JSON
+from journeyman.network.client import NetworkClient
+from journeyman.network.negotiation import Negotiation, ShapeMemory, Writing
 from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"

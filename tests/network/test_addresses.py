@@ -3,9 +3,9 @@
 import pytest
 from tests.network.conftest import StoppedClock
 
-from journeyman.domain import AccessToken, AgentId, Identity
 from journeyman.domain.errors import ConfigurationError
-from journeyman.network import NetworkClient
+from journeyman.domain.tasks import AccessToken, AgentId, Identity
+from journeyman.network.client import NetworkClient
 from journeyman.testing import RecordingLog
 
 

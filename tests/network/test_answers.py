@@ -5,26 +5,22 @@ from typing import TypeVar
 import pytest
 from tests.network.conftest import ScriptedServer, answer
 
-from journeyman.domain import (
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused, Unknown
+from journeyman.domain.tasks import (
     JSON,
     AccessToken,
     AgentId,
-    Confirmed,
     IdempotencyKey,
     NewTask,
-    Outcome,
-    Refusal,
-    Refused,
     Task,
     TaskId,
-    Unknown,
 )
-from journeyman.network import (
+from journeyman.network.client import NetworkClient
+from journeyman.network.receipts import (
     CheckoutRequest,
     CheckoutSession,
     Claimed,
     Completed,
-    NetworkClient,
     Posted,
     Registration,
 )

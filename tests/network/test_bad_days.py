@@ -18,17 +18,10 @@ from tests.network.conftest import (
     stall,
 )
 
-from journeyman.domain import (
-    JSON,
-    Confirmed,
-    IdempotencyKey,
-    NotSent,
-    Refusal,
-    Refused,
-    TaskId,
-    Unknown,
-)
-from journeyman.network import HttpLimits, NetworkClient
+from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.tasks import JSON, IdempotencyKey, TaskId
+from journeyman.network.client import NetworkClient
+from journeyman.network.http import HttpLimits
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")

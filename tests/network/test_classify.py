@@ -7,19 +7,11 @@ import httpx2 as httpx
 import pytest
 from tests.network.conftest import TOKEN, ScriptedServer, answer
 
-from journeyman.domain import (
-    JSON,
-    Confirmed,
-    IdempotencyKey,
-    Refusal,
-    Refused,
-    Result,
-    TaskId,
-    Unknown,
-)
-from journeyman.network import NetworkClient
+from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
+from journeyman.domain.tasks import JSON, IdempotencyKey, Result, TaskId
 from journeyman.network import http as http_module
 from journeyman.network.classify import STATUSES, is_success, meaning_of
+from journeyman.network.client import NetworkClient
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeyman.domain import JSON
-from journeyman.network.dialects import Complaint, complaint_in
+from journeyman.domain.tasks import JSON
+from journeyman.network.complaints import RefusedFields, refused_fields_in
 
 
 def said(body: JSON) -> tuple[set[str], set[str]]:
-    complaint = complaint_in(body, "")
+    complaint = refused_fields_in(body, "")
     return {*complaint.missing}, {*complaint.unknown}
 
 
@@ -145,19 +145,19 @@ def test_several_fields_and_fields_inside_of_others_are_found(
     ids=json.dumps,
 )
 def test_a_refusal_that_names_no_field_says_nothing_about_the_shape(body: JSON) -> None:
-    assert not complaint_in(body, "").names_fields
+    assert not refused_fields_in(body, "").names_fields
 
 
 def test_a_value_that_is_not_liked_is_neither_missing_nor_unknown() -> None:
     body: JSON = {"detail": [{"loc": ["body", "result"], "msg": "not a number"}]}
 
-    assert complaint_in(body, "") == Complaint(wrong=("result",))
+    assert refused_fields_in(body, "") == RefusedFields(wrong=("result",))
 
 
 def test_a_body_that_is_no_json_is_read_by_what_is_left_of_it() -> None:
     message = "400 Bad Request: an HTML page (text/html, 'missing field: task.id')"
 
-    assert complaint_in(None, message).missing == ("task.id",)
+    assert refused_fields_in(None, message).missing == ("task.id",)
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=60)
@@ -173,7 +173,7 @@ bodies: st.SearchStrategy[JSON] = st.recursive(
 
 @given(bodies, st.text(max_size=80))
 def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str) -> None:
-    complaint = complaint_in(body, message)
+    complaint = refused_fields_in(body, message)
 
     named = (*complaint.missing, *complaint.unknown, *complaint.wrong)
     assert all(name.isprintable() and name.isascii() for name in named)
@@ -190,6 +190,6 @@ def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str) -> None:
     ],
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
-    complaint = complaint_in({"error": [text] * 50}, text)
+    complaint = refused_fields_in({"error": [text] * 50}, text)
 
     assert len(complaint.missing) <= 40

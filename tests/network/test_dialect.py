@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from tests.network.conftest import ClientFor, ScriptedServer, answer
 
-from journeyman.domain import JSON, Confirmed
-from journeyman.network import ASSUMED, Dialect
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON
+from journeyman.network.dialect import ASSUMED, Dialect
 
 PAGE = Path(__file__).parents[2] / "docs/reference/dialect.md"
 RECORD_FIELDS = (

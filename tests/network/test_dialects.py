@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from tests.network.conftest import StoppedClock
 
-from journeyman.domain import ACTIONS, AgentId
-from journeyman.network import READY, explain_request, writing_dialect
+from journeyman.domain.requests import ACTIONS
+from journeyman.domain.tasks import AgentId
+from journeyman.network.explanation import explain_request
+from journeyman.network.shapes import READY, writing_dialect
 from journeyman.testing import RecordingLog
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/dialect.md").read_text("utf-8")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.network.conftest import ClientFor, ScriptedServer, answer
 from tests.network.test_observation import ANY_JSON
 
-from journeyman.domain import (
-    JSON,
+from journeyman.domain.outcomes import (
     Confirmed,
     NotSent,
     Outcome,
@@ -20,16 +19,12 @@ from journeyman.domain import (
     Refused,
     Unknown,
 )
-from journeyman.network import (
-    DISCOVERY_DOCUMENTS,
-    Compared,
-    Document,
-    Expectations,
-    Product,
-    Survey,
-    Verdict,
-    survey,
-)
+from journeyman.domain.tasks import JSON
+from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
+from journeyman.network.discovery.products import Product
+from journeyman.network.discovery.survey import Survey, survey
+from journeyman.network.endpoints import DISCOVERY_DOCUMENTS
+from journeyman.network.receipts import Document
 
 BASE = "https://network.example"
 PORTAL = "https://portal.example"
@@ -255,7 +250,7 @@ async def test_what_several_documents_say_is_one_row_and_trouble_comes_first() -
         },
     )
 
-    assert found.compared[0].verdict is Verdict.ELSEWHERE
+    assert found.compared[0].verdict is Agreement.ELSEWHERE
     version = next(row for row in found.compared if row.subject == "version")
     assert set(version.documents) == {NETWORK, GATEWAY}
 

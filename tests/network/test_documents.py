@@ -3,8 +3,9 @@
 import pytest
 from tests.network.conftest import ScriptedServer, answer
 
-from journeyman.domain import Confirmed, Refused, Unknown
-from journeyman.network import Document, NetworkClient
+from journeyman.domain.outcomes import Confirmed, Refused, Unknown
+from journeyman.network.client import NetworkClient
+from journeyman.network.receipts import Document
 
 PAGE = b"<!doctype html><title>My app</title>"
 

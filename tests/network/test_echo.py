@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from journeyman.network.echo import Echo
+from journeyman.network.exchange import Echo
 from journeyman.network.http import Reply
 from journeyman.network.json_text import parse
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from tests.network.conftest import ScriptedServer, answer
 
-from journeyman.domain import JSON, Confirmed, IdempotencyKey, TaskId
-from journeyman.network import NetworkClient
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON, IdempotencyKey, TaskId
+from journeyman.network.client import NetworkClient
 
 KEY, TASK = IdempotencyKey("k-1"), TaskId("t1")
 AT, LATER = "2027-01-02T03:04:05Z", "2027-01-02T09:00:00Z"

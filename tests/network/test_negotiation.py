@@ -17,25 +17,10 @@ from tests.network.strict_network import (
     plainly,
 )
 
-from journeyman.domain import (
-    JSON,
-    Confirmed,
-    IdempotencyKey,
-    NewTask,
-    NotSent,
-    Refusal,
-    Refused,
-    Result,
-    TaskId,
-    Unknown,
-)
-from journeyman.network import (
-    READY,
-    PassingMemory,
-    Writing,
-    writing_dialect,
-)
-from journeyman.network.negotiation.memory import MAX_OPEN
+from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, Result, TaskId
+from journeyman.network.negotiation import MAX_OPEN, PassingMemory, Writing
+from journeyman.network.shapes import READY, writing_dialect
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")

@@ -16,18 +16,17 @@ from tests.network.conftest import (
     identity_at,
 )
 
-from journeyman.domain import JSON, IdempotencyKey, Result, TaskId
-from journeyman.network import (
-    ENDPOINTS,
+from journeyman.domain.tasks import JSON, IdempotencyKey, Result, TaskId
+from journeyman.network.client import NetworkClient
+from journeyman.network.endpoints import ENDPOINTS
+from journeyman.network.observation import (
     EndpointRecord,
-    NetworkClient,
     Observed,
     Observer,
-    Shape,
-    openapi_document,
     records_from,
-    schema_of,
 )
+from journeyman.network.observed_shape import Shape
+from journeyman.network.openapi import openapi_document, schema_of
 from journeyman.testing import RecordingLog
 
 NAMES = [endpoint.name for endpoint in ENDPOINTS]

@@ -7,8 +7,10 @@ import pytest
 from openapi_spec_validator import validate
 from tests.network.test_observation import record_after, seen
 
-from journeyman.domain import JSON
-from journeyman.network import ENDPOINTS, EndpointRecord, openapi_document
+from journeyman.domain.tasks import JSON
+from journeyman.network.endpoints import ENDPOINTS
+from journeyman.network.observation import EndpointRecord
+from journeyman.network.openapi import openapi_document
 
 ADDRESS = "https://network.example"
 

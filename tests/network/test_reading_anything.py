@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.network.conftest import StoppedClock, identity_at
 
-from journeyman.domain import JSON, Confirmed, IdempotencyKey, Identity, TaskId
-from journeyman.domain import NotSent as NeverSent
-from journeyman.network import ASSUMED, NetworkClient
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.outcomes import NotSent as NeverSent
+from journeyman.domain.tasks import JSON, IdempotencyKey, Identity, TaskId
+from journeyman.network.client import NetworkClient
+from journeyman.network.dialect import ASSUMED
 from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"

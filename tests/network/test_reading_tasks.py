@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from tests.network.conftest import ScriptedServer, answer
 
-from journeyman.domain import JSON, Confirmed, Task
-from journeyman.network import Listing, NetworkClient, not_understood
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON, Task
+from journeyman.network.client import NetworkClient
+from journeyman.network.receipts import Listing
+from journeyman.network.records import not_understood
 from journeyman.testing import RecordingLog
 
 

@@ -6,22 +6,19 @@ import pytest
 from tests.network.conftest import TOKEN, ClientFor, ScriptedServer, answer
 
 import journeyman
-from journeyman.domain import (
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import (
     JSON,
     AgentId,
-    Confirmed,
     IdempotencyKey,
     NewTask,
     Result,
     TaskId,
 )
-from journeyman.network import (
-    DISCOVERY_DOCUMENTS,
-    ENDPOINTS,
-    CheckoutRequest,
-    Dialect,
-    NetworkClient,
-)
+from journeyman.network.client import NetworkClient
+from journeyman.network.dialect import Dialect
+from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, ENDPOINTS
+from journeyman.network.receipts import CheckoutRequest
 
 KEY = IdempotencyKey("key-1")
 TASK = TaskId("task-1")

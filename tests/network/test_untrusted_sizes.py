@@ -2,8 +2,10 @@
 
 from tests.network.conftest import ScriptedServer, answer
 
-from journeyman.domain import JSON, Confirmed, UntrustedText
-from journeyman.network import NetworkClient
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON
+from journeyman.domain.text import UntrustedText
+from journeyman.network.client import NetworkClient
 
 
 async def test_titles_are_cut_and_words_that_are_none_are_passed_over(

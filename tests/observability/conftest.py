@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from journeyman.observability import CATALOGUE
+from journeyman.observability.events import CATALOGUE
 
 
 class SetClock:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from journeyman.observability import declare, render_reference
+from journeyman.observability.events import declare, render_reference
 
 
 def test_an_event_is_declared_once() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeyman.observability.folding import MOST_REMEMBERED, RepeatFolder
+from journeyman.observability.logging import MOST_REMEMBERED, RepeatFolder
 
 
 class Seconds:

@@ -9,15 +9,15 @@ from typing import Any, Protocol, TextIO
 
 import pytest
 
-from journeyman.domain import AccessToken, TaskState
-from journeyman.observability import (
+from journeyman.domain.tasks import AccessToken, TaskState
+from journeyman.observability.events import (
     Event,
+    Level,
     Log,
     UndeclaredEventError,
     UndeclaredFieldError,
     declare,
 )
-from journeyman.observability.catalogue import Level
 from journeyman.observability.logging import Format, build_log
 from journeyman.observability.redaction import Redactor
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from journeyman.sandbox.ambient import seeded
-from journeyman.sandbox.kinds import KINDS, Draft, WrongAnswerError
+from journeyman.sandbox.kinds import KINDS
+from journeyman.sandbox.kinds.kind import Draft, WrongAnswerError
 from journeyman.sandbox.material import Material, load_material
+from journeyman.sandbox.store import seeded
 
 Values = st.SearchStrategy[Any]
 ODD = (

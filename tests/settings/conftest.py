@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.settings import Loaded, load_settings
+from journeyman.settings.sources import LoadedSettings, load_settings
 
-Load = Callable[..., Loaded]
+Load = Callable[..., LoadedSettings]
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def load(cwd: Path) -> Load:
         toml: str | None = None,
         environ: Mapping[str, str] | None = None,
         overrides: Mapping[str, object] | None = None,
-    ) -> Loaded:
+    ) -> LoadedSettings:
         if toml is not None:
             (cwd / "config/journeyman.toml").write_text(toml, encoding="utf-8")
         return load_settings(overrides=overrides, environ=environ or {}, cwd=cwd)

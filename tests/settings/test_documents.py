@@ -7,9 +7,9 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from journeyman.settings import json_schema, load_settings
-from journeyman.settings.generate import documents
-from journeyman.settings.knobs import Knob, knobs, sections
+from journeyman.settings.describe import documents
+from journeyman.settings.sections import json_schema
+from journeyman.settings.sources import Knob, knobs, load_settings, sections
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = Path("config/journeyman.toml")
@@ -23,7 +23,7 @@ def _uncommented() -> str:
 def test_a_generated_file_is_current(place: Path) -> None:
     written = (ROOT / place).read_text(encoding="utf-8")
 
-    assert written == documents()[place], "run python -m journeyman.settings.generate"
+    assert written == documents()[place], "run python -m journeyman.settings.describe"
 
 
 def test_the_template_changes_nothing_as_it_is() -> None:

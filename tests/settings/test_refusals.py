@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.settings import Loaded, load_settings
+from journeyman.settings.sources import LoadedSettings, load_settings
 
 Refuse = Callable[..., list[str]]
 
@@ -254,7 +254,7 @@ def test_a_wrong_secret_is_not_repeated_in_the_message(refuse: Refuse) -> None:
 
 
 def test_the_exit_code_is_the_one_for_configuration(
-    load: Callable[..., Loaded],
+    load: Callable[..., LoadedSettings],
 ) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load("[work]\nslots = 0")

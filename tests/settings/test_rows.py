@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from journeyman.settings import Loaded, SettingRow, rows
+from journeyman.settings.describe import SettingRow, rows
+from journeyman.settings.sources import LoadedSettings
 
-Load = Callable[..., Loaded]
+Load = Callable[..., LoadedSettings]
 
 
-def _by_key(loaded: Loaded) -> dict[str, SettingRow]:
+def _by_key(loaded: LoadedSettings) -> dict[str, SettingRow]:
     return {row.key: row for row in rows(loaded)}
 
 

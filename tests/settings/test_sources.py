@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.settings import Loaded, load_settings
+from journeyman.settings.sources import LoadedSettings, load_settings
 
-Load = Callable[..., Loaded]
+Load = Callable[..., LoadedSettings]
 
 
 def test_without_any_source_every_setting_has_its_default(load: Load) -> None:

@@ -12,39 +12,34 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
+import tests.simulation.process
 from tests.simulation import planted
+from tests.simulation.behaviour import HARDEST
+from tests.simulation.faults import FAULTS
+from tests.simulation.plan import Chaos, Outage, Plan, Spot, draw_plan
 from tests.simulation.planted import Inside
+from tests.simulation.run import Outcome, simulate
 
 import journeyman.daemon.daemon
 import journeyman.economy.posting
-import journeyman.loop.claim
-import journeyman.loop.submit
 import journeyman.network.classify
 import journeyman.network.http
-import journeyman.simulation.process
-import journeyman.strategies.runners.runner
+import journeyman.strategies.running.runner
+import journeyman.worker.claim
+import journeyman.worker.submit
 from journeyman.daemon.loops import DiscoverLoop
-from journeyman.economy import Posting
-from journeyman.journal import (
-    Ledger,
-    TaskRecord,
-    Tasks,
-)
-from journeyman.loop import Backoff, Bell, Claim, Complete, Join, Submit
-from journeyman.network import NetworkClient
+from journeyman.economy.posting import Posting
+from journeyman.journal.ledger import Ledger
+from journeyman.journal.tasks import TaskRecord, Tasks
+from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.network.client import NetworkClient
 from journeyman.network.exchange import Exchange
 from journeyman.network.http import HttpClient
-from journeyman.simulation import (
-    FAULTS,
-    HARDEST,
-    Chaos,
-    Outage,
-    Outcome,
-    Plan,
-    Spot,
-    draw_plan,
-    simulate,
-)
+from journeyman.worker.claim import Claim
+from journeyman.worker.complete import Complete
+from journeyman.worker.join import Join
+from journeyman.worker.retry import Backoff
+from journeyman.worker.submit import Submit
 
 DAY = 86_400.0
 SEEDS = range(60)
@@ -120,12 +115,12 @@ def _patched(where: object, attribute: str, planted: Inside) -> Iterator[None]:
         setattr(where, attribute, before)
 
 
-def _crash(kind: str, about: str, world: Plan = MICRO) -> Plan:
-    return replace(world, kill_on=Spot(kind, about))
+def _crash(kind: str, about: str, plan: Plan = MICRO) -> Plan:
+    return replace(plan, kill_on=Spot(kind, about))
 
 
-def _fault(name: str, path: str, world: Plan = MICRO) -> Plan:
-    return replace(world, fault_on=Spot(name, path))
+def _fault(name: str, path: str, plan: Plan = MICRO) -> Plan:
+    return replace(plan, fault_on=Spot(name, path))
 
 
 ANSWER = "before answer"
@@ -134,11 +129,11 @@ CLAIM, SUBMIT, POST = "claim-task", "submit-task", "write-post-task"
 LISTING = "get-marketplace"
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant("claim_first", Claim, "__call__", planted.claim_first, MICRO),
+    Mutant("claim_first", Claim, "run", planted.claim_first, MICRO),
     Mutant("result_late", Tasks, "move", planted.result_late, MICRO),
     Mutant(
         "trust_409",
-        journeyman.loop.claim,
+        journeyman.worker.claim,
         "may_be_done",
         planted.never,
         _crash(ANSWER, CLAIM),
@@ -154,7 +149,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "repeat_is_refusal",
-        journeyman.loop.submit,
+        journeyman.worker.submit,
         "may_be_done",
         planted.never,
         _crash(ANSWER, SUBMIT),
@@ -168,7 +163,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "trust_one_404",
-        journeyman.loop.submit,
+        journeyman.worker.submit,
         "RESULT_DOUBTFUL_TRIES",
         1,
         _fault("spurious_404", SUBMIT),
@@ -212,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "deaf_bell",
-        Bell,
+        Wakeup,
         "wait",
         planted.deaf_bell,
         replace(STUCK, steps=((300, -DAY),)),
@@ -226,7 +221,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "timeout_goes_on",
-        journeyman.strategies.runners.runner,
+        journeyman.strategies.running.runner,
         "run_on_loop",
         planted.raced,
         ODD,
@@ -247,7 +242,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _fault("deep_json", CLAIM),
     ),
     Mutant(
-        "lease_ignored", journeyman.loop.submit, "has_passed", planted.never, LEASED
+        "lease_ignored", journeyman.worker.submit, "has_passed", planted.never, LEASED
     ),
     Mutant(
         "retry_after_ignored",
@@ -279,7 +274,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "another_token_saved",
-        journeyman.simulation.process,
+        tests.simulation.process,
         "save_identity",
         planted.save_another_token,
         _crash("after file", "identity"),
@@ -323,12 +318,12 @@ def _ways() -> Iterator[tuple[str, Plan]]:
     yield "throttling", THROTTLED
     yield "outage", STUCK
     yield "odd strategies", ODD
-    for world in (MICRO, PAYING):
+    for plan in (MICRO, PAYING):
         for point in range(1, 61):
-            yield "single crash", replace(world, kill_at=frozenset({point}))
-    for world in (MICRO, PAYING):
+            yield "single crash", replace(plan, kill_at=frozenset({point}))
+    for plan in (MICRO, PAYING):
         for request, name in product(range(1, 9), FAULTS):
-            yield "single fault", replace(world, fault_at={request: name})
+            yield "single fault", replace(plan, fault_at={request: name})
     for step in (-DAY, DAY):
         yield "clock", replace(STUCK, steps=((300, step),))
     for seed in SEEDS:

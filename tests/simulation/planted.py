@@ -14,29 +14,28 @@ import anyio.lowlevel
 
 import journeyman.economy.budget
 from journeyman.daemon.loops import DiscoverLoop
-from journeyman.domain import AccessToken, Identity, NotSent, TaskState, Unknown
-from journeyman.economy import Posting
-from journeyman.journal import (
-    Confidence,
-    EntryKind,
-    Ledger,
-    NewEntry,
-    SpendState,
-    Tasks,
-    save_identity,
-)
-from journeyman.loop import Bell, Claim, Join, events
-from journeyman.loop.intent import key_for
-from journeyman.network import NetworkClient
-from journeyman.strategies.ended import TimedOut
-from journeyman.strategies.runners.loop import run_on_loop
+from journeyman.domain.outcomes import NotSent, Unknown
+from journeyman.domain.tasks import AccessToken, Identity, TaskState
+from journeyman.economy.posting import Posting
+from journeyman.journal.identity import save_identity
+from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
+from journeyman.journal.spends import SpendState
+from journeyman.journal.tasks import Tasks
+from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.network.client import NetworkClient
+from journeyman.strategies.outcomes import TimedOut
+from journeyman.strategies.running.loop import run_on_loop
+from journeyman.worker import events
+from journeyman.worker.claim import Claim
+from journeyman.worker.intents import key_for
+from journeyman.worker.join import Join
 
 Inside: TypeAlias = Any
 """A part of the daemon's insides; a bug does not ask for its type."""
 
 # -- claims and results ----------------------------------------------------------
 
-_claim = Claim.__call__
+_claim = Claim.run
 _move = Tasks.move
 _postpone = Tasks.postpone
 
@@ -52,9 +51,9 @@ class _Told:
 
 
 async def claim_first(self: Inside, record: Inside) -> Inside:
-    outcome = await self._market.claim(record.task_id, key_for(record, "claim"))
+    outcome = await self._network.claim(record.task_id, key_for(record, "claim"))
     informed = copy.copy(self)
-    informed._market = _Told(outcome)
+    informed._network = _Told(outcome)
     return await _claim(informed, record)
 
 
@@ -99,7 +98,7 @@ _joined = Join._joined
 
 
 async def token_late(self: Inside) -> Inside:
-    outcome = await self._registrar.register(self._open_intent())
+    outcome = await self._network.register(self._open_intent())
     await anyio.lowlevel.checkpoint()
     return self._conclude(outcome)
 
@@ -168,7 +167,7 @@ async def raced(
         return TimedOut(limit)
 
 
-_wait = Bell.wait
+_wait = Wakeup.wait
 
 
 async def deaf_bell(self: Inside, _timeout: float | None = None) -> bool:

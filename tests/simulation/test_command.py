@@ -1,13 +1,13 @@
-"""`journeyman simulate`."""
+"""`python -m tests.simulation simulate`."""
 
 import json
 from pathlib import Path
 
 import pytest
+from tests.simulation.__main__ import main
+from tests.simulation.faults import FAULTS
+from tests.simulation.findings import INVARIANTS
 from tests.simulation.mutants import MUTANTS
-
-from journeyman.cli import main
-from journeyman.simulation import FAULTS, INVARIANTS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "invariants.md"
 CLAIM_FIRST = next(mutant for mutant in MUTANTS if mutant.name == "claim_first")
@@ -41,7 +41,9 @@ def test_a_broken_promise_gives_exit_1_and_the_command_that_shows_it_again(
     told = capsys.readouterr().out
     assert code == 1
     assert "BROKEN: I-5" in told
-    assert "journeyman simulate --days 0.02 --chaos off --seed 5" in told
+    assert (
+        "python -m tests.simulation simulate --days 0.02 --chaos off --seed 5" in told
+    )
 
 
 def test_the_reference_names_every_invariant_and_every_fault() -> None:

@@ -3,17 +3,10 @@
 from dataclasses import replace
 
 import pytest
-
-from journeyman.simulation import (
-    FAULTS,
-    HARDEST,
-    HONEST,
-    Chaos,
-    DiskFault,
-    Personality,
-    Plan,
-    simulate,
-)
+from tests.simulation.behaviour import HARDEST, HONEST, NetworkBehaviour
+from tests.simulation.faults import FAULTS
+from tests.simulation.plan import Chaos, DiskFault, Plan
+from tests.simulation.run import simulate
 
 HARD = Plan(
     seed=1,
@@ -26,13 +19,13 @@ HARD = Plan(
 
 
 @pytest.mark.parametrize("personality", [HARDEST, HONEST], ids=["hardest", "honest"])
-def test_a_crash_at_any_point_breaks_no_promise(personality: Personality) -> None:
-    world = replace(HARD, personality=personality)
-    points = simulate(world).points
+def test_a_crash_at_any_point_breaks_no_promise(personality: NetworkBehaviour) -> None:
+    plan = replace(HARD, personality=personality)
+    points = simulate(plan).points
     assert points > 30
 
     for point in range(1, points + 1):
-        outcome = simulate(replace(world, kill_at=frozenset({point})))
+        outcome = simulate(replace(plan, kill_at=frozenset({point})))
         assert outcome.kills == 1
         assert outcome.violations == (), f"crash point {point}"
 

@@ -2,8 +2,7 @@
 
 import pytest
 from tests.simulation.mutants import MUTANTS, Mutant
-
-from journeyman.simulation import simulate
+from tests.simulation.run import simulate
 
 
 def name_of(mutant: Mutant) -> str:

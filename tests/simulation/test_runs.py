@@ -8,28 +8,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.simulation.behaviour import HONEST, every_contract
+from tests.simulation.campaign import Campaign
+from tests.simulation.errors import Killed
+from tests.simulation.findings import INVARIANTS
+from tests.simulation.load import HOSTILE_IDS, Load
+from tests.simulation.loop import SimulationLoop
+from tests.simulation.plan import Chaos, Outage, Plan, draw_plan
+from tests.simulation.process import Process
+from tests.simulation.run import simulate
 
-from journeyman.journal import DataDirectory
-from journeyman.simulation import (
-    HONEST,
-    HOSTILE_IDS,
-    INVARIANTS,
-    Campaign,
-    Chaos,
-    Killed,
-    Load,
-    Outage,
-    Plan,
-    SimulationLoop,
-    draw_plan,
-    every_contract,
-    simulate,
-)
-from journeyman.simulation.process import Process
+from journeyman.journal.directory import DataDirectory
 
 DAY = 86_400.0
 PRINT_DIGESTS = """
-from journeyman.simulation import Chaos, draw_plan, simulate
+from tests.simulation.plan import Chaos, draw_plan
+from tests.simulation.run import simulate
 for seed in (3, 4, 6):
     print(simulate(draw_plan(seed, days=0.02, chaos=Chaos.HARD)).digest)
 """

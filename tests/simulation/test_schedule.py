@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import anyio
 import apscheduler.schedulers.base
+from tests.simulation.loop import SimulatedClock, SimulationLoop, scheduled_by
 
 from journeyman.daemon.schedule import Schedule
-from journeyman.simulation import SimulatedClock, SimulationLoop, scheduled_by
 
 DAY = 86_400
 

@@ -1,17 +1,16 @@
 """Sweeps: what they are made of, and that a case can be asked for again."""
 
 import pytest
-
-from journeyman.simulation import (
+from tests.simulation.campaign import (
     SWEEPS,
     Campaign,
-    Chaos,
     SeedWork,
     do_all,
     find_case,
-    simulate,
     sweep_work,
 )
+from tests.simulation.plan import Chaos
+from tests.simulation.run import simulate
 
 
 def test_the_crash_sweep_has_every_contract() -> None:
@@ -32,8 +31,8 @@ def test_a_case_that_is_asked_for_again_is_the_same(sweep: str) -> None:
 
 
 def test_every_nth_case_leaves_no_case_out_when_all_offsets_are_taken() -> None:
-    works = sweep_work("pairs", every=12)
-    shares = [len(work.run()) - 1 for work in works[:12]]
+    components = sweep_work("pairs", every=12)
+    shares = [len(work.run()) - 1 for work in components[:12]]
 
     assert sum(shares) > 0
     assert max(shares) - min(shares) <= 2
@@ -46,10 +45,10 @@ def test_a_case_that_does_not_exist_is_told(name: str) -> None:
 
 
 def test_two_processes_come_to_what_one_comes_to() -> None:
-    works = [SeedWork(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
+    components = [SeedWork(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
 
-    one = [outcome.digest for ran in do_all(works, 1) for _, outcome in ran]
-    two = [outcome.digest for ran in do_all(works, 2) for _, outcome in ran]
+    one = [outcome.digest for ran in do_all(components, 1) for _, outcome in ran]
+    two = [outcome.digest for ran in do_all(components, 2) for _, outcome in ran]
 
     assert one == two
 

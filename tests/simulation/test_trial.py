@@ -1,8 +1,7 @@
 """What choosing well is worth, on a market with several times more work than slots."""
 
 import pytest
-
-from journeyman.simulation.trial import ORDERS, Earnings, draw_market, try_order
+from tests.simulation.trial import ORDERS, Earnings, draw_market, try_order
 
 HOURS = 0.5
 

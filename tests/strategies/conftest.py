@@ -9,11 +9,12 @@ from typing import Any
 import anyio
 import pytest
 
-from journeyman.domain import Task, TaskId
+from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import BudgetView, Context
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.registry import load_registry
-from journeyman.strategies.runners import Ended, Runner
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.registry import load_registry
+from journeyman.strategies.outcomes import Ended
+from journeyman.strategies.running.runner import Runner
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -82,10 +83,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def load_file(folder: Path) -> Callable[..., Loaded]:
+def load_file(folder: Path) -> Callable[..., LoadedStrategy]:
     """Load the one strategy in a source text."""
 
-    def load(source: str, **settings: object) -> Loaded:
+    def load(source: str, **settings: object) -> LoadedStrategy:
         path = folder / "mine.py"
         path.write_text(textwrap.dedent(source))
         registry = load_registry(folder, {"mine": settings} if settings else {})
@@ -103,7 +104,7 @@ def runner() -> Runner:
 
 @pytest.fixture
 def run_file(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
     make_context: Callable[..., Context],
     runner: Runner,
 ) -> Callable[..., Awaitable[Ended]]:

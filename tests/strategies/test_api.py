@@ -10,10 +10,11 @@ import pytest
 
 import journeyman
 from journeyman import Decline, Example, Result, Task, param, score, skip, strategy
-from journeyman.domain import TaskId
+from journeyman.domain.tasks import TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.registry import load_registry
-from journeyman.strategies.runners import Declined, Finished, Runner
+from journeyman.strategies.loading.registry import load_registry
+from journeyman.strategies.outcomes import Declined, Finished
+from journeyman.strategies.running.runner import Runner
 
 DESIGN_6 = '''\
 from journeyman import Context, Decline, Result, Strategy, Task, param, skip

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Task, TaskId
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.child import landlock, reach, syscall_filter
-from journeyman.strategies.child.confinement import NOT_KEPT, available
-from journeyman.strategies.child.network import is_named
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners import Finished, Isolation, Runner
-from journeyman.strategies.runners.process.launch import orders_for
+from journeyman.strategies.child import confinement as reach
+from journeyman.strategies.child import landlock, syscall_filter
+from journeyman.strategies.child.confinement import NOT_KEPT, available, is_named
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import Finished
+from journeyman.strategies.running.child import Isolation, orders_for
+from journeyman.strategies.running.runner import Runner
 
 HOLDS = available()
 KEEPS_FILES = pytest.mark.skipif(HOLDS["files"] == NOT_KEPT, reason="no Landlock here")
@@ -60,7 +61,7 @@ def secret(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def attempt(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
     make_context: Callable[..., Context],
     secret: Path,
 ) -> Attempt:
@@ -193,7 +194,7 @@ async def test_it_reads_what_programs_need_and_not_what_is_the_daemons(
 
 
 def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file(SOURCE.replace("NEEDS", "Needs()"))
     around = loaded.path.parent

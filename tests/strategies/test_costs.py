@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.testing import Agent, task
+from journeyman.testing import FakeAgent, task
 
 SPENDER = """
 from journeyman import Strategy
@@ -34,7 +34,7 @@ def spender(
     ("runner", "form"), [("loop", "async def"), ("thread", "def"), ("process", "def")]
 )
 def test_costs_are_told_from_every_runner(
-    agent: Agent, tmp_path: Path, runner: str, form: str
+    agent: FakeAgent, tmp_path: Path, runner: str, form: str
 ) -> None:
     run = agent.run(spender(tmp_path, runner, form=form), task(kind="work"))
 
@@ -45,7 +45,7 @@ def test_costs_are_told_from_every_runner(
     ("runner", "form"), [("loop", "async def"), ("process", "def")]
 )
 def test_a_run_that_fails_has_cost_what_it_cost(
-    agent: Agent, tmp_path: Path, runner: str, form: str
+    agent: FakeAgent, tmp_path: Path, runner: str, form: str
 ) -> None:
     path = spender(tmp_path, runner, "raise ZeroDivisionError", form)
 
@@ -56,7 +56,7 @@ def test_a_run_that_fails_has_cost_what_it_cost(
 
 @pytest.mark.parametrize("cost", ["-1", "float('nan')", "float('inf')"])
 def test_a_cost_that_is_none_is_refused_where_it_is_written(
-    agent: Agent, tmp_path: Path, cost: str
+    agent: FakeAgent, tmp_path: Path, cost: str
 ) -> None:
     path = spender(tmp_path, then=f"ctx.report_cost({cost})", form="async def")
 
@@ -66,7 +66,9 @@ def test_a_cost_that_is_none_is_refused_where_it_is_written(
     assert "give credits, 0 or more" in run.reason
 
 
-def test_costs_by_the_thousand_are_to_be_added_up(agent: Agent, tmp_path: Path) -> None:
+def test_costs_by_the_thousand_are_to_be_added_up(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
     flood = "[ctx.report_cost(0.001) for _ in range(2_000)]"
 
     run = agent.run(spender(tmp_path, "process", flood), task(kind="work"))

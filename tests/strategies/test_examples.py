@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from journeyman.strategies.examples import check_examples, run_examples
-from journeyman.strategies.loaded import Loaded
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.running.examples import check_examples, run_examples
 
 SOURCE = """
     from journeyman import Decline, Example, strategy
@@ -36,7 +36,7 @@ MESSAGES = [
 
 
 def test_each_example_is_answered_with_what_was_expected_and_what_came(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     outcomes = check_examples(load_file(SOURCE))
 
@@ -45,7 +45,7 @@ def test_each_example_is_answered_with_what_was_expected_and_what_came(
 
 
 async def test_examples_can_be_run_by_a_running_daemon(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     outcomes = await run_examples(load_file(SOURCE))
 

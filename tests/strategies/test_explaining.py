@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.strategies.explaining import explain, render_page
-from journeyman.strategies.loader import load
-from journeyman.strategies.problems import CODES
-from journeyman.strategies.registry import load_registry
+from journeyman.strategies.loading.loader import load
+from journeyman.strategies.loading.problems import CODES, explain, render_page
+from journeyman.strategies.loading.registry import load_registry
 
 PAGE = Path(__file__).parents[2] / "docs/reference/strategy-errors.md"
 WITHOUT_PYTHON = {"E100", "E114", "E115", "E116"}

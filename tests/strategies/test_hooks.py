@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.domain import NewTask
+from journeyman.domain.tasks import NewTask
 from journeyman.strategies.api import Needs, NeedsError, OutcomeReport
-from journeyman.strategies.hooks import HOOKS
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.loader import load
-from journeyman.strategies.problems import Problem
+from journeyman.strategies.loading.loaded import HOOKS, LoadedStrategy
+from journeyman.strategies.loading.loader import load
+from journeyman.strategies.loading.problems import Problem
 
 HEAD = """
 from journeyman import NewTask, Strategy
@@ -30,7 +29,7 @@ def problems_of(folder: Path, hook: str) -> list[Problem]:
 
 
 def test_a_hook_is_given_only_the_arguments_that_it_names(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file(
         HEAD + "    def on_outcome(self, outcome):\n        return outcome.credits\n"
@@ -45,7 +44,7 @@ def test_a_hook_is_given_only_the_arguments_that_it_names(
 
 
 def test_hooks_may_be_async_and_may_leave_all_arguments_out(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file(
         HEAD
@@ -58,7 +57,9 @@ def test_hooks_may_be_async_and_may_leave_all_arguments_out(
     assert set(loaded.hooks) == {"on_start", "on_stop"}
 
 
-def test_post_may_give_its_tasks_one_by_one(load_file: Callable[..., Loaded]) -> None:
+def test_post_may_give_its_tasks_one_by_one(
+    load_file: Callable[..., LoadedStrategy],
+) -> None:
     loaded = load_file(
         HEAD
         + "    def post(self):\n"
@@ -107,7 +108,7 @@ def test_no_other_hook_may_be_a_generator(folder: Path, hook: str) -> None:
 
 
 def test_what_a_run_needs_comes_with_the_strategy(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file("""
         from journeyman import Needs, Strategy

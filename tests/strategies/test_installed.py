@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.strategies.installed import Installed, installed
-from journeyman.strategies.loader import load
+from journeyman.strategies.loading.installed import Installed, installed
+from journeyman.strategies.loading.loader import load
 
 SEO = """
 from journeyman import Strategy

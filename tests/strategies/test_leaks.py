@@ -4,9 +4,9 @@ import base64
 
 import pytest
 
-from journeyman.domain import JSON, Result, Task, TaskId
+from journeyman.domain.tasks import JSON, Result, Task, TaskId
 from journeyman.observability.redaction import Redactor
-from journeyman.strategies.leaks import Leak, LeakScan
+from journeyman.strategies.running.leaks import Leak, LeakScan
 
 TOKEN = "tok_ours_5f0a17c2e94b"  # noqa: S105 - nobody's
 CANARY = "canary_3c1f0d7745ab4e0c9a55"

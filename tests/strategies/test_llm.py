@@ -30,10 +30,16 @@ from tests.strategies.llm_provider import (
     says,
 )
 
-from journeyman.domain import Task
-from journeyman.strategies.registry import load_registry
-from journeyman.strategies.rehearsal import CANARY
-from journeyman.testing import Agent, Run, assert_strategy_conforms, load_strategy, task
+from journeyman.domain.tasks import Task
+from journeyman.strategies.loading.registry import load_registry
+from journeyman.strategies.running.rehearsal import CANARY
+from journeyman.testing import (
+    FakeAgent,
+    Run,
+    assert_strategy_conforms,
+    load_strategy,
+    task,
+)
 
 STRATEGY = Path(__file__).parents[2] / "strategies" / "ask_llm" / "__init__.py"
 ASK = load_strategy(STRATEGY)
@@ -57,7 +63,7 @@ async def server() -> AsyncIterator[Provider]:
 
 @pytest.fixture
 def ask(
-    server: Provider, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    server: Provider, agent: FakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Any]:
     """Let the strategy do one task, with a model that gives these replies."""
     monkeypatch.setenv("THE_KEY", KEY)
@@ -188,7 +194,7 @@ async def test_a_request_that_is_out_of_time_is_counted_at_its_worst(
 
 
 async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
-    agent: Agent, server: Provider
+    agent: FakeAgent, server: Provider
 ) -> None:
     class Hasty(ASK):  # type: ignore[misc, valid-type]  # made by a file
         name = "ask_llm"
@@ -226,7 +232,7 @@ async def test_when_the_day_is_spent_nothing_more_is_wanted(
 
 
 async def test_the_next_day_has_a_budget_of_its_own(
-    ask: Callable[..., Any], agent: Agent
+    ask: Callable[..., Any], agent: FakeAgent
 ) -> None:
     await ask(answers("one"), credits_per_day=6.4)
     agent.now = agent.now.replace(day=2)
@@ -313,7 +319,7 @@ def test_the_settings_on_its_page_are_settings_of_it(settings: str) -> None:
 def test_loading_it_imports_no_library_of_models() -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from journeyman.strategies.registry import load_registry\n"
+        "from journeyman.strategies.loading.registry import load_registry\n"
         f"found = load_registry(Path({str(STRATEGY.parents[1])!r}))\n"
         "print('ask_llm' in [one.name for one in found.strategies],"
         " {'pydantic_ai', 'openai', 'mcp', 'fastmcp'} & set(sys.modules))"
@@ -327,7 +333,7 @@ def test_loading_it_imports_no_library_of_models() -> None:
 
 
 def test_without_its_library_it_says_what_to_install(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
+    agent: FakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
 
@@ -356,7 +362,7 @@ def test_it_is_a_good_citizen() -> None:
     assert_strategy_conforms(subject, model="test", free=True)
 
 
-def test_two_tasks_at_once_cannot_break_the_day_together(agent: Agent) -> None:
+def test_two_tasks_at_once_cannot_break_the_day_together(agent: FakeAgent) -> None:
     async def slowly(_said: object, _info: object) -> Any:  # noqa: ANN401 - see above
         await anyio.wait_all_tasks_blocked()
         answer = {"answer": "x", "confidence": 1}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.loader import load
-from journeyman.strategies.problems import CODES, Problem
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import load
+from journeyman.strategies.loading.problems import CODES, Problem
 
 BROKEN = Path(__file__).parent.parent / "broken_strategies"
 FINE = """
@@ -193,7 +193,7 @@ def test_no_bytecode_is_written_beside_the_file(folder: Path) -> None:
 
 
 def test_the_name_is_the_class_name_in_snake_case(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file("""
         from journeyman import Strategy
@@ -217,7 +217,7 @@ def test_the_name_is_the_class_name_in_snake_case(
 
 
 def test_a_base_class_that_starts_with_an_underscore_is_no_strategy(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file("""
         from journeyman import Strategy, param
@@ -254,7 +254,7 @@ LIMITED = """
 
 
 def test_settings_from_the_configuration_are_in_force(
-    load_file: Callable[..., Loaded],
+    load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file(LIMITED, most=9, ratio=1, mode="exact")
 

@@ -4,12 +4,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from journeyman.domain import Task, TaskId
+from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.loader import load
-from journeyman.strategies.problems import Problem
-from journeyman.strategies.registry import Registry, load_registry
-from journeyman.strategies.runners import Crashed, Runner
+from journeyman.strategies.loading.loader import load
+from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.outcomes import Crashed
+from journeyman.strategies.running.runner import Runner
 
 ECHO = """
 from journeyman import strategy

@@ -9,22 +9,22 @@ from pathlib import Path
 import anyio
 import pytest
 
-from journeyman.domain import JSON, Result, Task, TaskId
+from journeyman.domain.tasks import JSON, Result, Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners import (
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import (
     Broken,
     Crashed,
     Declined,
     Ended,
     Finished,
-    Isolation,
     Later,
-    Runner,
     TimedOut,
 )
+from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.runner import Runner
 
-Load = Callable[..., Loaded]
+Load = Callable[..., LoadedStrategy]
 MakeContext = Callable[..., Context]
 
 HEAD = """

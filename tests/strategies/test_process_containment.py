@@ -11,20 +11,15 @@ from typing import Any
 import anyio
 import pytest
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Result, Task, TaskId
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
 from journeyman.strategies.child.confinement import available
-from journeyman.strategies.child.descendants import children_of
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners import (
-    Crashed,
-    Ended,
-    Finished,
-    Isolation,
-    Runner,
-    TimedOut,
-)
+from journeyman.strategies.child.kernel import children_of
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import Crashed, Ended, Finished, TimedOut
+from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.runner import Runner
 
 SOURCE = """
 import ctypes, mmap, os, re, signal, socket, subprocess, sys, time
@@ -154,7 +149,7 @@ class Stage:
     """One strategy file, one runner, and a way to give tasks."""
 
     def __init__(
-        self, runner: Runner, loaded: Loaded, context: Callable[..., Context]
+        self, runner: Runner, loaded: LoadedStrategy, context: Callable[..., Context]
     ) -> None:
         self.runner, self.loaded, self.context = runner, loaded, context
 
@@ -172,7 +167,9 @@ def homes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def stage(
-    homes: Path, load_file: Callable[..., Loaded], make_context: Callable[..., Context]
+    homes: Path,
+    load_file: Callable[..., LoadedStrategy],
+    make_context: Callable[..., Context],
 ) -> AsyncIterator[Stage]:
     isolation = Isolation(
         homes=homes, memory_mb=200, processes=8, output_bytes=4_096, cpu_seconds=1
@@ -327,7 +324,9 @@ def marks_in(homes: Path) -> list[Path]:
 
 
 async def test_a_file_that_ends_its_process_when_it_is_loaded_is_a_crash(
-    homes: Path, load_file: Callable[..., Loaded], make_context: Callable[..., Context]
+    homes: Path,
+    load_file: Callable[..., LoadedStrategy],
+    make_context: Callable[..., Context],
 ) -> None:
     loaded = load_file(SOURCE)
     loaded.path.write_text("print('bye'); import os, journeyman; os._exit(3)")
@@ -345,11 +344,11 @@ async def test_a_file_that_ends_its_process_when_it_is_loaded_is_a_crash(
 KILLED = """
 import anyio, sys
 from pathlib import Path
-from journeyman.daemon.system import SystemClock
+from journeyman.daemon.environment import SystemClock
 from journeyman.domain import Task, TaskId
-from journeyman.strategies.loader import load_file
-from journeyman.strategies.rehearsal import Stage
-from journeyman.strategies.runners import Isolation, Runner
+from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.running.rehearsal import Stage
+from journeyman.strategies.running.runner import Isolation, Runner
 
 async def main(file, homes):
     (loaded,) = load_file(Path(file)).strategies
@@ -364,7 +363,7 @@ anyio.run(main, *sys.argv[1:])
 
 
 async def test_a_daemon_that_is_killed_takes_everything_with_it(
-    load_file: Callable[..., Loaded], homes: Path
+    load_file: Callable[..., LoadedStrategy], homes: Path
 ) -> None:
     source = SOURCE + "\n\ndef daemonizes_and_hangs():\n    daemonizes()\n    pause()\n"
     command = [sys.executable, "-c", KILLED, str(load_file(source).path), str(homes)]

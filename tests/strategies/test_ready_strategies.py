@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journeyman.domain import Task, TaskId
+from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.examples import check_examples
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.registry import Registry, load_registry
-from journeyman.strategies.runners import Declined, Ended, Finished, Runner
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.outcomes import Declined, Ended, Finished
+from journeyman.strategies.running.examples import check_examples
+from journeyman.strategies.running.runner import Runner
 
 REGISTRY = load_registry(Path(__file__).parents[2] / "strategies")
 NEED_AN_OWNER = {"ask_llm", "run_command"}
@@ -37,7 +38,9 @@ BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
 }
 
 
-def run(runner: Runner, loaded: Loaded, context: Context, given_input: object) -> Ended:
+def run(
+    runner: Runner, loaded: LoadedStrategy, context: Context, given_input: object
+) -> Ended:
     task = Task(id=TaskId("t1"), input=given_input)  # type: ignore[arg-type]  # any JSON
 
     async def once() -> Ended:

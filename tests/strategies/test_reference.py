@@ -6,7 +6,7 @@ import pytest
 
 import journeyman
 from journeyman.strategies.api import Context, Strategy
-from journeyman.strategies.problems import CODES
+from journeyman.strategies.loading.problems import CODES
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/strategy-api.md").read_text()
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.domain import Task, TaskId
 from journeyman.domain.errors import ConfigurationError
-from journeyman.strategies.registry import Registry, load_registry
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.strategies.loading.registry import Registry, load_registry
 
 HEAD = "from journeyman import Strategy, score, skip, strategy\n"
 

@@ -8,22 +8,22 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from journeyman.domain import JSON, Result, Task, TaskId
+from journeyman.domain.tasks import JSON, Result, Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.runners import (
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import (
     Broken,
     Crashed,
     Declined,
     Ended,
     Finished,
     Later,
-    Runner,
     TimedOut,
 )
+from journeyman.strategies.running.runner import Runner
 
 Run = Callable[..., Awaitable[Ended]]
-Load = Callable[..., Loaded]
+Load = Callable[..., LoadedStrategy]
 
 TASK = Task(id=TaskId("t1"), text="a b")
 FORMS = pytest.mark.parametrize("form", ["async def", "def"])

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.domain import Task
-from journeyman.testing import Agent, Run, assert_strategy_conforms, load_strategy, task
+from journeyman.domain.tasks import Task
+from journeyman.testing import (
+    FakeAgent,
+    Run,
+    assert_strategy_conforms,
+    load_strategy,
+    task,
+)
 
 ROOT = Path(__file__).parents[2]
 STRATEGY = ROOT / "strategies" / "run_command.py"
@@ -25,7 +31,7 @@ def a_task(text: str = "to be or not") -> Task:
 
 
 @pytest.fixture
-def do(agent: Agent) -> Do:
+def do(agent: FakeAgent) -> Do:
     """Let a shell command do one task, in a thread: that is quicker to begin."""
 
     class InAThread(load_strategy(STRATEGY)):  # type: ignore[misc]  # made by a file
@@ -155,7 +161,7 @@ def test_a_wrong_command_is_told_to_its_owner_at_the_start(
     assert type(raised.value).__name__ == "Misconfigured"
 
 
-def test_without_a_command_it_wants_nothing(agent: Agent) -> None:
+def test_without_a_command_it_wants_nothing(agent: FakeAgent) -> None:
     run = agent.run(STRATEGY, a_task())
 
     assert run.outcome == "skipped"
@@ -175,7 +181,7 @@ PROGRAMS = re.findall(
 
 @pytest.mark.parametrize(("language", "program"), PROGRAMS)
 def test_the_programs_of_the_page_work_in_a_process_of_their_own(
-    agent: Agent, tmp_path: Path, language: str, program: str
+    agent: FakeAgent, tmp_path: Path, language: str, program: str
 ) -> None:
     mine = tmp_path / "strategies"
     mine.mkdir()
@@ -196,7 +202,7 @@ def test_both_languages_are_on_the_page() -> None:
     assert [language for language, _ in PROGRAMS] == ["bash", "python"]
 
 
-def test_in_its_process_a_program_has_no_network(agent: Agent) -> None:
+def test_in_its_process_a_program_has_no_network(agent: FakeAgent) -> None:
     reach = "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM)"
     params = {"command": f'{sys.executable} -c "{reach}"', "task_kinds": "word_count"}
 

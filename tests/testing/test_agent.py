@@ -22,7 +22,7 @@ from journeyman import (
     skip,
     strategy,
 )
-from journeyman.testing import Agent, NotLoadedError, load_strategy, task
+from journeyman.testing import FakeAgent, StrategyNotLoadedError, load_strategy, task
 
 STUDY = '''
     from journeyman import Strategy, Task, Context, Result, Decline, param, skip
@@ -91,11 +91,13 @@ def careful(text: str, reward: int = 1) -> Task:
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> Agent:
-    return Agent(tmp_path)
+def agent(tmp_path: Path) -> FakeAgent:
+    return FakeAgent(tmp_path)
 
 
-def test_the_test_of_the_study_works_as_printed(agent: Agent, tmp_path: Path) -> None:
+def test_the_test_of_the_study_works_as_printed(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
     (tmp_path / "strategies").mkdir()
     (tmp_path / "strategies/word_count.py").write_text(dedent(STUDY))
     file = "strategies/word_count.py"
@@ -118,14 +120,14 @@ def test_the_test_of_the_study_works_as_printed(agent: Agent, tmp_path: Path) ->
     ],
 )
 def test_a_run_says_how_it_ended_and_why(
-    agent: Agent, text: str, outcome: str, reason: str
+    agent: FakeAgent, text: str, outcome: str, reason: str
 ) -> None:
     run = agent.run(Careful, careful(text))
 
     assert (run.outcome, run.reason) == (outcome, reason)
 
 
-def test_a_bug_is_told_with_the_author_s_line(agent: Agent) -> None:
+def test_a_bug_is_told_with_the_author_s_line(agent: FakeAgent) -> None:
     run = agent.run(Careful, careful("bug"))
 
     assert run.outcome == "failed"
@@ -134,14 +136,16 @@ def test_a_bug_is_told_with_the_author_s_line(agent: Agent) -> None:
     assert 'raise KeyError("title")' in run.traceback
 
 
-def test_asking_for_a_result_that_is_not_there_says_what_happened(agent: Agent) -> None:
+def test_asking_for_a_result_that_is_not_there_says_what_happened(
+    agent: FakeAgent,
+) -> None:
     run = agent.run(Careful, careful("decline"))
 
     with pytest.raises(AssertionError, match="there is no result: declined: too hard"):
         run.result  # noqa: B018 - reading it is what fails
 
 
-def test_credits_logs_and_state_are_kept_as_in_the_daemon(agent: Agent) -> None:
+def test_credits_logs_and_state_are_kept_as_in_the_daemon(agent: FakeAgent) -> None:
     first = agent.run(Careful, careful("ab", reward=3))
     second = agent.run(Careful, careful("abc", reward=2))
 
@@ -154,7 +158,7 @@ def test_credits_logs_and_state_are_kept_as_in_the_daemon(agent: Agent) -> None:
     assert agent.state["careful"] == {"starts": 1, "seen": 2, "last": ("completed", 2)}
 
 
-def test_parameters_make_another_instance_of_the_strategy(agent: Agent) -> None:
+def test_parameters_make_another_instance_of_the_strategy(agent: FakeAgent) -> None:
     runs = [agent.run(Careful, careful("ab"), bonus=bonus) for bonus in (0, 5, 0)]
 
     assert [run.result.output for run in runs] == [2, 7, 2]
@@ -162,17 +166,17 @@ def test_parameters_make_another_instance_of_the_strategy(agent: Agent) -> None:
     assert agent.state["careful"]["starts"] == 2
 
 
-async def test_it_can_be_used_inside_an_event_loop(agent: Agent) -> None:
+async def test_it_can_be_used_inside_an_event_loop(agent: FakeAgent) -> None:
     run = await agent.run_async(Careful, careful("ab"))
 
     assert run.outcome == "completed"
 
 
-def test_a_decorated_function_is_a_subject_too(agent: Agent) -> None:
+def test_a_decorated_function_is_a_subject_too(agent: FakeAgent) -> None:
     assert agent.run(echo, task("hello", tags=["echo"])).result.text == "hello"
 
 
-def test_what_it_wants_to_post_can_be_asked_for(agent: Agent) -> None:
+def test_what_it_wants_to_post_can_be_asked_for(agent: FakeAgent) -> None:
     assert [new.title for new in agent.posts(Careful)] == ["t"]
     with pytest.raises(AssertionError, match="echo has no post"):
         agent.posts(echo)
@@ -194,23 +198,25 @@ def test_a_result_that_is_no_text_is_shown_as_json() -> None:
     ],
 )
 def test_a_file_that_does_not_load_fails_the_test_with_its_problems(
-    agent: Agent, tmp_path: Path, source: str, words: str
+    agent: FakeAgent, tmp_path: Path, source: str, words: str
 ) -> None:
     (tmp_path / "mine.py").write_text(dedent(source))
 
-    with pytest.raises(NotLoadedError, match=words):
+    with pytest.raises(StrategyNotLoadedError, match=words):
         agent.run("mine.py", task("x"))
 
 
-def test_a_value_that_a_parameter_does_not_allow_fails_the_test(agent: Agent) -> None:
-    with pytest.raises(NotLoadedError, match="bonus = -1: must be 0 or more"):
+def test_a_value_that_a_parameter_does_not_allow_fails_the_test(
+    agent: FakeAgent,
+) -> None:
+    with pytest.raises(StrategyNotLoadedError, match="bonus = -1: must be 0 or more"):
         agent.run(Careful, careful("x"), bonus=-1)
 
 
-def test_a_missing_file_and_a_stranger_are_told(agent: Agent) -> None:
-    with pytest.raises(NotLoadedError, match="there is no file"):
+def test_a_missing_file_and_a_stranger_are_told(agent: FakeAgent) -> None:
+    with pytest.raises(StrategyNotLoadedError, match="there is no file"):
         agent.run("nowhere.py", task("x"))
-    with pytest.raises(NotLoadedError, match="is no strategy"):
+    with pytest.raises(StrategyNotLoadedError, match="is no strategy"):
         agent.run(print, task("x"))
 
 

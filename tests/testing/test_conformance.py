@@ -13,7 +13,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from journeyman import Example, Misconfigured, Strategy, Task, param
-from journeyman.testing import NotLoadedError, assert_strategy_conforms
+from journeyman.testing import StrategyNotLoadedError, assert_strategy_conforms
 
 READY = Path(__file__).parents[2] / "strategies"
 WELL_BEHAVED = ("count_words", "keywords", "checksum")
@@ -135,5 +135,5 @@ def test_parameters_are_given_to_it_and_a_broken_one_is_not_loaded() -> None:
             return "x"
 
     assert_strategy_conforms(Keyed, key="k")
-    with pytest.raises(NotLoadedError, match="E108"):
+    with pytest.raises(StrategyNotLoadedError, match="E108"):
         assert_strategy_conforms(Keyed, lock="k")

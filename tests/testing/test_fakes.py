@@ -5,9 +5,9 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from journeyman.loop import events
-from journeyman.observability import UndeclaredFieldError
+from journeyman.observability.events import UndeclaredFieldError
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
+from journeyman.worker import events
 
 
 async def test_time_passes_only_when_it_is_told_to() -> None:

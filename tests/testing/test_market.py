@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.testing import NotLoadedError
+from journeyman.testing import StrategyNotLoadedError
 from journeyman.testing.market import Market
 
 READY = Path(__file__).parents[2] / "strategies"
@@ -86,5 +86,5 @@ def test_a_slip_in_a_test_s_words_is_answered_at_once(market: Market) -> None:
         market.fail("lost", "claim")
     with pytest.raises(ValueError, match="no call 'claims'"):
         market.fail("429", "claims")
-    with pytest.raises(NotLoadedError, match="there is no strategy at"):
+    with pytest.raises(StrategyNotLoadedError, match="there is no strategy at"):
         market.work("strategies/gone.py")

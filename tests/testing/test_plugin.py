@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.cli import main
-from journeyman.cli.commands.strategies.making import TEMPLATES
+from journeyman.cli.commands.strategies.new import TEMPLATES
 
 PLUGIN = "journeyman.testing.plugin"
 FIXTURES = '''
@@ -67,7 +67,7 @@ def test_the_plugin_brings_nothing_heavy_into_a_run_that_does_not_use_it() -> No
 
 def test_the_first_level_needs_no_server() -> None:
     code = (
-        "import sys; from journeyman.testing import Agent, task; "
+        "import sys; from journeyman.testing import FakeAgent, task; "
         "print(*sorted({'fastapi', 'uvicorn', 'httpx2', 'pydantic', 'sqlite3', "
         "'journeyman.sandbox', 'journeyman.settings'} & set(sys.modules)))"
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from journeyman.daemon.system import SystemClock
+from journeyman.daemon.environment import SystemClock
 
 NURSERY = Path(__file__).with_name("nursery.py")
 READY_SECONDS = 30

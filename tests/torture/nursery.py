@@ -20,8 +20,7 @@ from typing import Any
 
 import uvicorn  # noqa: F401 - what `sandbox` would import in each life
 
-import journeyman.cli.serve_sandbox
-import journeyman.cli.work  # noqa: F401 - what `run` would import in each life
+import journeyman.cli.commands.run  # noqa: F401 - what `run` would import in each life
 from journeyman.cli import main
 
 

@@ -23,8 +23,8 @@ from tests.torture.remains import (
     our_books,
 )
 
-from journeyman.daemon.system import SystemClock
-from journeyman.journal import load_identity
+from journeyman.daemon.environment import SystemClock
+from journeyman.journal.identity import load_identity
 
 KINDS = "word_count,keywords,arithmetic,checksum,csv_to_json,json_path,links"
 """Work that a ready strategy does right, so that each claimed task must be paid."""

@@ -8,10 +8,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import IN_FLIGHT, TaskState
+from journeyman.daemon.environment import SystemClock
 from journeyman.domain.errors import StateError
-from journeyman.journal import Journal
+from journeyman.domain.tasks import IN_FLIGHT, TaskState
+from journeyman.journal.journal import Journal
 
 UNBORN = "no identity yet"
 REGISTERING = "a registration on its way"

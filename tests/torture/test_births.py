@@ -15,8 +15,8 @@ from tests.torture.nurse import Nursery
 from tests.torture.remains import REGISTERING, autopsy, files_with, has_asked, members
 
 from journeyman.cli.processes import sandbox
-from journeyman.daemon.system import SystemClock
-from journeyman.journal import load_identity
+from journeyman.daemon.environment import SystemClock
+from journeyman.journal.identity import load_identity
 
 LATENCY = "0.2"
 """In seconds: most of a short life is spent waiting for this answer."""

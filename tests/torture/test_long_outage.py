@@ -6,8 +6,8 @@ In simulated time: the real daemon and its real journal, seconds instead of a da
 from collections.abc import Callable
 
 import pytest
-
-from journeyman.simulation import Outage, Plan, simulate
+from tests.simulation.plan import Outage, Plan
+from tests.simulation.run import simulate
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -12,9 +12,10 @@ from tests.torture.nurse import Nursery
 from tests.torture.remains import way_of
 
 from journeyman.cli.processes import sandbox
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import Confirmed, IdempotencyKey, Identity, NewTask, TaskState
-from journeyman.network import NetworkClient
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import IdempotencyKey, Identity, NewTask, TaskState
+from journeyman.network.client import NetworkClient
 from journeyman.testing import RecordingLog
 
 LATENCY = "1"

@@ -23,7 +23,7 @@ from journeyman import (
     skip,
     strategy,
 )
-from journeyman.testing import Agent, Market, assert_strategy_conforms, task
+from journeyman.testing import FakeAgent, Market, assert_strategy_conforms, task
 
 
 class Typed(Strategy):
@@ -112,7 +112,7 @@ def check(given: Task) -> None:
     Needs(memory_mb="64")  # type: ignore[arg-type]  # a number of MiB
 
 
-def check_tests(agent: Agent, market: Market) -> None:
+def check_tests(agent: FakeAgent, market: Market) -> None:
     """See that a test of a strategy is typed as well."""
     run = agent.run(Typed, task("to be", kind="typed", reward=2), most=1)
     assert_type(run.result, Result)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.cli import main
-from journeyman.cli.commands.strategies.making import TEMPLATES
+from journeyman.cli.commands.strategies.new import TEMPLATES
 
 EXAMPLES = Path(__file__).with_name("strategy_api.py")
 

@@ -6,9 +6,47 @@ columns, complete and without colours.
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
 
-from journeyman.cli.text import neutral
+from journeyman.domain import text as domain_text
+from journeyman.domain.errors import StateError
+
+
+class OutputClosedError(Exception):
+    """Whoever read our output has gone; Typer would take a BrokenPipeError itself."""
+
+
+def neutral(text: object) -> str:
+    r"""Give one line without control characters.
+
+    What a terminal would obey, such as escape sequences, and what would reorder a
+    line, such as bidirectional overrides, is written out as `\x1b` or `\u202e`.
+    """
+    return domain_text.neutral(str(text))
+
+
+def shortened(text: object, length: int) -> str:
+    """Give a neutral text of at most `length` characters."""
+    line = neutral(text)
+    return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+def duration(seconds: float) -> str:
+    """Give `3 s`, `5 min` or `4 h 51 min`."""
+    minutes = int(seconds) // 60
+    if minutes < 1:
+        return f"{int(seconds)} s"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"
+
+
+def counted(pairs: Iterable[tuple[str, int]]) -> str:
+    """Give `completed 20 · lost 1`."""
+    return " · ".join(f"{neutral(name)} {count}" for name, count in pairs) or "none"
+
 
 Cell = str | int
 GAP = "  "
@@ -86,3 +124,40 @@ def _draw(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         # Text, not markup: a task's title may hold square brackets.
         drawn.add_row(*(Text(neutral(cell), overflow="fold") for cell in row))
     Console(highlight=False).print(drawn)
+
+
+Tell: TypeAlias = Callable[[float], None]
+"""Takes how much is done by now."""
+
+
+@contextmanager
+def progress(title: str, total: int, *, shown: bool) -> Iterator[Tell]:
+    """Draw a bar on the standard error until the end of the block.
+
+    Only where that is a terminal, and `shown`: a command that prints JSON draws none.
+    """
+    if not (shown and sys.stderr.isatty()):
+        yield lambda _done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(title, total=total)
+        yield lambda done: drawn.update(task, completed=done)
+
+
+def write_reference(page: Path, text: str) -> None:
+    """Write a page of docs/reference, and say so.
+
+    Raises:
+        StateError: this is not the top of a checkout, or the disk refused.
+    """
+    try:
+        page.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StateError(
+            f"{page} cannot be written: {error.strerror}",
+            "Run this at the top of a checkout.",
+        ) from error
+    say(f"wrote {page}")

@@ -1,6 +1,8 @@
 """Journeyman processes that we start: they end when we do, however we end."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -124,3 +126,16 @@ def _failure(log: Path) -> ChildFailedError:
         )
     except (IndexError, ValueError, TypeError, KeyError):
         return ChildFailedError("the sandbox did not start", f"Its log is {log}.")
+
+
+async def stop_at_end_of_input() -> None:
+    """Wait until stdin comes to its end, then ask ourselves to stop, by SIGTERM.
+
+    Cancel to stop waiting.
+    """
+    descriptor = sys.stdin.fileno()
+    while True:
+        await anyio.wait_readable(descriptor)
+        if not os.read(descriptor, 4096):
+            os.kill(os.getpid(), signal.SIGTERM)
+            return

@@ -6,26 +6,34 @@ each reached from here, and imported only when they are.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
+import sys
+from collections.abc import Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from journeyman.domain.errors import (
-    ConfigurationError,
-    NotRunningError,
-    UsageError,
-)
+import typer
+
+from journeyman.cli.output import OutputClosedError
+from journeyman.domain.errors import ConfigurationError, NotRunningError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from journeyman.daemon.agent import Agent, World
-    from journeyman.daemon.control_client import ControlClient
-    from journeyman.domain import Identity
-    from journeyman.journal import DataDirectory, Journal
-    from journeyman.network import NetworkClient
-    from journeyman.settings import Loaded, Settings
+    from journeyman.control.client import ControlClient
+    from journeyman.daemon.agent import Agent
+    from journeyman.daemon.environment import Environment
+    from journeyman.domain.tasks import Identity
+    from journeyman.journal.directory import DataDirectory
+    from journeyman.journal.journal import Journal
+    from journeyman.network.client import NetworkClient
+    from journeyman.settings.sections import Settings
+    from journeyman.settings.sources import LoadedSettings
+
 
 DATA_VARIABLE = "JOURNEYMAN_DATA__DIRECTORY"
 
@@ -50,14 +58,14 @@ class Session:
 
     # -- settings -----------------------------------------------------------
 
-    def load(self, more: Mapping[str, object] | None = None) -> Loaded:
+    def load(self, more: Mapping[str, object] | None = None) -> LoadedSettings:
         """Read the settings; `more` are options of one command, by dotted key.
 
         Raises:
             ConfigurationError: a setting is wrong.
             UsageError: a `--set` is not KEY=VALUE.
         """
-        from journeyman.settings import load_settings
+        from journeyman.settings.sources import load_settings
 
         said: dict[str, object] = dict(map(_assignment, self._assignments))
         options = {
@@ -79,7 +87,7 @@ class Session:
 
     def directory(self) -> DataDirectory:
         """Give the data directory, without reading settings where it is plain."""
-        from journeyman.journal import DataDirectory
+        from journeyman.journal.directory import DataDirectory
 
         # In this order of strength anyway; it makes `health` twice as fast.
         near = self._data_text or os.environ.get(DATA_VARIABLE)
@@ -96,8 +104,8 @@ class Session:
             NotRunningError: there is none: no agent ever lived here.
             StateError: it is damaged.
         """
-        from journeyman.daemon.system import SystemClock
-        from journeyman.journal import Journal
+        from journeyman.daemon.environment import SystemClock
+        from journeyman.journal.journal import Journal
 
         directory = self.directory()
         if not directory.journal.exists():
@@ -109,7 +117,7 @@ class Session:
 
     def identity(self) -> Identity | None:
         """Give who we are; None before we have joined."""
-        from journeyman.journal import load_identity
+        from journeyman.journal.identity import load_identity
 
         return load_identity(self.directory().identity)
 
@@ -117,7 +125,7 @@ class Session:
 
     def daemon(self) -> ControlClient:
         """Give a client for the daemon's socket; using it may find that none runs."""
-        from journeyman.daemon.control_client import ControlClient
+        from journeyman.control.client import ControlClient
 
         return ControlClient(self.directory().control_socket)
 
@@ -146,10 +154,10 @@ class Session:
         identity = self.identity()
         if identity is not None and identity.base_url != address:
             identity = None
-        world = self._quiet_world()
-        async with build_network(settings, address, world) as client:
+        environment = self._quiet_environment()
+        async with build_network(settings, address, environment) as client:
             if identity is not None:
-                world.redactor.add(identity.access_token.reveal())
+                environment.redactor.add(identity.access_token.reveal())
             client.identify(identity)
             yield client, identity
 
@@ -164,13 +172,13 @@ class Session:
 
         settings = self.load().settings
         address = self.address(settings)
-        async with open_agent(settings, address, self._quiet_world()) as agent:
+        async with open_agent(settings, address, self._quiet_environment()) as agent:
             yield agent
 
-    def _quiet_world(self) -> World:
-        from journeyman.cli.world import build_world
+    def _quiet_environment(self) -> Environment:
+        from journeyman.daemon.environment import build_environment
 
-        return build_world()
+        return build_environment()
 
 
 def no_address() -> ConfigurationError:
@@ -194,3 +202,106 @@ def _assignment(text: str) -> tuple[str, str]:
             "Write for example --set work.slots=4.",
         )
     return key.strip(), value
+
+
+_JSON = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+_CONFIG = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A TOML file of settings, instead of the default one; may be repeated, "
+        "later ones are stronger.",
+    ),
+]
+_DATA_DIR = Annotated[
+    Path | None,
+    typer.Option("--data-dir", metavar="DIR", help="Where the agent keeps its state."),
+]
+_BASE_URL = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="The address of the network."),
+]
+_SET = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any setting, such as work.slots=4; may be repeated.",
+    ),
+]
+_SETTINGS_OPTIONS: dict[str, object] = {
+    "config": _CONFIG,
+    "data_dir": _DATA_DIR,
+    "base_url": _BASE_URL,
+    "assignments": _SET,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """A function that the command line can call, and how it is shown."""
+
+    name: str
+    help: str
+    example: str
+    entry: Callable[..., int]
+
+
+def command(
+    name: str,
+    *,
+    example: str,
+    settings: bool = True,
+) -> Callable[[Callable[..., int | None]], Command]:
+    """Make a command of a function whose first argument is a `Session`.
+
+    It gets `--json`, and with `settings` the options that lead to the settings. Its
+    docstring is its help text. It gives its exit code; None is 0.
+    """
+
+    def decorate(function: Callable[..., int | None]) -> Command:
+        return Command(
+            name=name,
+            help=inspect.cleandoc(function.__doc__ or ""),
+            example=example,
+            entry=_entry(function, _shared_options(settings=settings)),
+        )
+
+    return decorate
+
+
+def _shared_options(*, settings: bool) -> list[inspect.Parameter]:
+    def option(name: str, kind: object, default: object) -> inspect.Parameter:
+        return inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=kind,
+        )
+
+    several = _SETTINGS_OPTIONS.items() if settings else ()
+    options = [option(name, kind, None) for name, kind in several]
+    return [*options, option("as_json", _JSON, default=False)]
+
+
+def _entry(
+    function: Callable[..., int | None],
+    shared: list[inspect.Parameter],
+) -> Callable[..., int]:
+    """Give the function the signature that Typer should see."""
+    signature = inspect.signature(function)
+    _session, *own = signature.parameters.values()
+
+    @functools.wraps(function)
+    def entry(**values: Any) -> int:  # noqa: ANN401 - whatever the options' types are
+        said = {option.name: values.pop(option.name) for option in shared}
+        try:
+            code = function(Session(**said), **values)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise OutputClosedError from error
+        return code or 0
+
+    entry.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined] # functions may have one (PEP 362)
+    return entry

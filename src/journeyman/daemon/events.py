@@ -1,6 +1,6 @@
 """The log events of the daemon itself."""
 
-from journeyman.observability import declare
+from journeyman.observability.events import declare
 
 STARTED = declare(
     "daemon.started",
@@ -87,117 +87,10 @@ STOPPED = declare(
     "reason balance completed ended in_flight",
     "The daemon has stopped; nothing is lost.",
 )
-CONTROL_UNAVAILABLE = declare(
-    "control.unavailable",
-    "warning",
-    "path problem",
-    "The control socket could not be opened: status, health, pause, post and top-up "
-    "cannot reach this daemon.",
-    "Use a shorter --data-dir path on a local file system.",
-)
-HOOK_FAILED = declare(
-    "strategy.hook_failed",
-    "warning",
-    "strategy hook error where traceback",
-    "A hook of a strategy failed or took too long. Its tasks are not touched by that.",
-    "Mend the hook at the place named, then `journeyman reload`.",
-)
-HOOK_MUTED = declare(
-    "strategy.hook_muted",
-    "warning",
-    "strategy hook failures",
-    "A hook has failed so often in a row that it is not called any more.",
-    "Mend the hook, then `journeyman reload`: the new version is called again.",
-)
-OUTCOMES_DROPPED = declare(
-    "strategy.outcomes_dropped",
-    "warning",
-    "strategy waiting",
-    "A strategy's on_outcome is slower than its tasks end; the oldest outcome that "
-    "waited was dropped.",
-    "Make on_outcome quick, or have it only note what a later run looks at.",
-)
-RELOADED = declare(
-    "strategies.reloaded",
-    "info",
-    "reason strategies shadow added changed removed needs_restart",
-    "A new generation of strategies is in force; work in flight ends on the old one. "
-    "Settings in `needs_restart` differ from the files, and are not.",
-)
-RELOAD_REFUSED = declare(
-    "strategies.reload_refused",
-    "error",
-    "reason problems",
-    "The strategies were not loaded anew: something is wrong with them or with the "
-    "settings. The old generation works on.",
-    "Correct each of `problems`, then `journeyman reload`.",
-)
-IN_SHADOW = declare(
-    "strategies.in_shadow",
-    "info",
-    "strategies",
-    "These strategies are asked about each task and get none.",
-)
-PROMOTED = declare(
-    "strategies.promoted",
-    "info",
-    "strategy version watch_tasks",
-    "A strategy left the shadow: it gets tasks from now on. The first `watch_tasks` "
-    "are watched.",
-)
-CALLED_BACK = declare(
-    "strategies.called_back",
-    "warning",
-    "strategy ended failed failures_before",
-    "A promoted strategy failed more often than was usual before (`failures_before` is "
-    "a share, 0 to 1). It is in shadow again and gets no tasks.",
-    "Look at its failed tasks with `journeyman tasks --state failed`; mend it, "
-    "`journeyman reload`, and promote it again.",
-)
-SETTLED = declare(
-    "strategies.promotion_settled",
-    "info",
-    "strategy ended failed",
-    "The first tasks of a promoted strategy went well enough; it is not watched any "
-    "more.",
-)
 FORGOTTEN = declare(
     "journal.forgotten",
     "info",
     "tasks days",
     "Tasks that were passed over, and have not changed for so many days, were "
     "forgotten.",
-)
-STRATEGY_SAID = declare(
-    "strategy.log",
-    "info",
-    "task_id strategy severity message details",
-    "A strategy wrote to its log.",
-)
-STRATEGY_DEBUG = declare(
-    "strategy.debug",
-    "debug",
-    "task_id strategy severity message details",
-    "A strategy wrote to its log at debug level.",
-)
-STRATEGY_WARNED = declare(
-    "strategy.warning",
-    "warning",
-    "task_id strategy severity message details",
-    "A strategy wrote a warning or an error to its log.",
-    "Read the message; it is the strategy author's.",
-)
-COST_BOOKED = declare(
-    "cost.booked",
-    "info",
-    "task_id strategy credits note",
-    "A strategy reported what its work cost outside of the network, such as a language "
-    "model's tokens. No credits moved.",
-)
-COST_WAITS = declare(
-    "cost.not_booked",
-    "warning",
-    "task_id strategy credits error",
-    "The disk refused to book a cost; it is booked together with the next one.",
-    "Free some space. A restart before that forgets the cost.",
 )

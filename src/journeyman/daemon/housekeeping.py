@@ -4,8 +4,9 @@ from datetime import timedelta
 from typing import Final
 
 from journeyman.daemon import events
-from journeyman.daemon.agent import Agent, World
-from journeyman.daemon.compose import Works
+from journeyman.daemon.agent import Agent
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.wiring import Components
 
 MOST_FORGOTTEN: Final = 2_000
 """At once, which takes some 50 ms on the event loop; the others go the next time."""
@@ -15,13 +16,17 @@ class Housekeeping:
     """Keeps the data directory small and in order."""
 
     def __init__(
-        self, agent: Agent, works: Works, world: World, forget_skipped_days: float
+        self,
+        agent: Agent,
+        components: Components,
+        environment: Environment,
+        forget_skipped_days: float,
     ) -> None:
         self._agent = agent
-        self._works = works
+        self._components = components
         self._days = forget_skipped_days
-        self._clock = world.clock
-        self._log = world.log
+        self._clock = environment.clock
+        self._log = environment.log
 
     def keep(self) -> None:
         """Do all of it.
@@ -29,8 +34,8 @@ class Housekeeping:
         Raises:
             StateError: the disk refused.
         """
-        self._works.disk.look()
-        self._works.staff.recorder.trim()
+        self._components.disk.look()
+        self._components.lifecycle.recorder.trim()
         self._forget_passed_over()
         self._agent.learning.keep()
         self._agent.journal.database.checkpoint()

@@ -7,20 +7,21 @@ not lost as long as both files are kept (decision 0028).
 
 from dataclasses import dataclass
 
-from journeyman.daemon.agent import World, open_agent
-from journeyman.domain import IN_FLIGHT, Identity, TaskState
+from journeyman.daemon.agent import open_agent
+from journeyman.daemon.environment import Environment
 from journeyman.domain.errors import StateError
-from journeyman.journal import (
+from journeyman.domain.tasks import IN_FLIGHT, Identity, TaskState
+from journeyman.journal.directory import (
     DataDirectory,
     DirectoryLock,
-    Journal,
     PutAside,
-    load_identity,
     newcomer_directory,
     put_in_place,
 )
-from journeyman.loop import AGENT, require_same_network
-from journeyman.settings import Settings
+from journeyman.journal.identity import load_identity
+from journeyman.journal.journal import Journal
+from journeyman.settings.sections import Settings
+from journeyman.worker.join import AGENT, require_same_network
 
 UNDELIVERED = frozenset({TaskState.EXECUTED, TaskState.SUBMITTING})
 
@@ -49,7 +50,9 @@ class Replaced:
     put_aside: PutAside
 
 
-async def replace_agent(settings: Settings, base_url: str, world: World) -> Replaced:
+async def replace_agent(
+    settings: Settings, base_url: str, environment: Environment
+) -> Replaced:
     """Register anew, and put the agent that lives here aside.
 
     Until the new one is on disk nothing of the old one is touched.
@@ -67,44 +70,44 @@ async def replace_agent(settings: Settings, base_url: str, world: World) -> Repl
         known = load_identity(directory.identity)
         if known is not None:
             require_same_network(known, base_url)
-        old = _left_behind(directory, known, world)
-        identity = await _join_beside(settings, newcomer, base_url, world)
+        old = _left_behind(directory, known, environment)
+        identity = await _join_beside(settings, newcomer, base_url, environment)
         put_aside = put_in_place(directory, newcomer, old.agent_id)
-    world.redactor.add(identity.access_token.reveal())
+    environment.redactor.add(identity.access_token.reveal())
     return Replaced(identity=identity, old=old, put_aside=put_aside)
 
 
 async def _join_beside(
-    settings: Settings, newcomer: DataDirectory, base_url: str, world: World
+    settings: Settings, newcomer: DataDirectory, base_url: str, environment: Environment
 ) -> Identity:
     """Join in a folder of its own; an interrupted replacement is not joined anew."""
     data = settings.data.model_copy(update={"directory": newcomer.path})
     beside = settings.model_copy(update={"data": data})
-    known = _interrupted(newcomer, world)
+    known = _interrupted(newcomer, environment)
     if known is not None:
         return known
-    async with open_agent(beside, base_url, world) as agent:
+    async with open_agent(beside, base_url, environment) as agent:
         return agent.identity
 
 
-def _interrupted(newcomer: DataDirectory, world: World) -> Identity | None:
+def _interrupted(newcomer: DataDirectory, environment: Environment) -> Identity | None:
     """Find the newcomer whose identity is in its place already, after a crash."""
     if newcomer.identity.exists() or not newcomer.journal.exists():
         return None
     placed = load_identity(newcomer.path.parent / newcomer.identity.name)
-    owner = _owner(newcomer, world)
+    owner = _owner(newcomer, environment)
     return placed if placed is not None and placed.agent_id == owner else None
 
 
 def _left_behind(
-    directory: DataDirectory, known: Identity | None, world: World
+    directory: DataDirectory, known: Identity | None, environment: Environment
 ) -> LeftBehind:
     if not directory.journal.exists():
         agent_id = str(known.agent_id) if known else ""
         return LeftBehind(
             agent_id=agent_id, credits=0, in_flight=0, undelivered=0, held_credits=0
         )
-    with Journal(directory.journal, world.clock.now) as journal:
+    with Journal(directory.journal, environment.clock.now) as journal:
         # Its log is folded into it, so that moving the one file moves all.
         journal.database.checkpoint()
         owner = journal.facts.get(AGENT)
@@ -117,8 +120,8 @@ def _left_behind(
         )
 
 
-def _owner(directory: DataDirectory, world: World) -> str:
-    with Journal(directory.journal, world.clock.now, read_only=True) as journal:
+def _owner(directory: DataDirectory, environment: Environment) -> str:
+    with Journal(directory.journal, environment.clock.now, read_only=True) as journal:
         owner = journal.facts.get(AGENT)
     if not isinstance(owner, str):
         raise StateError(

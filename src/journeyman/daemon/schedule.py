@@ -12,7 +12,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from journeyman.domain import Clock
+from journeyman.domain.clock import Clock
 
 Ring = Callable[[], None]
 
@@ -40,18 +40,18 @@ class Schedule:
         """Ring no more."""
         self._scheduler.shutdown(wait=False)
 
-    def every(self, name: str, seconds: float, ring: Ring) -> None:
+    def every(self, name: str, seconds: float, notify: Ring) -> None:
         """Ring at an interval."""
-        self._add(name, IntervalTrigger(seconds=seconds, timezone="UTC"), ring)
+        self._add(name, IntervalTrigger(seconds=seconds, timezone="UTC"), notify)
 
-    def after(self, name: str, seconds: float, ring: Ring) -> None:
+    def after(self, name: str, seconds: float, notify: Ring) -> None:
         """Ring once; a later call of the same name takes its place."""
         at = self._clock.now() + timedelta(seconds=seconds)
-        self._add(name, DateTrigger(run_date=at, timezone="UTC"), ring)
+        self._add(name, DateTrigger(run_date=at, timezone="UTC"), notify)
 
-    def _add(self, name: str, trigger: object, ring: Ring) -> None:
+    def _add(self, name: str, trigger: object, notify: Ring) -> None:
         self._scheduler.add_job(
-            _as_job(ring),
+            _as_job(notify),
             trigger=trigger,
             id=name,
             name=name,
@@ -59,9 +59,9 @@ class Schedule:
         )
 
 
-def _as_job(ring: Ring) -> Callable[[], object]:
+def _as_job(notify: Ring) -> Callable[[], object]:
     async def job() -> None:
         # A plain function would be run in a thread.
-        ring()
+        notify()
 
     return job

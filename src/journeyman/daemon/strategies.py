@@ -1,17 +1,87 @@
 """Which strategies are in force, and where they come from."""
 
+import difflib
 import hashlib
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Final, get_args
 
 import journeyman
-from journeyman.daemon.isolation import with_runners
 from journeyman.domain.errors import ConfigurationError
-from journeyman.journal import Journal
-from journeyman.loop import Generation
-from journeyman.settings import StrategySettings
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.registry import Registry, load_registry
+from journeyman.journal.directory import DataDirectory
+from journeyman.journal.journal import Journal
+from journeyman.lifecycle.active import Generation
+from journeyman.lifecycle.reload import Candidate
+from journeyman.settings.sections import IsolationSettings, Settings, StrategySettings
+from journeyman.strategies.api import RunnerName
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.running.child import Isolation
+
+PASSED_ON_AS_THEY_ARE = (
+    "cpu_seconds",
+    "memory_mb",
+    "file_mb",
+    "open_files",
+    "processes",
+    "output_bytes",
+    "warm_children",
+    "tasks_per_child",
+    "environment",
+)
+
+
+def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
+    """Give the limits of processes that must not reach the data directory."""
+    limits = {name: getattr(settings, name) for name in PASSED_ON_AS_THEY_ARE}
+    return Isolation(homes=directory.workspaces, private=(directory.path,), **limits)
+
+
+def with_runners(
+    registry: Registry, runners: Mapping[str, RunnerName], place: Path
+) -> Registry:
+    """Let strategies run where the owner says.
+
+    A strategy that cannot run there is left out, and a name that is not there is a
+    problem; `place` is the folder that was loaded.
+    """
+    problems = [*registry.problems, *_strangers(registry, runners, place)]
+    strategies: list[LoadedStrategy] = []
+    for loaded in registry.strategies:
+        wanted = runners.get(loaded.name, loaded.runner)
+        if wanted == "thread" and inspect.iscoroutinefunction(loaded.run):
+            problems.append(_not_in_a_thread(loaded))
+        else:
+            moved = wanted != loaded.runner
+            strategies.append(replace(loaded, runner=wanted) if moved else loaded)
+    return Registry(strategies, problems)
+
+
+def _strangers(
+    registry: Registry, runners: Mapping[str, RunnerName], place: Path
+) -> Iterator[Problem]:
+    known = {loaded.name for loaded in registry.strategies}
+    known |= {problem.path.stem for problem in registry.problems}
+    for name in sorted(set(runners) - known):
+        near = difflib.get_close_matches(name, known, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else "remove it, or add the file"
+        message = f"strategies.runners names {name!r}, which is not here"
+        yield Problem(code="E108", path=place, message=message, fix=fix)
+
+
+def _not_in_a_thread(loaded: LoadedStrategy) -> Problem:
+    allowed = ", ".join(name for name in get_args(RunnerName) if name != "thread")
+    return Problem(
+        code="E110",
+        path=loaded.path,
+        line=loaded.line,
+        message="strategies.runners puts it into a thread, but its run is async",
+        fix=f"choose one of {allowed}, or leave the setting out",
+    )
+
 
 LOCAL = Path("strategies")
 """What a user expects: the folder beside where the daemon is started."""
@@ -89,7 +159,7 @@ def generation_of(registry: Registry, in_shadow: Collection[str] = ()) -> Genera
     )
 
 
-def _fingerprint(loaded: Loaded) -> str:
+def _fingerprint(loaded: LoadedStrategy) -> str:
     """Name what a strategy is made of: its files as they were run, and its settings."""
     digest = hashlib.blake2b(digest_size=8)
     made_of = loaded.fingerprint.encode() or loaded.path.read_bytes()
@@ -97,3 +167,67 @@ def _fingerprint(loaded: Loaded) -> str:
     digest.update(repr(sorted(loaded.params.items())).encode())
     digest.update(loaded.runner.encode())
     return digest.hexdigest()
+
+
+RELOADABLE: Final = frozenset(
+    {"directory", "disabled", "installed", "params", "runners", "shadow"}
+)
+"""Settings of [strategies] that a reload puts in force."""
+
+
+class StrategySource:
+    """Loads the strategies that the settings ask for, and knows which are in force."""
+
+    def __init__(
+        self, running: Settings, reread: Callable[[], Settings], journal: Journal
+    ) -> None:
+        """Start from the settings that the daemon runs by.
+
+        Args:
+            running: the settings that the daemon was started with.
+            reread: reads the settings again; may raise ConfigurationError.
+            journal: remembers which strategies were promoted out of shadow.
+        """
+        self._running = running
+        self._reread = reread
+        self._journal = journal
+        self.settings = running.strategies
+        """Those in force."""
+
+    @property
+    def directory(self) -> Path:
+        """The folder that strategies are loaded from."""
+        return strategies_directory(self.settings)
+
+    def load(self) -> Candidate:
+        """Read the settings and load the strategies that they ask for.
+
+        Raises:
+            ConfigurationError: the settings cannot be used.
+        """
+        wanted = self._reread()
+        registry = load_strategies(wanted.strategies)
+
+        def accept() -> None:
+            self.settings = wanted.strategies
+
+        return Candidate(
+            registry=registry,
+            generation=lambda: in_force(registry, wanted.strategies, self._journal),
+            needs_restart=tuple(needs_restart(self._running, wanted)),
+            accept=accept,
+        )
+
+    def shadows(self, registry: Registry) -> Collection[str]:
+        """Return the names that the settings in force put into shadow."""
+        return {*self.settings.shadow, *shadows_of(registry, self.settings)}
+
+
+def needs_restart(running: Settings, wanted: Settings) -> Iterator[str]:
+    """Give the dotted names of settings that a reload does not put in force."""
+    for section in type(running).model_fields:
+        before, after = getattr(running, section), getattr(wanted, section)
+        for name in type(before).model_fields:
+            is_reloadable = section == "strategies" and name in RELOADABLE
+            if not is_reloadable and getattr(before, name) != getattr(after, name):
+                yield f"{section}.{name}"

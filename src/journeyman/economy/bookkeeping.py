@@ -2,9 +2,11 @@
 
 from datetime import datetime
 
-from journeyman.domain import MILLIONTHS, STARTER_CREDITS, TaskId
+from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
+from journeyman.domain.tasks import TaskId
 from journeyman.economy.budget import start_of_day
-from journeyman.journal import Confidence, EntryKind, Ledger, NewEntry, Spend
+from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
+from journeyman.journal.spends import Spend
 
 STARTER_KEY = "starter"
 

@@ -1,9 +1,11 @@
 """The owner's limits: decided before a request, against all that is held or spent."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, time
 
-from journeyman.journal import Journal, SpendKind
+from journeyman.journal.journal import Journal
+from journeyman.journal.spends import SpendKind
 
 OWNER = "owner"
 """Who asked, when it was a person at the command line."""
@@ -32,7 +34,7 @@ class OverBudget:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
+class BudgetUsage:
     """Where the money stands at one moment."""
 
     balance: int
@@ -48,12 +50,12 @@ class Standing:
         return self.balance - self.held
 
 
-def standing(journal: Journal, now: datetime) -> Standing:
+def standing(journal: Journal, now: datetime) -> BudgetUsage:
     """Read where the money stands."""
     posts, credits_, _ = journal.spends.counting_since(
         SpendKind.POST, start_of_day(now)
     )
-    return Standing(
+    return BudgetUsage(
         balance=journal.ledger.balance(),
         held=journal.spends.held_credits(),
         spent_today=credits_,
@@ -61,7 +63,7 @@ def standing(journal: Journal, now: datetime) -> Standing:
     )
 
 
-def check_post(limits: Limits, at: Standing, reward: int) -> OverBudget | None:
+def check_post(limits: Limits, at: BudgetUsage, reward: int) -> OverBudget | None:
     """Say whether a post of this reward keeps within every limit."""
     checks = (
         (
@@ -135,3 +137,34 @@ def _first(checks: tuple[tuple[bool, str, str], ...]) -> OverBudget | None:
 def start_of_day(now: datetime) -> datetime:
     """Give the moment at which the day of `now` began."""
     return datetime.combine(now.date(), time(), tzinfo=now.tzinfo)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowances:
+    """Credits a day (UTC), for each strategy."""
+
+    each: int
+    """For a strategy that is not named."""
+    of: Mapping[str, int] = field(default_factory=dict)
+    """By name."""
+
+    def check(
+        self, journal: Journal, now: datetime, strategy: str, reward: int
+    ) -> OverBudget | None:
+        """Say whether a strategy may spend so much more today.
+
+        What is held or of unknown outcome counts as spent. Posts of one strategy must
+        be decided one after the other: this holds nothing.
+        """
+        limit = self.of.get(strategy, self.each)
+        since = start_of_day(now)
+        _, spent, _ = journal.spends.counting_since(SpendKind.POST, since, strategy)
+        if spent + reward <= limit:
+            return None
+        is_named = strategy in self.of
+        setting = f"strategy_credits.{strategy}" if is_named else "per_strategy_credits"
+        return OverBudget(
+            f"budget.{setting}",
+            f"{strategy} has spent {spent} credits today, {reward} more asked for; "
+            f"its limit is {limit}",
+        )

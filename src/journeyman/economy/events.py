@@ -1,6 +1,6 @@
 """The log events of the economy."""
 
-from journeyman.observability import declare
+from journeyman.observability.events import declare
 
 ADJUSTED = declare(
     "ledger.adjusted",

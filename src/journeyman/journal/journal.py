@@ -6,20 +6,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from journeyman.journal.database import Database, Now
-from journeyman.journal.facts import Facts, StrategyStates
-from journeyman.journal.group import CommitGroup
+from journeyman.journal.database import CommitGroup, Database, Now
+from journeyman.journal.facts import Facts, Observations, StrategyStates, Totals
 from journeyman.journal.ledger import Ledger
-from journeyman.journal.observations import Observations
-from journeyman.journal.passed_over import PassedOver
-from journeyman.journal.shadows import Shadows
+from journeyman.journal.recordings import Recordings
+from journeyman.journal.shadows import ShadowRecords
 from journeyman.journal.spends import Spends
 from journeyman.journal.strategy_health import StrategyHealth
-from journeyman.journal.tape import Tape
-from journeyman.journal.tasks import Tasks
-from journeyman.journal.totals import Totals
-from journeyman.journal.track_records import TrackRecords
-from journeyman.journal.waiting import WaitingTasks
+from journeyman.journal.tasks import PassedOver, Tasks
+from journeyman.journal.track_records import TrackRecords, WaitingTasks
 
 T = TypeVar("T")
 
@@ -46,8 +41,8 @@ class Journal:
         self.observations = Observations(self.database, now)
         self.waiting = WaitingTasks(self.database)
         self.track_records = TrackRecords(self.database, self.facts)
-        self.tape = Tape(self.database, self.totals, now)
-        self.shadows = Shadows(self.database, self.facts, now)
+        self.recordings = Recordings(self.database, self.totals, now)
+        self.shadows = ShadowRecords(self.database, self.facts, now)
 
     def tx(self, label: str) -> AbstractContextManager[None]:
         """Make the writes inside one durable, all-or-nothing step. No await inside."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from journeyman.journal.database import Database, Now, Row
-from journeyman.journal.totals import Totals
+from journeyman.journal.facts import Totals
 
 GENESIS = "0" * 64
 """The previous hash of the first entry."""

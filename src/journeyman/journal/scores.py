@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from journeyman.domain import TaskState
+from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Score:
+class StrategyScore:
     """One strategy's figures."""
 
     wanted: int = 0
@@ -21,7 +21,7 @@ class Score:
     """What its tasks brought, less what it spent."""
 
 
-def scoreboard(journal: Journal, since: datetime) -> dict[str, Score]:
+def scoreboard(journal: Journal, since: datetime) -> dict[str, StrategyScore]:
     """Give the figures of every strategy that ever wanted a task, by its name.
 
     It reads the whole history, so it is for commands and not for the daemon.
@@ -31,7 +31,7 @@ def scoreboard(journal: Journal, since: datetime) -> dict[str, Score]:
     outcomes = journal.tasks.outcomes_by_strategy()
     names = sorted({*wanted, *earned, *outcomes})
     return {
-        name: Score(
+        name: StrategyScore(
             wanted=wanted.get(name, 0),
             completed=outcomes.get(name, {}).get(TaskState.COMPLETED, 0),
             failed=sum(

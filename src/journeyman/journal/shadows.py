@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from journeyman.domain import TaskId, TaskState
+from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Facts
 from journeyman.journal.ledger import EntryKind
-from journeyman.journal.sighting import Opinion
+from journeyman.journal.recordings import Opinion
 
 MOST_VERDICTS: Final = 100_000
 """So many are kept: about 15 MB, and more than a scoreboard needs."""
@@ -85,7 +85,7 @@ class Promoted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
+class ShadowState:
     """Who is in shadow, and who was promoted."""
 
     shadows: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Standing:
     """By name, as long as the settings still name them as shadows."""
 
 
-class Shadows:
+class ShadowRecords:
     """The table of verdicts, and the standing."""
 
     def __init__(self, database: Database, facts: Facts, now: Now) -> None:
@@ -203,16 +203,16 @@ class Shadows:
 
     # -- the standing -------------------------------------------------------
 
-    def standing(self) -> Standing:
+    def standing(self) -> ShadowState:
         """Give who is in shadow and who was promoted."""
         told: Any = self._facts.get(_STANDING) or {}
         promoted = told.get("promoted", {})
-        return Standing(
+        return ShadowState(
             shadows=tuple(told.get("shadows", ())),
             promoted={name: Promoted(**one) for name, one in promoted.items()},
         )
 
-    def put_standing(self, standing: Standing) -> None:
+    def put_standing(self, standing: ShadowState) -> None:
         """Write it, inside a transaction."""
         promoted: Any = {name: asdict(one) for name, one in standing.promoted.items()}
         told: Any = {"shadows": list(standing.shadows), "promoted": promoted}

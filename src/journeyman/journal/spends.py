@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.domain import JSON, SpendId, Task, TaskId
+from journeyman.domain.tasks import JSON, SpendId, Task, TaskId
 from journeyman.journal.database import Database, Now, Row
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 
-from journeyman.domain import TaskId
+from journeyman.domain.tasks import TaskId
 from journeyman.journal.database import Database, Row
 
 

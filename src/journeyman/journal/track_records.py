@@ -5,15 +5,16 @@ the last time are read, in one transaction with what they teach. So a kill betwe
 readings loses nothing and counts nothing twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from journeyman.domain import TaskState
+from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.database import Database, Row
 from journeyman.journal.facts import Facts
-from journeyman.journal.records import TaskEvent, to_event
+from journeyman.journal.tasks import TaskEvent, to_event
 
 Group: TypeAlias = tuple[str, str]
 """A strategy and a kind of task; the tasks of a group are taken to be alike."""
@@ -116,10 +117,10 @@ class TrackRecords:
         )
         return [self._judged(row) for row in rows], until
 
-    def learn(self, lessons: Iterable[tuple[Judged, Forecast]], until: int) -> None:
+    def learn(self, forecaster: Iterable[tuple[Judged, Forecast]], until: int) -> None:
         """Write what was read, inside a transaction."""
         kinds = self._kinds()
-        for judged, forecast in lessons:
+        for judged, forecast in forecaster:
             strategy, kind = judged.group
             known = kinds.setdefault(strategy, set())
             if kind not in known and len(known) >= MOST_KINDS:
@@ -195,3 +196,54 @@ def _record(row: Row) -> TrackRecord:
         expected_seconds=row["expected_seconds"],
         actual_seconds=row["actual_seconds"],
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """A task that a strategy wants."""
+
+    task_id: TaskId
+    group: Group
+    """Its strategy and its kind."""
+    reward: int
+    """In credits, as listed."""
+    chance: float = 1.0
+    """Of being paid, 0 to 1, as its strategy says."""
+    cost: float = 0.0
+    """In credits, as its strategy says."""
+    number: int = 0
+    """Counts up in the order of first sightings."""
+
+
+class WaitingTasks:
+    """The line in front of the slots."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def best_paid(
+        self,
+        now: datetime,
+        limit: int,
+        excluding: Collection[TaskId] = (),
+    ) -> list[Waiting]:
+        """Give those that may be claimed now, best paid first, at most `limit`."""
+        marks = ", ".join("?" * len(excluding))
+        rows = self._database.rows(
+            "SELECT task_id, strategy, kind, reward, chance, cost, rowid AS number "  # noqa: S608 - only question marks are put in
+            "FROM tasks WHERE state = ? "
+            "AND next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?) "
+            f"AND task_id NOT IN ({marks}) ORDER BY reward DESC, rowid LIMIT ?",
+            *(TaskState.WANTED, now.timestamp(), now.isoformat(), *excluding, limit),
+        )
+        return [
+            Waiting(
+                task_id=TaskId(row["task_id"]),
+                group=(row["strategy"], row["kind"]),
+                reward=row["reward"],
+                chance=row["chance"],
+                cost=row["cost"],
+                number=row["number"],
+            )
+            for row in rows
+        ]

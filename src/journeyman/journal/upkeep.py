@@ -9,8 +9,7 @@ from journeyman.journal.database import Database
 from journeyman.journal.files import create_new, sync_directory, sync_file
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import KIND_TOTAL
-from journeyman.journal.passed_over import FORGOTTEN_TOTAL
-from journeyman.journal.tasks import SEEN_TOTAL, STATE_TOTAL
+from journeyman.journal.tasks import FORGOTTEN_TOTAL, SEEN_TOTAL, STATE_TOTAL
 
 FAULTS_SHOWN = 20
 """Of a file that is damaged all over, the first ones tell enough."""
@@ -73,8 +72,9 @@ def _wrong_totals(journal: Journal) -> Iterator[str]:
     states = "SELECT state, count(*) FROM tasks GROUP BY state"
     yield from _differences(journal, STATE_TOTAL, states)
     counted = database.rows("SELECT coalesce(sum(bytes), 0) FROM tape")[0][0]
-    if journal.tape.bytes() != counted:
-        yield f"totals: the tape takes {counted} bytes, not {journal.tape.bytes()}"
+    if journal.recordings.bytes() != counted:
+        known = journal.recordings.bytes()
+        yield f"totals: the recordings take {counted} bytes, not {known}"
     kinds = "SELECT kind, sum(amount) FROM ledger GROUP BY kind"
     yield from _differences(journal, KIND_TOTAL, kinds)
 

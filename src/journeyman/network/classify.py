@@ -31,11 +31,11 @@ from enum import Enum, auto
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from journeyman.domain import JSON, Failure, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.outcomes import Failure, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.tasks import JSON
 from journeyman.network.dialect import Dialect, Hint
-from journeyman.network.fields import Fields, spellings
 from journeyman.network.http import Reply, TransportFailure
-from journeyman.network.values import as_word
+from journeyman.network.records import Fields, as_word, spellings
 from journeyman.network.wording import (
     codes_in,
     error_texts,

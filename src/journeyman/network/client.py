@@ -5,40 +5,35 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
-from journeyman.domain import (
+from journeyman.domain.clock import Clock
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.tasks import (
     JSON,
     AgentId,
-    Clock,
-    Confirmed,
     IdempotencyKey,
     Identity,
     NewTask,
-    Outcome,
-    Refusal,
-    Refused,
     Result,
     TaskId,
 )
 from journeyman.network import endpoints
-from journeyman.network.address import checked_address, same_network
 from journeyman.network.answers import (
     AnswerReader,
+    ListingReader,
     WrongShapeError,
     is_header_safe,
 )
 from journeyman.network.classify import Expects, is_success
 from journeyman.network.dialect import ASSUMED, Dialect
-from journeyman.network.dialects import ActionShape
 from journeyman.network.documents import checked_path, is_json_path, read_document
-from journeyman.network.endpoints import Endpoint
+from journeyman.network.endpoints import Endpoint, checked_address, same_network
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
 from journeyman.network.http import HttpClient, HttpLimits, Transport, decoded
 from journeyman.network.json_text import UnreadableJSONError, parse
-from journeyman.network.listing import ListingReader
 from journeyman.network.negotiation import Negotiation, Sent, Writing
 from journeyman.network.observation import Observe
-from journeyman.network.pressure import Pressure
+from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.receipts import (
     CheckoutRequest,
     CheckoutSession,
@@ -57,7 +52,8 @@ from journeyman.network.requests import (
     submit_values,
     task_values,
 )
-from journeyman.observability import Log
+from journeyman.network.shapes import ActionShape
+from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
@@ -82,7 +78,7 @@ class NetworkClient:
         limits: HttpLimits = _DEFAULT_LIMITS,
         transport: Transport | None = None,
         observe: Observe | None = None,
-        pressure: Pressure | None = None,
+        rate_limiter: RateLimiter | None = None,
         negotiation: Negotiation | None = None,
     ) -> None:
         """Check the addresses; `portal_url` None means the same as `base_url`.
@@ -108,7 +104,7 @@ class NetworkClient:
             clock=clock,
             log=log,
             observe=observe,
-            pressure=pressure,
+            rate_limiter=rate_limiter,
         )
         self._answers = AnswerReader(dialect)
         self._listings = ListingReader(dialect)

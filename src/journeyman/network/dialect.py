@@ -2,7 +2,7 @@
 
 The contract names the endpoints and leaves most bodies, all errors and the list of
 private endpoints "not shown". Each assumption about an answer is a field of `Dialect`;
-how our requests are written is in `journeyman.network.dialects`; none is anywhere
+how our requests are written is in `journeyman.network.shapes`; none is anywhere
 else. `docs/reference/dialect.md` tells the same as prose.
 
 Names are compared without case, `_`, `-`, `.` and spaces: `task_id` also means
@@ -12,7 +12,7 @@ usable value.
 
 from dataclasses import dataclass
 
-from journeyman.domain import Refusal
+from journeyman.domain.outcomes import Refusal
 
 
 def _names(listed: str) -> tuple[str, ...]:

@@ -1,31 +1,89 @@
 """One call from end to end: admit, send, classify, read, log."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
-from journeyman.domain import (
-    JSON,
-    AccessToken,
-    Clock,
+from journeyman.domain.clock import Clock
+from journeyman.domain.outcomes import (
     Confirmed,
     Failure,
-    IdempotencyKey,
     NotSent,
     Outcome,
     Refused,
     Unknown,
 )
+from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
 from journeyman.network.answers import WrongShapeError
 from journeyman.network.classify import EMPTY_STATUSES, Expects, Reading, classify
 from journeyman.network.dialect import Dialect
-from journeyman.network.echo import Echo
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_TROUBLE
 from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
-from journeyman.network.pressure import Held, Pressure, read_sign
+from journeyman.network.rate_limit.evidence import read_evidence
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.pause import Pause
 from journeyman.network.wording import phrase_of, safe_line
-from journeyman.observability import Log
+from journeyman.observability.events import Log
+from journeyman.observability.redaction import HIDDEN, spellings_of
+
+_ESCAPED = "\\u00"
+"""How JSON writes a plain letter that wants to hide (RFC 8259, section 7)."""
+_BROKEN = r"(?:\s|\\[nrt])*"
+"""What may stand between two letters: a line's end, also as JSON writes it."""
+
+
+class Echo:
+    """Finds certain secrets in answers, in any spelling, and broken across lines."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        spellings = {form for secret in secrets for form in spellings_of(secret)}
+        self._spellings = sorted(spellings, key=lambda form: (-len(form), form))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """Made when a network first repeats a secret: hardly any ever does."""
+        patterns = (_BROKEN.join(map(re.escape, form)) for form in self._spellings)
+        return re.compile("|".join(patterns))
+
+    def hidden_from(self, reply: Reply) -> Reply:
+        """Give a reply without them; the same one where it has none."""
+        if not self._spellings:
+            return reply
+        headers = reply.headers
+        if any(map(self._may_be_in, headers.values())):
+            headers = {name: self._clean(value) for name, value in headers.items()}
+            reply = replace(reply, headers=headers)
+        if not self._may_be_in(reply.text):
+            return reply
+        return replace(
+            reply,
+            body=self._clean_value(reply.body),
+            text=self._clean(reply.text),
+            problem=self._clean(reply.problem),
+        )
+
+    def _may_be_in(self, text: str) -> bool:
+        """Look quickly: nearly all answers have nothing to hide."""
+        if _ESCAPED in text:
+            return True
+        whole = "".join(text.replace("\\n", "").replace("\\r", "").split())
+        return any(form in whole for form in self._spellings)
+
+    def _clean(self, text: str) -> str:
+        return self._pattern.sub(HIDDEN, text)
+
+    def _clean_value(self, value: JSON) -> JSON:
+        if isinstance(value, str):
+            return self._clean(value)
+        if isinstance(value, list):
+            return [self._clean_value(item) for item in value]
+        if isinstance(value, dict):
+            return {self._clean(k): self._clean_value(v) for k, v in value.items()}
+        return value
+
 
 T = TypeVar("T")
 
@@ -65,7 +123,7 @@ class Exchange:
         clock: Clock,
         log: Log,
         observe: Observe | None = None,
-        pressure: Pressure | None = None,
+        rate_limiter: RateLimiter | None = None,
     ) -> None:
         """Make one; `pressure` None holds nothing back, as for a single command."""
         self._http = http
@@ -73,7 +131,7 @@ class Exchange:
         self._clock = clock
         self._log = log
         self._observe = observe
-        self._pressure = pressure
+        self._rate_limiter = rate_limiter
         self.secrets: tuple[str, ...] = ()
         """What no message may repeat."""
         self._echo = Echo()
@@ -98,15 +156,15 @@ class Exchange:
         `read` gives the value of a yes, or raises WrongShapeError. `rescue` may
         find a yes in a refusal ("it is yours already").
         """
-        if self._pressure is None:
+        if self._rate_limiter is None:
             return (await self._make(call, read, rescue))[0]
-        passed = await self._pressure.admit(call.name)
-        if isinstance(passed, Held):
+        passed = await self._rate_limiter.admit(call.name)
+        if isinstance(passed, Pause):
             why = f"held back: {passed.reason}"
             return NotSent(why, retry_after=passed.seconds, held_back=True)
         with passed:
             outcome, answer = await self._make(call, read, rescue)
-            sign = read_sign(
+            sign = read_evidence(
                 outcome,
                 timed_out=isinstance(answer, TransportFailure) and answer.timed_out,
                 is_read=call.expects is not Expects.RECEIPT,

@@ -11,10 +11,10 @@ from typing import NoReturn
 
 import httpx2 as httpx
 
-from journeyman.domain import (
+from journeyman.domain.clock import Clock
+from journeyman.domain.tasks import (
     AccessToken,
     AgentId,
-    Clock,
     IdempotencyKey,
     Identity,
     NewTask,
@@ -22,9 +22,9 @@ from journeyman.domain import (
     TaskId,
 )
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialects import ActionShape, WritingDialect
 from journeyman.network.negotiation import Negotiation, Writing
-from journeyman.observability import Log
+from journeyman.network.shapes import ActionShape, WritingDialect
+from journeyman.observability.events import Log
 
 HIDDEN = "***"
 _KEY = IdempotencyKey("KEY-OF-THE-REQUEST")

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import anyio
 import httpx2 as httpx
 
-from journeyman.domain import JSON
-from journeyman.domain.version import __version__
+from journeyman.domain import __version__
+from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
 
 Transport: TypeAlias = httpx.AsyncBaseTransport

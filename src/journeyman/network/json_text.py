@@ -3,7 +3,7 @@
 import json
 import re
 
-from journeyman.domain import JSON
+from journeyman.domain.tasks import JSON
 
 MAX_DEPTH = 64
 """Levels of nesting; real answers have about five, and the parser recurses."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from journeyman.domain import JSON, AccessToken, AgentId, Task, TaskId
+from journeyman.domain.tasks import JSON, AccessToken, AgentId, Task, TaskId
 
 
 @dataclass(frozen=True, slots=True)

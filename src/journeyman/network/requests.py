@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from journeyman.domain import JSON, AgentId, NewTask, Result, TaskId
+from journeyman.domain.tasks import JSON, AgentId, NewTask, Result, TaskId
 from journeyman.network.receipts import CheckoutRequest
 
 

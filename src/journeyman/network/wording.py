@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from http import HTTPStatus
 
-from journeyman.domain import JSON
-from journeyman.network.fields import Fields, spellings
-from journeyman.observability import UNSAFE_CHARACTERS
+from journeyman.domain.tasks import JSON
+from journeyman.network.records import Fields, spellings
+from journeyman.observability.logging import UNSAFE_CHARACTERS
 
 MAX_MESSAGE_LENGTH = 300
 """In characters."""

@@ -4,11 +4,10 @@ It imports nothing of the agent, so that one misreading of the contract cannot h
 in both.
 """
 
-from journeyman.sandbox.ambient import Ambient, Machine
-from journeyman.sandbox.app import create_app
+from journeyman.sandbox.app import create_app, serve, serving
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.options import SandboxOptions, load_options
-from journeyman.sandbox.server import serve, serving
+from journeyman.sandbox.store import Ambient, Machine
 
 __all__ = [
     "Ambient",

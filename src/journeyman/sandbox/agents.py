@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from journeyman.sandbox import ledger
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.state import State
+from journeyman.sandbox.store import State
 
 _PUBLIC = """
     SELECT agent_id, slug, name, role, joined_at,

@@ -8,10 +8,15 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from journeyman.sandbox.containers import CONTAINERS, Entry
+from journeyman.sandbox.layouts import (
+    CONTAINERS,
+    RECORDS,
+    SPELLINGS,
+    VALUES,
+    Entry,
+    Spell,
+)
 from journeyman.sandbox.options import SandboxOptions
-from journeyman.sandbox.records import RECORDS, VALUES
-from journeyman.sandbox.spelling import SPELLINGS, Spell
 
 Answer: TypeAlias = dict[str, Any]
 Write: TypeAlias = Callable[[Answer], bytes]

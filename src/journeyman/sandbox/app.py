@@ -1,21 +1,28 @@
 """The sandbox as an ASGI application."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import anyio
+import uvicorn
 from fastapi import Depends, FastAPI, Request
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from journeyman.sandbox import workshop
-from journeyman.sandbox.ambient import Ambient, Machine
+from journeyman.sandbox.call import CUT
 from journeyman.sandbox.chaos import Chaos
-from journeyman.sandbox.contract_routes import contract_router
+from journeyman.sandbox.endpoints import contract_router
+from journeyman.sandbox.error_bodies import VOCABULARIES
+from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.rivals import Rival
-from journeyman.sandbox.state import State, open_state
+from journeyman.sandbox.store import Ambient, Machine, State, open_state
 from journeyman.sandbox.surface import VERSION
-from journeyman.sandbox.vocabularies import VOCABULARIES
-from journeyman.sandbox.web_routes import web_router
+from journeyman.sandbox.web import web_router
 from journeyman.sandbox.wire import install_error_answers
 
 
@@ -63,3 +70,135 @@ async def _take_time(request: Request) -> None:
     state: State = request.app.state.sandbox
     if state.options.latency_seconds:
         await state.ambient.sleep(state.options.latency_seconds)
+
+
+_BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+_LAST_PORT = 65535
+_GRACE_SECONDS = 3
+"""How long requests that are under way may take when it stops."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Connection(H11Protocol):
+    """A connection that a request can ask to be closed."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn narrows it
+        """Let requests reach what closes it."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, CUT: transport.close}
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, with an end that is no failure and a sign that it has begun."""
+
+    def __init__(self, app: FastAPI) -> None:
+        config = uvicorn.Config(
+            app,
+            http=_Connection,
+            access_log=False,
+            lifespan="on",
+            log_config=None,
+            backlog=_BACKLOG,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        super().__init__(config)
+        self.ready = anyio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, then say so."""
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave signals to `serve`: uvicorn would raise them again at its end."""
+        yield
+
+
+def serve(
+    options: SandboxOptions,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    on_ready: Callable[[str], None] = lambda _base_url: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, then return.
+
+    `on_ready` is called once, with the base address, when requests are answered.
+    Port 0 takes any free one.
+
+    Raises:
+        SandboxError: the address cannot be listened on, or the data cannot be used.
+    """
+    anyio.run(_serve_until_signal, options, host, port, on_ready)
+
+
+@asynccontextmanager
+async def serving(
+    options: SandboxOptions, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[str]:
+    """Serve inside a running event loop; gives the base address.
+
+    Raises:
+        SandboxError: as `serve` does.
+    """
+    with _listener(host, port) as listener:
+        base_url = options.base_url or _address(host, listener)
+        server = _Server(create_app(options.model_copy(update={"base_url": base_url})))
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, [listener])
+            await server.ready.wait()
+            try:
+                yield base_url
+            finally:
+                server.should_exit = True
+
+
+async def _serve_until_signal(
+    options: SandboxOptions,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+) -> None:
+    with anyio.open_signal_receiver(*_STOP_SIGNALS) as signals:
+        async with serving(options, host, port) as base_url:
+            on_ready(base_url)
+            async for _signal in signals:
+                break
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Bind before anything else, so that the address is known, and known to be free."""
+    if not 0 <= port <= _LAST_PORT:
+        raise SandboxError(
+            f"{port} is not a port",
+            f"Choose one from 0 to {_LAST_PORT}; 0 takes any free one.",
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise _cannot_listen(host, port, error) from error
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> SandboxError:
+    if error.errno == errno.EADDRINUSE:
+        return SandboxError(
+            f"port {port} on {host} is taken",
+            "Stop what listens there, or choose another port; 0 takes any free one.",
+        )
+    return SandboxError(
+        f"cannot listen on port {port} of {host}: {error.strerror or error}",
+        "Choose an address of this machine, such as 127.0.0.1, and a port over 1023.",
+    )
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    # Nobody can connect to "all addresses"; the loopback one is always among them.
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - compared, not listened on
+    return (
+        f"http://[{reachable}]:{port}"
+        if ":" in reachable
+        else f"http://{reachable}:{port}"
+    )

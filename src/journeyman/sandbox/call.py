@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from journeyman.sandbox.error_bodies import VOCABULARIES
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.state import State
+from journeyman.sandbox.store import State
 from journeyman.sandbox.surface import ENDPOINTS
-from journeyman.sandbox.vocabularies import VOCABULARIES
 
 Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from journeyman.sandbox import agents, ledger
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.state import State
+from journeyman.sandbox.store import State
 
 CREDITS_PER_USD = 100
 """The contract's exchange rate; one credit is one cent."""

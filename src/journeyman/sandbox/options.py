@@ -1,10 +1,11 @@
 """How a sandbox is set up, by keyword or from a TOML file."""
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -14,15 +15,38 @@ from pydantic import (
     ValidationError,
 )
 
-from journeyman.sandbox.containers import ContainerName
-from journeyman.sandbox.dialects import DialectName
+from journeyman.sandbox.error_bodies import VocabularyName
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.kinds import KINDS
-from journeyman.sandbox.records import RecordForm, ValueForm
-from journeyman.sandbox.spelling import Naming
+from journeyman.sandbox.layouts import ContainerName, Naming, RecordForm, ValueForm
+from journeyman.sandbox.requests import DialectName
 from journeyman.sandbox.surface import ENDPOINTS
-from journeyman.sandbox.troubles import TROUBLES, ChaosLevel
-from journeyman.sandbox.vocabularies import VocabularyName
+
+ChaosLevel = Literal["off", "mild", "hard"]
+Trouble = Literal[
+    "latency",
+    "throttled",
+    "throttled_silently",
+    "unavailable",
+    "error_before",
+    "error_after",
+    "dropped_before",
+    "dropped_after",
+    "truncated",
+    "malformed",
+    "page",
+    "byte_order_mark",
+    "expired_token",
+    "lost_lease",
+]
+FAULTS: tuple[Trouble, ...] = get_args(Trouble)
+LASTING: frozenset[Trouble] = frozenset({"expired_token", "lost_lease"})
+"""They outlive their request, so they come a quarter as often as the others."""
+SHARES: Mapping[ChaosLevel, float] = MappingProxyType(
+    {"off": 0.0, "mild": 0.05, "hard": 0.3},
+)
+"""Of the requests to the contract's endpoints, how many meet a trouble."""
+
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
@@ -137,7 +161,7 @@ class SandboxOptions(BaseModel):
         default="off",
         description="How often something goes wrong.",
     )
-    chaos_only: Annotated[tuple[str, ...], _one_of(TROUBLES)] = Field(
+    chaos_only: Annotated[tuple[str, ...], _one_of(FAULTS)] = Field(
         default=(),
         description="Only these troubles; none named means all.",
     )

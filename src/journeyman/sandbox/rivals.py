@@ -5,10 +5,9 @@ import sqlite3
 
 from journeyman.sandbox import tasks, workshop
 from journeyman.sandbox.agents import Newcomer, enroll, is_enrolled
-from journeyman.sandbox.ambient import seeded
 from journeyman.sandbox.errors import Refusal
 from journeyman.sandbox.kinds import KINDS
-from journeyman.sandbox.state import State
+from journeyman.sandbox.store import State, seeded
 
 _WRONG_ONE_IN = 10
 """How often a rival hands in nonsense."""

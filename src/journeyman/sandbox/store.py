@@ -1,12 +1,22 @@
 """The sandbox's SQLite: one connection, one transaction for each request."""
 
+import secrets  # noqa: TID251 - the sandbox's only source of secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
+from random import Random
+from typing import Protocol
+
+import anyio
 
 from journeyman.sandbox.errors import SandboxError
+from journeyman.sandbox.material import Material, load_material
+from journeyman.sandbox.options import SandboxOptions
+from journeyman.sandbox.surface import Endpoint, offered
 
 _VERSION = 1
 """Of the schema; kept in SQLite's own `user_version`."""
@@ -76,4 +86,93 @@ def _unusable(path: Path | None, error: sqlite3.Error) -> SandboxError:
         f"{path}: cannot be used as the sandbox's data: {error}",
         "Name a sandbox's own file that no other sandbox has open, or a new file in "
         "a folder that can be written.",
+    )
+
+
+class Ambient(Protocol):
+    """What a test or a simulation replaces."""
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        ...
+
+    def new_token(self) -> str:
+        """An unguessable text of 64 hexadecimal digits."""
+        ...
+
+
+class Machine:
+    """The real thing."""
+
+    def now(self) -> datetime:
+        """Read the wall clock."""
+        return datetime.now(UTC)  # noqa: TID251 - the sandbox's only clock
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await anyio.sleep(seconds)
+
+    def new_token(self) -> str:
+        """Draw from the operating system's generator."""
+        return secrets.token_hex(32)
+
+
+def seeded(*parts: object) -> Random:
+    """Make a generator that the same parts make again."""
+    text = "/".join(map(str, parts))
+    return Random(text)  # noqa: S311 - repeatable on purpose, and nothing secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class State:
+    """The parts that every operation works on."""
+
+    db: sqlite3.Connection
+    options: SandboxOptions
+    ambient: Ambient
+    material: Material = field(repr=False)
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The contract's endpoints that are there."""
+        return offered(self.options.absent)
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Begin one; see `store.transaction`."""
+        return transaction(self.db)
+
+    def now(self) -> str:
+        """The time as the sandbox writes it, such as 2026-11-21T10:00:00Z."""
+        return self.ambient.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def new_id(self, prefix: str) -> str:
+        """Make an identifier that nobody can guess."""
+        return f"{prefix}_{self.ambient.new_token()[:24]}"
+
+    def task_id(self, bits: int) -> str:
+        """Make a task's identifier of 48 bits."""
+        return str(bits) if self.options.values == "numbers" else f"task_{bits:012x}"
+
+    def new_task_id(self) -> str:
+        """Make a task's identifier that nobody can guess."""
+        if self.options.values == "numbers":
+            return self.task_id(int(self.ambient.new_token()[:12], 16))
+        return self.new_id("task")
+
+
+def open_state(options: SandboxOptions, ambient: Ambient) -> State:
+    """Open the data and load the material.
+
+    Raises:
+        SandboxError: the data cannot be used.
+    """
+    return State(
+        db=open_database(options.data),
+        options=options,
+        ambient=ambient,
+        material=load_material(),
     )

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from journeyman.sandbox import ledger
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.kinds import KINDS, WrongAnswerError
-from journeyman.sandbox.state import State
+from journeyman.sandbox.kinds import KINDS
+from journeyman.sandbox.kinds.kind import WrongAnswerError
+from journeyman.sandbox.store import State
 
 DEFAULT_LIMIT = 50
 LARGEST_LIMIT = 200

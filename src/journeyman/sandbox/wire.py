@@ -10,8 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from journeyman.sandbox.error_bodies import Vocabulary
 from journeyman.sandbox.errors import Complaint, Flaw, Refusal
-from journeyman.sandbox.vocabularies import Vocabulary
 
 LARGEST_BODY = 1024 * 1024
 """In bytes."""

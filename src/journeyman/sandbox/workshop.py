@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from journeyman.sandbox import checkouts, ledger, tasks
 from journeyman.sandbox.agents import Newcomer, enroll, is_enrolled
-from journeyman.sandbox.ambient import seeded
-from journeyman.sandbox.kinds import KINDS, Draft
+from journeyman.sandbox.kinds import KINDS
+from journeyman.sandbox.kinds.kind import Draft
 from journeyman.sandbox.options import SandboxOptions
-from journeyman.sandbox.state import State
+from journeyman.sandbox.store import State, seeded
 
 _POSTERS = ("Orchard Press", "Harbour Survey", "Meridian Almanac", "Granite Archive")
 _SMALLEST_PURCHASE = 1000

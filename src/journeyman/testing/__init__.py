@@ -9,39 +9,42 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from journeyman.testing.agent import Agent, Run
-    from journeyman.testing.clock import FakeClock
+    from journeyman.testing.agent import (
+        FakeAgent,
+        RecordingLog,
+        Run,
+        StrategyNotLoadedError,
+        load_strategy,
+        task,
+    )
+    from journeyman.testing.clock import FakeClock, FakeRandomness
     from journeyman.testing.conformance import assert_strategy_conforms
-    from journeyman.testing.loading import NotLoadedError, load_strategy
-    from journeyman.testing.log import RecordingLog
     from journeyman.testing.market import Market
-    from journeyman.testing.randomness import FakeRandomness
-    from journeyman.testing.tasks import task
 
 __all__ = [
-    "Agent",
+    "FakeAgent",
     "FakeClock",
     "FakeRandomness",
     "Market",
-    "NotLoadedError",
     "RecordingLog",
     "Run",
+    "StrategyNotLoadedError",
     "assert_strategy_conforms",
     "load_strategy",
     "task",
 ]
 
 _HOMES = {
-    "Agent": "agent",
+    "FakeAgent": "agent",
     "FakeClock": "clock",
-    "FakeRandomness": "randomness",
+    "FakeRandomness": "clock",
     "Market": "market",
-    "NotLoadedError": "loading",
-    "RecordingLog": "log",
+    "StrategyNotLoadedError": "agent",
+    "RecordingLog": "agent",
     "Run": "agent",
     "assert_strategy_conforms": "conformance",
-    "load_strategy": "loading",
-    "task": "tasks",
+    "load_strategy": "agent",
+    "task": "agent",
 }
 """The module that each name comes from (PEP 562)."""
 

@@ -1,31 +1,22 @@
 """An agent without a network: it runs a strategy on a task, as the daemon does."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 import anyio
 
-from journeyman.domain import NewTask, Result, Task
-from journeyman.strategies.api import (
-    BudgetView,
-    Context,
-    OutcomeName,
-    OutcomeReport,
-)
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.rehearsal import (
-    NOW,
-    LogLine,
-    MemoryLog,
-    Rehearsal,
-    Stage,
-    rehearse,
-)
-from journeyman.strategies.runners import (
+from journeyman.domain.tasks import JSON, NewTask, Result, Task, TaskId
+from journeyman.observability.events import CONTEXT_FIELDS, Event, UndeclaredFieldError
+from journeyman.strategies.api import BudgetView, Context, OutcomeName, OutcomeReport
+from journeyman.strategies.api.strategy import Strategy
+from journeyman.strategies.loading.candidates import strategy_in
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import Loading, load_class, load_file
+from journeyman.strategies.outcomes import (
     Broken,
     Crashed,
     Declined,
@@ -34,7 +25,83 @@ from journeyman.strategies.runners import (
     Later,
     TimedOut,
 )
-from journeyman.testing.loading import Subject, load
+from journeyman.strategies.running.rehearsal import (
+    NOW,
+    LogLine,
+    MemoryLog,
+    Rehearsal,
+    Stage,
+    rehearse,
+)
+
+Subject: TypeAlias = "str | Path | type[Strategy] | Callable[..., Any]"
+"""A strategy under test: its file, its class, or the function under `@strategy`."""
+
+
+class StrategyNotLoadedError(AssertionError):
+    """The strategy under test cannot be loaded; the text lists every problem."""
+
+
+def load(
+    subject: Subject, params: Mapping[str, object], root: Path | None = None
+) -> LoadedStrategy:
+    """Load and create one strategy.
+
+    Args:
+        subject: what to load; a relative path starts here, or else at `root`.
+        params: values for its parameters.
+        root: another folder to look in, such as pytest's.
+
+    Raises:
+        NotLoadedError: it has problems, or there is not exactly one.
+    """
+    loading = _load(subject, root, params)
+    if loading.problems:
+        listing = "\n".join(map(str, loading.problems))
+        raise StrategyNotLoadedError(f"the strategy did not load:\n{listing}")
+    if len(loading.strategies) != 1:
+        names = ", ".join(loaded.name for loaded in loading.strategies)
+        raise StrategyNotLoadedError(
+            f"{subject} has several strategies ({names}): give a class"
+        )
+    return loading.strategies[0]
+
+
+def load_strategy(subject: Subject) -> type[Strategy]:
+    """Give the class of a strategy file, to inherit from it in a test.
+
+    Raises:
+        NotLoadedError: as `load`.
+    """
+    return type(load(subject, {}).instance)
+
+
+def _load(subject: Subject, root: Path | None, params: Mapping[str, object]) -> Loading:
+    if isinstance(subject, str | Path):
+        return _load_path(_find(Path(subject), root), params)
+    cls = strategy_in(subject)
+    if cls is None:
+        raise StrategyNotLoadedError(
+            f"{subject!r} is no strategy: give a file or a class"
+        )
+    return load_class(cls, params)
+
+
+def _load_path(path: Path, params: Mapping[str, object]) -> Loading:
+    loading = load_file(path)
+    if loading.problems or not params or len(loading.strategies) != 1:
+        return loading
+    (loaded,) = loading.strategies
+    return load_file(path, {loaded.name: params})
+
+
+def _find(path: Path, root: Path | None) -> Path:
+    for place in (path, *([] if root is None else [root / path])):
+        if place.is_file():
+            return place
+    here = "" if root is None else f" nor in {root}"
+    raise StrategyNotLoadedError(f"there is no file {path} in {Path.cwd()}{here}")
+
 
 RunOutcome: TypeAlias = Literal[
     "completed", "skipped", "declined", "later", "misconfigured", "failed"
@@ -76,7 +143,7 @@ class Run:
         return self.handed_in
 
 
-class Agent:
+class FakeAgent:
     """Runs strategies on tasks in memory; the fixture `agent` is one.
 
     Each strategy is created once for each set of parameters and started by its
@@ -91,7 +158,7 @@ class Agent:
         self.state: dict[str, dict[str, Any]] = {}
         """What each strategy remembers in `ctx.state`, by its name."""
         self._root = root
-        self._at_work: dict[object, Loaded] = {}
+        self._at_work: dict[object, LoadedStrategy] = {}
 
     def run(self, strategy: Subject, task: Task, /, **params: object) -> Run:
         """Offer a strategy one task; `params` are values for its parameters.
@@ -147,7 +214,9 @@ class Agent:
             raise AssertionError(f"{loaded.name} has no {hook}")
         return await self._call(loaded, hook)
 
-    async def _loaded(self, strategy: Subject, params: Mapping[str, object]) -> Loaded:
+    async def _loaded(
+        self, strategy: Subject, params: Mapping[str, object]
+    ) -> LoadedStrategy:
         key = (strategy, tuple(sorted(params.items())))
         if key not in self._at_work:
             loaded = load(strategy, params, self._root)
@@ -155,7 +224,7 @@ class Agent:
             await self._call(loaded, "on_start")
         return self._at_work[key]
 
-    async def _tell(self, loaded: Loaded, task: Task, run: Run) -> None:
+    async def _tell(self, loaded: LoadedStrategy, task: Task, run: Run) -> None:
         if run.outcome not in get_args(OutcomeName):
             return
         report = OutcomeReport(
@@ -165,7 +234,7 @@ class Agent:
         )
         await self._call(loaded, "on_outcome", task=task, outcome=report)
 
-    async def _call(self, loaded: Loaded, name: str, **given: object) -> Any:  # noqa: ANN401 - whatever the hook gives
+    async def _call(self, loaded: LoadedStrategy, name: str, **given: object) -> Any:  # noqa: ANN401 - whatever the hook gives
         hook = loaded.hooks.get(name)
         if hook is None:
             return None
@@ -219,3 +288,77 @@ def _told(ended: Ended) -> tuple[RunOutcome, str]:
         case TimedOut(seconds):
             told = "failed", f"not done within {seconds:g} s"
     return told
+
+
+class RecordingLog:
+    """A `journeyman.observability.Log` in memory; undeclared fields raise."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, Mapping[str, object]]] = []
+        """The name of each event with its fields and its context, in order."""
+        self._context: dict[str, object] = {}
+        self._awaited: dict[str, anyio.Event] = {}
+
+    def emit(self, event: Event, **fields: object) -> None:
+        """Keep one event.
+
+        Raises:
+            UndeclaredFieldError: its declaration does not name one of the fields.
+        """
+        if undeclared := sorted(set(fields) - event.fields - CONTEXT_FIELDS):
+            raise UndeclaredFieldError(event.name, undeclared)
+        self.lines.append((event.name, {**self._context, **fields}))
+        if awaited := self._awaited.get(event.name):
+            awaited.set()
+
+    def bind(self, **context: object) -> Self:
+        """Give a log that adds these fields, and writes to the same lines."""
+        bound = type(self)()
+        bound.lines = self.lines
+        bound._context = self._context | context
+        bound._awaited = self._awaited
+        return bound
+
+    def named(self, name: str) -> list[Mapping[str, object]]:
+        """Give the fields of every event of one name, oldest first."""
+        return [fields for event, fields in self.lines if event == name]
+
+    async def until(self, name: str) -> None:
+        """Wait until an event of this name is emitted, if none was so far."""
+        if not self.named(name):
+            await self._awaited.setdefault(name, anyio.Event()).wait()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all events, oldest first."""
+        return [event for event, _ in self.lines]
+
+
+def task(
+    text: str = "",
+    *,
+    kind: str = "",
+    tags: Collection[str] = (),
+    reward: int = 1,
+    input: JSON = None,  # noqa: A002 - the name that a task has for it
+    **fields: Any,  # noqa: ANN401 - the other fields of a Task, each with its type
+) -> Task:
+    """Make a task, as a network would list it.
+
+    `reward` is in credits. `fields` are the other fields of `journeyman.Task`. Where
+    the input is an object with a `text` and no text is given, that is the text, as
+    the daemon reads it.
+    """
+    if not text and isinstance(input, Mapping):
+        given = input.get("text")
+        text = given if isinstance(given, str) else ""
+    content: dict[str, Any] = {
+        "id": TaskId("task_1"),
+        "title": "A task",
+        "description": text,
+        "status": "open",
+        **fields,
+    }
+    return Task(
+        kind=kind, tags=tuple(tags), reward=reward, input=input, text=text, **content
+    )

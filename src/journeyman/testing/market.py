@@ -5,30 +5,122 @@ sockets. The daemon's clock runs fast, so that a repeat after seconds costs a te
 milliseconds.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 import httpx2 as httpx
 
-from journeyman.daemon.agent import World
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.system import SystemClock, SystemRandomness
-from journeyman.domain import IN_FLIGHT, JSON, TaskId, TaskState
-from journeyman.journal import Journal
+from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
+from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
-from journeyman.settings import Settings, load_settings
-from journeyman.strategies.loader import load
-from journeyman.testing.faults import FAULTS, PATHS, FaultyTransport, Order
-from journeyman.testing.loading import NotLoadedError
-from journeyman.testing.log import RecordingLog
+from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
+from journeyman.strategies.loading.loader import load
+from journeyman.testing.agent import RecordingLog, StrategyNotLoadedError
+
+Send: TypeAlias = Callable[[httpx.Request], Awaitable[httpx.Response]]
+
+PATHS: Final = {
+    "register": "create-free-agent-public",
+    "discover": "get-marketplace-tasks",
+    "claim": "claim-task-public",
+    "submit": "submit-task-result-public",
+    "complete": "complete-task-public",
+    "post": "write-post-task-public",
+}
+"""The calls that a fault can be ordered for, and the end of their paths (contract
+section 4)."""
+
+
+async def lost_request(request: httpx.Request, _send: Send) -> httpx.Response:
+    """The connection breaks before the request arrives."""
+    raise httpx.ReadError("connection reset", request=request)
+
+
+async def lost_answer(request: httpx.Request, send: Send) -> httpx.Response:
+    """The request is processed, and its answer never arrives."""
+    await send(request)
+    raise httpx.ReadError("connection reset", request=request)
+
+
+async def garbage(request: httpx.Request, send: Send) -> httpx.Response:
+    """The request is processed, and the answer cannot be read."""
+    await send(request)
+    return httpx.Response(200, content=b"\x00{garbage\xff", request=request)
+
+
+async def throttled(request: httpx.Request, _send: Send) -> httpx.Response:
+    """Too many requests; come back in a second."""
+    headers = {"retry-after": "1"}
+    body = {"error": "rate_limited"}
+    return httpx.Response(429, headers=headers, json=body, request=request)
+
+
+async def unavailable(request: httpx.Request, _send: Send) -> httpx.Response:
+    """The service is away for a moment."""
+    return httpx.Response(503, json={"error": "unavailable"}, request=request)
+
+
+async def conflict(request: httpx.Request, _send: Send) -> httpx.Response:
+    """Another agent was first."""
+    return httpx.Response(409, json={"error": "already_claimed"}, request=request)
+
+
+async def error_after(request: httpx.Request, send: Send) -> httpx.Response:
+    """The request is processed, and the answer is an error of the server's."""
+    await send(request)
+    return httpx.Response(500, json={"error": "internal"}, request=request)
+
+
+FAULTS: Final = {
+    "lost_request": lost_request,
+    "lost_answer": lost_answer,
+    "garbage": garbage,
+    "429": throttled,
+    "503": unavailable,
+    "409": conflict,
+    "500": error_after,
+}
+
+
+@dataclass(slots=True)
+class Order:
+    """One fault that was ordered."""
+
+    fault: str
+    """A key of FAULTS."""
+    call: str
+    """A key of PATHS."""
+    times: int
+    """How many requests will meet it."""
+
+
+class FaultyTransport(httpx.AsyncBaseTransport):
+    """Hands requests on to the sandbox, but for those that meet an ordered fault."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, orders: list[Order]) -> None:
+        self._inner = inner
+        self._orders = orders
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request."""
+        for order in self._orders:
+            if order.times and request.url.path.endswith(PATHS[order.call]):
+                order.times -= 1
+                send = self._inner.handle_async_request
+                return await FAULTS[order.fault](request, send)
+        return await self._inner.handle_async_request(request)
+
 
 URL: Final = "http://127.0.0.1:8080"
 """Named in documents and in the identity; nothing listens there."""
@@ -41,7 +133,7 @@ BEAT_SECONDS: Final = 0.02
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Posted:
+class PostedTask:
     """A task of the test's own, on the market."""
 
     task_id: TaskId
@@ -58,7 +150,7 @@ class Report:
     """The balance by the ledger."""
     counts: Mapping[str, int]
     """Tasks by their state."""
-    posted: tuple[Posted, ...]
+    posted: tuple[PostedTask, ...]
     """The test's own tasks, in the order in which they were posted."""
     log: RecordingLog
 
@@ -164,24 +256,28 @@ class Market:
         if not path.exists() and self._root is not None:
             path = self._root / path
         if not path.exists():
-            raise NotLoadedError(f"there is no strategy at {path}")
+            raise StrategyNotLoadedError(f"there is no strategy at {path}")
         return path
 
     async def _work(self, strategy: Path, changes: dict[str, Any]) -> Report:
         log = RecordingLog()
         async with self._network() as transport:
             await self._put_up(transport)
-            world = self._world(log, FaultyTransport(transport, self._orders))
+            environment = self._environment(
+                log, FaultyTransport(transport, self._orders)
+            )
             settings = self._settings(strategy, changes)
             with anyio.move_on_after(LONGEST_SECONDS):
-                await run_daemon(settings, URL, world)
+                await run_daemon(settings, URL, environment)
                 while self._report(log).open:
                     await anyio.sleep(BEAT_SECONDS)
-                    await run_daemon(settings, URL, world)
+                    await run_daemon(settings, URL, environment)
         return self._report(log)
 
-    def _world(self, log: RecordingLog, transport: httpx.AsyncBaseTransport) -> World:
-        return World(
+    def _environment(
+        self, log: RecordingLog, transport: httpx.AsyncBaseTransport
+    ) -> Environment:
+        return Environment(
             clock=self._clock,
             randomness=SystemRandomness(),
             log=log,
@@ -250,12 +346,12 @@ def _others(strategy: Path) -> list[str]:
     ]
 
 
-def _posted(journal: Journal, task_id: TaskId) -> Posted:
+def _posted(journal: Journal, task_id: TaskId) -> PostedTask:
     try:
         record = journal.tasks.get(task_id)
     except KeyError:
-        return Posted(task_id=task_id, state="", reason="")
-    return Posted(task_id=task_id, state=record.state, reason=record.reason)
+        return PostedTask(task_id=task_id, state="", reason="")
+    return PostedTask(task_id=task_id, state=record.state, reason=record.reason)
 
 
 def _task_id(answer: httpx.Response) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from journeyman.domain import Task
-    from journeyman.testing.agent import Agent
+    from journeyman.domain.tasks import Task
+    from journeyman.testing.agent import FakeAgent
     from journeyman.testing.market import Market
 
 # What a fixture needs is imported when a test asks for it: every run of pytest in an
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def agent(pytestconfig: pytest.Config) -> "Agent":
+def agent(pytestconfig: pytest.Config) -> "FakeAgent":
     """Give an agent without a network: `agent.run(STRATEGY, task("..."))`."""
-    from journeyman.testing.agent import Agent  # noqa: PLC0415 - see above
+    from journeyman.testing.agent import FakeAgent  # noqa: PLC0415 - see above
 
-    return Agent(pytestconfig.rootpath)
+    return FakeAgent(pytestconfig.rootpath)
 
 
 @pytest.fixture
 def task() -> "Callable[..., Task]":
     """Give the maker of tasks: `task("to be or not", tags=["count"], reward=3)`."""
-    from journeyman.testing.tasks import task as make  # noqa: PLC0415 - see above
+    from journeyman.testing.agent import task as make  # noqa: PLC0415 - see above
 
     return make
 

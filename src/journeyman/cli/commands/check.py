@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral
+from journeyman.cli.output import answer, neutral, say
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from journeyman.cli.strategy_shelf import Shelf
-    from journeyman.strategies.loaded import Loaded
-    from journeyman.strategies.loader import Loading
+    from journeyman.cli.strategies import StrategyFolder
+    from journeyman.strategies.loading.loaded import LoadedStrategy
+    from journeyman.strategies.loading.loader import Loading
 
 
 @command("check", example="journeyman check count_words")
@@ -35,9 +33,9 @@ def check(
 
     It tells every problem at once, and exits with 4 if there is one.
     """
-    from journeyman.cli.strategy_shelf import open_shelf, problem_row
+    from journeyman.cli.strategies import open_strategies, problem_row
 
-    shelf = open_shelf(session, strategies)
+    shelf = open_strategies(session, strategies)
     loading = _load(shelf, names or [])
     rows = [_row(loaded) for loaded in loading.strategies]
     data = {"checked": rows, "problems": list(map(problem_row, loading.problems))}
@@ -46,9 +44,9 @@ def check(
     return 0 if is_fine else ConfigurationError.exit_code
 
 
-def _load(shelf: "Shelf", names: list[str]) -> "Loading":
+def _load(shelf: "StrategyFolder", names: list[str]) -> "Loading":
     """Give what the names stand for; a file stands for all that it defines."""
-    from journeyman.strategies.loader import Loading, load_file
+    from journeyman.strategies.loading.loader import Loading, load_file
 
     if not names:
         return Loading(shelf.registry.strategies, shelf.registry.problems)
@@ -65,9 +63,9 @@ def _load(shelf: "Shelf", names: list[str]) -> "Loading":
     )
 
 
-def _row(loaded: "Loaded") -> dict[str, Any]:
-    from journeyman.cli.strategy_shelf import near
-    from journeyman.strategies.examples import check_examples
+def _row(loaded: "LoadedStrategy") -> dict[str, Any]:
+    from journeyman.cli.strategies import near
+    from journeyman.strategies.running.examples import check_examples
 
     outcomes = check_examples(loaded)
     return {

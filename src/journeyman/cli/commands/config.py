@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, table
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 
 
 @command("show", example="journeyman config show --origin")
@@ -20,7 +19,7 @@ def show_config(
     ] = False,
 ) -> None:
     """Show the settings in force; secrets are hidden."""
-    from journeyman.settings import rows
+    from journeyman.settings.describe import rows
 
     found = rows(session.load())
     columns = ["setting", "value", *(["origin"] if origin else [])]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from journeyman.cli.demo import View
+    from journeyman.cli.demo.view import View
 
 FAILED = 1
 
@@ -47,8 +46,9 @@ def demo(
     """
     import anyio
 
-    from journeyman.cli.demo import DemoDirectory, Plan, play, print_summary
-    from journeyman.cli.demo.errands import Errands
+    from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
+    from journeyman.cli.demo.play import Plan, play
+    from journeyman.cli.demo.summary import print_summary
 
     plan = Plan(
         tasks=tasks,
@@ -57,7 +57,7 @@ def demo(
         rivals=rivals,
         latency_seconds=latency,
     )
-    place, errands = DemoDirectory(directory), Errands()
+    place, errands = DemoDirectory(directory), ControlRequests()
     place.prepare()
     if not session.as_json:
         say(f"A sandbox and a daemon work in {directory} until {tasks} tasks ended ...")
@@ -71,7 +71,7 @@ def demo(
 
 
 def _view(session: Session, wanted: int) -> "View":
-    from journeyman.cli.demo import LineView, LiveView, SilentView
+    from journeyman.cli.demo.view import LineView, LiveView, SilentView
 
     if session.as_json:
         return SilentView()

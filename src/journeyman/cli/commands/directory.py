@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from journeyman.domain import JSON, Outcome
-    from journeyman.network import NetworkClient
+    from journeyman.domain.outcomes import Outcome
+    from journeyman.domain.tasks import JSON
+    from journeyman.network.client import NetworkClient
 
 
 @command("directory", example="journeyman directory --slug rival-01")
@@ -27,7 +27,7 @@ def directory(
     ] = False,
 ) -> None:
     """Show the directory of agents, or the manifest of one."""
-    from journeyman.cli.reading import read
+    from journeyman.cli.agent import read
 
     async def ask(
         client: "NetworkClient",

@@ -4,14 +4,14 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, say, table
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral, shortened
+from journeyman.cli.output import answer, neutral, say, shortened, table
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NetworkError
 
 if TYPE_CHECKING:
-    from journeyman.network import Compared, Page, Product, Survey
+    from journeyman.network.discovery.comparison import Compared
+    from journeyman.network.discovery.products import Product
+    from journeyman.network.discovery.survey import Page, Survey
 
 SAID_LENGTH = 72
 PROBLEM_LENGTH = 90
@@ -36,7 +36,8 @@ def discover(session: Session) -> None:
 
 
 async def _survey(session: Session) -> "Survey":
-    from journeyman.network import Expectations, survey
+    from journeyman.network.discovery.comparison import Expectations
+    from journeyman.network.discovery.survey import survey
 
     settings = session.load().settings
     address = session.address(settings)
@@ -102,10 +103,10 @@ def _show_pages(found: "Survey") -> None:
 
 
 def _show_comparison(compared: "tuple[Compared, ...]") -> None:
-    from journeyman.network import Verdict
+    from journeyman.network.discovery.comparison import Agreement
 
-    said = [row for row in compared if row.verdict is not Verdict.UNSAID]
-    unsaid = [row.subject for row in compared if row.verdict is Verdict.UNSAID]
+    said = [row for row in compared if row.verdict is not Agreement.UNSAID]
+    unsaid = [row.subject for row in compared if row.verdict is Agreement.UNSAID]
     if said:
         say()
         table(
@@ -115,17 +116,17 @@ def _show_comparison(compared: "tuple[Compared, ...]") -> None:
     if unsaid:
         say()
         say(f"No document says anything about: {', '.join(unsaid)}.")
-    if any(row.verdict is Verdict.ELSEWHERE for row in said):
+    if any(row.verdict is Agreement.ELSEWHERE for row in said):
         say()
         say("What is elsewhere is not used, and never given the token.")
 
 
 def _compared_row(row: "Compared") -> list[str | int]:
-    from journeyman.network import Verdict
+    from journeyman.network.discovery.comparison import Agreement
 
     first, *more = row.documents
     by = f"{first} and {len(more)} more" if more else first
-    expected = "" if row.verdict is Verdict.AGREES else row.expected
+    expected = "" if row.verdict is Agreement.AGREES else row.expected
     return [row.verdict, row.subject, shortened(row.said, SAID_LENGTH), expected, by]
 
 

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral
+from journeyman.cli.output import answer, neutral, say
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from journeyman.daemon.doctor import Finding
+    from journeyman.daemon.doctor.finding import Finding
 
 ILL = 1
 
@@ -36,14 +34,15 @@ def doctor(
     """
     import anyio
 
-    from journeyman.cli.world import build_world
-    from journeyman.daemon.doctor import Case, Grade, examine
+    from journeyman.daemon.doctor.examination import Case, examine
+    from journeyman.daemon.doctor.finding import Grade
+    from journeyman.daemon.environment import build_environment
 
     case = Case(
         settings=lambda: session.load().settings,
         directory=session.directory,
         address=session.address,
-        world=build_world(),
+        environment=build_environment(),
     )
 
     async def run() -> "list[Finding]":

@@ -8,10 +8,8 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, say, table
-from journeyman.cli.reference import write_reference
-from journeyman.cli.session import Session
+from journeyman.cli.output import answer, say, table, write_reference
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
 
 REFERENCE = Path("docs/reference/strategy-errors.md")
@@ -32,7 +30,7 @@ def explain(
     ] = False,
 ) -> None:
     """Explain a problem code of strategies, with an example."""
-    from journeyman.strategies.explaining import render_page
+    from journeyman.strategies.loading.problems import render_page
 
     if write:
         write_reference(REFERENCE, render_page())
@@ -43,8 +41,8 @@ def explain(
 
 
 def _explain(session: Session, code: str) -> None:
-    from journeyman.strategies import explaining
-    from journeyman.strategies.problems import CODES
+    from journeyman.strategies.loading import problems as explaining
+    from journeyman.strategies.loading.problems import CODES
 
     found = explaining.explain(code)
     if found is None:
@@ -80,7 +78,7 @@ def _wrapped(text: str) -> str:
 
 
 def _list(session: Session) -> None:
-    from journeyman.strategies.problems import CODES
+    from journeyman.strategies.loading.problems import CODES
 
     answer(
         as_json=session.as_json,

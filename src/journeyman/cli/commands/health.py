@@ -1,8 +1,7 @@
 """`journeyman health`: for a container's HEALTHCHECK."""
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NotRunningError, TimedOutError
 
 UNHEALTHY = 1

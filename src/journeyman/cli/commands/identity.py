@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, facts, say
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NotRunningError, SafetyError, StateError
 
 if TYPE_CHECKING:
-    from journeyman.domain import Identity
-    from journeyman.journal import DataDirectory
+    from journeyman.domain.tasks import Identity
+    from journeyman.journal.directory import DataDirectory
 
 _FILE = Annotated[Path, typer.Argument(metavar="FILE", help="The file of the copy.")]
 
@@ -31,7 +30,7 @@ def export_identity(session: Session, file: _FILE) -> None:
 
     Only you can read the file. Whoever has it is the agent: keep it as you keep a key.
     """
-    from journeyman.journal import export_identity as export
+    from journeyman.journal.identity import export_identity as export
 
     identity = _ours(session)
     export(file, identity)
@@ -65,7 +64,7 @@ def import_identity(
 
     No daemon may run meanwhile. The file is checked first, and left where it is.
     """
-    from journeyman.journal import DirectoryLock
+    from journeyman.journal.directory import DirectoryLock
 
     identity = _read(file)
     directory = session.directory()
@@ -87,7 +86,7 @@ def _ours(session: Session) -> "Identity":
 
 
 def _read(file: Path) -> "Identity":
-    from journeyman.journal import load_identity
+    from journeyman.journal.identity import load_identity
 
     identity = load_identity(file)
     if identity is None:
@@ -106,8 +105,8 @@ def _put(
     replace: bool,
 ) -> str | None:
     """Make an identity ours; say where the old one went."""
-    from journeyman.daemon.system import SystemClock
-    from journeyman.journal import replace_identity, save_identity
+    from journeyman.daemon.environment import SystemClock
+    from journeyman.journal.identity import replace_identity, save_identity
 
     _require_its_books(session, directory, identity)
     if not directory.identity.exists():
@@ -131,7 +130,7 @@ def _require_its_books(
     identity: "Identity",
 ) -> None:
     """Refuse an agent whose books are not those of the journal here."""
-    from journeyman.loop import AGENT
+    from journeyman.worker.join import AGENT
 
     if not directory.journal.exists():
         return

@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, facts, say
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral
+from journeyman.cli.output import answer, facts, neutral, say
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
     from journeyman.daemon.replacement import Replaced
@@ -32,7 +30,7 @@ def join(
     """
     import anyio
 
-    from journeyman.loop import require_same_network
+    from journeyman.worker.join import require_same_network
 
     session.directory().prepare()
     known = session.identity()
@@ -48,7 +46,7 @@ def join(
 
 def _has_lived(session: Session) -> bool:
     """Tell whether there is an agent to replace: its identity, or its books alone."""
-    from journeyman.loop import AGENT
+    from journeyman.worker.join import AGENT
 
     directory = session.directory()
     if directory.identity.exists() or not directory.journal.exists():
@@ -63,11 +61,11 @@ async def _join(session: Session) -> dict[str, object]:
 
 
 async def _replace(session: Session) -> "Replaced":
-    from journeyman.cli.world import build_world
+    from journeyman.daemon.environment import build_environment
     from journeyman.daemon.replacement import replace_agent
 
     settings = session.load().settings
-    return await replace_agent(settings, session.address(settings), build_world())
+    return await replace_agent(settings, session.address(settings), build_environment())
 
 
 def _tell_replaced(session: Session, done: "Replaced") -> None:

@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, facts, say
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral
+from journeyman.cli.output import answer, facts, neutral, say
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NotRunningError
 
 BROKEN = 1
@@ -20,7 +18,7 @@ def check_journal(session: Session) -> int:
 
     It reads everything, also while a daemon runs.
     """
-    from journeyman.journal import faults
+    from journeyman.journal.upkeep import faults
 
     with session.journal() as journal:
         found = faults(journal)
@@ -47,7 +45,7 @@ def back_up_journal(
 
     The token is not in it: see `journeyman identity export`.
     """
-    from journeyman.journal import back_up
+    from journeyman.journal.upkeep import back_up
 
     with session.journal() as journal:
         size = back_up(journal, file)
@@ -64,8 +62,10 @@ def compact_journal(session: Session) -> None:
 
     For a moment it needs room for a second copy.
     """
-    from journeyman.daemon.system import SystemClock
-    from journeyman.journal import DirectoryLock, Journal, compact
+    from journeyman.daemon.environment import SystemClock
+    from journeyman.journal.directory import DirectoryLock
+    from journeyman.journal.journal import Journal
+    from journeyman.journal.upkeep import compact
 
     directory = session.directory()
     if not directory.journal.exists():

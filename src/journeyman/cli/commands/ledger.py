@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, facts, say, table
-from journeyman.cli.session import Session
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from journeyman.journal import Entry, Journal
+    from journeyman.journal.journal import Journal
+    from journeyman.journal.ledger import Entry
 
 BROKEN = 1
 
@@ -84,7 +84,7 @@ def _shares(journal: "Journal") -> list[dict[str, Any]]:
 
 
 def _credits(millionths: int) -> float:
-    from journeyman.domain import MILLIONTHS
+    from journeyman.domain.credits import MILLIONTHS
 
     return millionths / MILLIONTHS
 

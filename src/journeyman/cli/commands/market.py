@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, say, table
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral, shortened
+from journeyman.cli.output import answer, neutral, say, shortened, table
+from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from journeyman.domain import Outcome, Task
-    from journeyman.network import Listing, NetworkClient
+    from journeyman.domain.outcomes import Outcome
+    from journeyman.domain.tasks import Task
+    from journeyman.network.client import NetworkClient
+    from journeyman.network.receipts import Listing
 
 TITLE_LENGTH = 60
 
@@ -27,7 +27,7 @@ def market(
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
 ) -> None:
     """List the tasks that the network offers now."""
-    from journeyman.cli.reading import read
+    from journeyman.cli.agent import read
 
     async def ask(
         client: "NetworkClient",

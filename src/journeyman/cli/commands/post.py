@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, facts
-from journeyman.cli.session import Session
-from journeyman.domain import JSON, NewTask
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import JSON, NewTask
 
 
 @command(
@@ -38,8 +37,8 @@ def post(
     Its reward leaves our balance at once. The limits of the settings ([budget]) are
     checked before anything is sent.
     """
-    from journeyman.cli.acting import act
-    from journeyman.daemon.transactions import post_task
+    from journeyman.cli.agent import act
+    from journeyman.daemon.commands import post_task
 
     new = NewTask(
         title=title,

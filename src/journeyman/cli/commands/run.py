@@ -1,14 +1,24 @@
 """`journeyman run`: the daemon itself."""
 
 import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
+from urllib.parse import urlsplit
 
+import anyio
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.session import Session
+from journeyman.cli.processes import sandbox, stop_at_end_of_input
+from journeyman.cli.session import Session, command, no_address
+from journeyman.daemon.daemon import run_daemon
+from journeyman.daemon.environment import build_environment
+from journeyman.domain.errors import AlreadyRunningError, UsageError
+from journeyman.journal.directory import DataDirectory
+from journeyman.settings.sections import Settings
 
 
 @command("run", example="journeyman run --base-url https://network.example --slots 4")
@@ -61,8 +71,6 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     """
     stop = _EarlyStop()
     try:
-        from journeyman.cli.work import work
-
         said: dict[str, object] = {
             "strategies.directory": str(strategies) if strategies else None,
             "strategies.shadow": shadow or None,
@@ -98,3 +106,85 @@ class _EarlyStop:
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         self.heard = True
         signal.raise_signal(signal.SIGINT)
+
+
+ANY_PORT = "0"
+
+
+@asynccontextmanager
+async def own_sandbox(directory: DataDirectory) -> AsyncIterator[str]:
+    """Run the sandbox that belongs to a data directory; give its address.
+
+    Raises:
+        AlreadyRunningError: a daemon holds the data directory, and its sandbox.
+        StateError: the data directory cannot be used.
+        ChildFailedError: the sandbox did not start.
+    """
+    directory.prepare()
+    _require_free(directory)
+    port = directory.path / "sandbox.port"
+    arguments = ["--data", str(directory.path / "sandbox.db"), "--refill"]
+    arguments += ["--port", port.read_text().strip() if port.exists() else ANY_PORT]
+    async with sandbox(arguments, directory.path / "sandbox.log") as base_url:
+        port.write_text(f"{urlsplit(base_url).port}\n")
+        yield base_url
+
+
+def _require_free(directory: DataDirectory) -> None:
+    """Refuse here: a second sandbox would only say that its port is taken."""
+    holder = directory.held_by()
+    if holder is not None:
+        raise AlreadyRunningError(
+            f"another journeyman (process {holder}) uses the data directory "
+            f"{directory.path}",
+            "Stop it first, or give this one its own --data-dir.",
+        )
+
+
+def work(
+    session: Session,
+    read: Callable[[], Settings],
+    *,
+    sandbox: bool,
+    lifeline: bool,
+) -> None:
+    """Run the daemon until it is told to stop, or has done what it should.
+
+    Args:
+        session: what was said on the command line.
+        read: reads the settings, now and at each reload.
+        sandbox: work in a sandbox of its own.
+        lifeline: stop when the standard input ends.
+
+    Raises:
+        JourneymanError: it cannot start, or the disk fails.
+    """
+    if sandbox and session.base_url is not None:
+        raise UsageError(
+            "--sandbox and --base-url exclude each other",
+            "Keep the one that names the network you mean.",
+        )
+    anyio.run(_work, read, sandbox, lifeline)
+
+
+async def _work(read: Callable[[], Settings], sandbox: bool, lifeline: bool) -> None:  # noqa: FBT001 - anyio.run passes no keywords
+    settings = read()
+    environment = build_environment(sys.stdout, settings.log.format, settings.log.level)
+    async with anyio.create_task_group() as group:
+        if lifeline:
+            group.start_soon(stop_at_end_of_input)
+        async with _network(settings, sandbox=sandbox) as base_url:
+            await run_daemon(settings, base_url, environment, read)
+        group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _network(settings: Settings, *, sandbox: bool) -> AsyncIterator[str]:
+    if sandbox:
+        directory = DataDirectory(settings.data.directory)
+        async with own_sandbox(directory) as base_url:
+            yield base_url
+        return
+    if settings.network.base_url is None:
+        raise no_address()
+    yield settings.network.base_url

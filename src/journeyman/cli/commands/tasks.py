@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
-from journeyman.cli.output import answer, facts, say, table
-from journeyman.cli.session import Session
-from journeyman.cli.text import neutral, shortened
-from journeyman.domain import TaskId, TaskState
+from journeyman.cli.output import answer, facts, neutral, say, shortened, table
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import TaskId, TaskState
 
 if TYPE_CHECKING:
-    from journeyman.journal import Journal, TaskRecord
+    from journeyman.journal.journal import Journal
+    from journeyman.journal.tasks import TaskRecord
 
 TITLE_LENGTH = 44
 REASON_LENGTH = 44
@@ -126,7 +125,7 @@ def _full(journal: "Journal", task_id: TaskId, *, raw: bool) -> dict[str, Any]:
 
 
 def _raw(record: "TaskRecord") -> dict[str, Any]:
-    from journeyman.network import not_understood
+    from journeyman.network.records import not_understood
 
     return {
         "raw": dict(record.task.raw),

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, facts, say, table
-from journeyman.cli.session import Session
-from journeyman.domain import JSON, SpendId
+from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import JSON, SpendId
 
 if TYPE_CHECKING:
     from journeyman.daemon.agent import Agent
@@ -62,8 +61,8 @@ def _require_one(*choices: object) -> None:
 
 
 def _ask(session: Session, credits_: int) -> None:
-    from journeyman.cli.acting import act
-    from journeyman.daemon.transactions import top_up
+    from journeyman.cli.agent import act
+    from journeyman.daemon.commands import top_up
 
     page = act(
         session,
@@ -85,8 +84,8 @@ def _show_page(page: dict[str, Any]) -> None:
 
 
 def _settle(session: Session, spend_id: SpendId, *, paid: bool) -> None:
-    from journeyman.cli.acting import act
-    from journeyman.daemon.transactions import settle_top_up
+    from journeyman.cli.agent import act
+    from journeyman.daemon.commands import settle_top_up
 
     async def alone(agent: "Agent") -> dict[str, JSON]:
         return settle_top_up(agent, spend_id, paid=paid)
@@ -107,7 +106,7 @@ def _settle(session: Session, spend_id: SpendId, *, paid: bool) -> None:
 
 
 def _list(session: Session) -> None:
-    from journeyman.daemon.status import journal_status
+    from journeyman.daemon.commands import journal_status
 
     with session.journal() as journal:
         waiting: Any = journal_status(journal)["open_top_ups"]

@@ -2,10 +2,9 @@
 
 import platform
 
-from journeyman.cli.command import command
 from journeyman.cli.output import answer, say
-from journeyman.cli.session import Session
-from journeyman.domain.version import __version__
+from journeyman.cli.session import Session, command
+from journeyman.domain import __version__
 
 
 @command("version", example="journeyman version --json", settings=False)

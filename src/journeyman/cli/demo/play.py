@@ -9,17 +9,12 @@ import anyio
 import httpx2 as httpx
 from anyio.abc import Process
 
-from journeyman.cli.demo.directory import DemoDirectory
-from journeyman.cli.demo.errands import Errands
+from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
 from journeyman.cli.demo.summary import Summary, summarise
 from journeyman.cli.demo.view import View
 from journeyman.cli.processes import child, sandbox
-from journeyman.daemon.control_client import ControlClient
-from journeyman.domain.errors import (
-    JourneymanError,
-    NetworkError,
-    TimedOutError,
-)
+from journeyman.control.client import ControlClient
+from journeyman.domain.errors import JourneymanError, NetworkError, TimedOutError
 
 LOOK_SECONDS = 0.2
 OPEN_TASKS = 40
@@ -50,7 +45,7 @@ async def play(
     plan: Plan,
     directory: DemoDirectory,
     view: View,
-    errands: Errands,
+    errands: ControlRequests,
 ) -> Summary:
     """Run a sandbox and a daemon until the daemon has ended; stop both in any case.
 
@@ -103,7 +98,7 @@ async def _watch(
     daemon: Process,
     directory: DemoDirectory,
     view: View,
-    errands: Errands,
+    errands: ControlRequests,
 ) -> None:
     with ControlClient(directory.data.control_socket) as client:
         while daemon.returncode is None:

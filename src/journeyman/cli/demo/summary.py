@@ -1,16 +1,21 @@
 """What a demo came to, and whether the two sets of books agree."""
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from journeyman.cli.demo.directory import DemoDirectory
-from journeyman.cli.demo.errands import Errands
-from journeyman.cli.strategy_figures import strategy_figures
-from journeyman.daemon.system import SystemClock
-from journeyman.domain import JSON, AgentId
-from journeyman.journal import EntryKind, Journal, load_identity
+from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
+from journeyman.cli.output import counted, facts, say, table
+from journeyman.cli.strategies import strategy_figures
+from journeyman.daemon.environment import SystemClock
+from journeyman.domain.tasks import JSON, AgentId
+from journeyman.journal.identity import load_identity
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import EntryKind
 
 REASONS_SHOWN = 5
 ALL = -1
@@ -57,7 +62,7 @@ class Summary:
 def summarise(
     directory: DemoDirectory,
     books: Mapping[str, Any],
-    errands: Errands,
+    errands: ControlRequests,
     exit_code: int,
 ) -> Summary:
     """Compare what the daemon booked with what the sandbox did.
@@ -145,3 +150,52 @@ def _places(directory: DemoDirectory) -> dict[str, str]:
         "sandbox_data": str(directory.sandbox_data),
         "config": str(directory.config),
     }
+
+
+def print_summary(summary: Summary, errands: ControlRequests) -> None:
+    """Tell it to a person."""
+    say()
+    table(
+        ["strategy", "completed", "unpaid", "earned"],
+        [[name, *figures.values()] for name, figures in summary.strategies.items()],
+    )
+    say()
+    moved = {kind: amount for kind, amount in summary.credits.items() if amount}
+    starter = moved.pop(EntryKind.STARTER, 0)
+    changes = counted((kind, amount) for kind, amount in moved.items())
+    facts(
+        {
+            "tasks": counted(summary.tasks.items()),
+            "skipped": counted(summary.skipped_because.items()),
+            "credits": f"from {starter} to {summary.ledger_balance} ({changes})",
+            "books": f"ledger {summary.ledger_balance}, "
+            f"sandbox {summary.sandbox_balance}",
+            "owner": "\n".join(errands.lines()),
+            "checks": "\n".join(map(_told, summary.checks)),
+        },
+    )
+    say()
+    data, us = summary.places["state"], command_name()
+    facts(
+        {
+            "state": data,
+            "logs": f"{summary.places['daemon_log']}, {summary.places['sandbox_log']}",
+            "look around": f"{us} status --data-dir {data}\n"
+            f"{us} tasks --data-dir {data}\n"
+            f"{us} ledger --data-dir {data}",
+            "go on": f"{us} run --sandbox --data-dir my-agent",
+        },
+    )
+
+
+def command_name() -> str:
+    """Give what to type to run us again: a checkout's .venv is not on the path."""
+    started = Path(sys.argv[0])
+    if shutil.which("journeyman") or started.name != "journeyman":
+        return "journeyman"
+    here = Path.cwd()
+    return str(started.relative_to(here) if started.is_relative_to(here) else started)
+
+
+def _told(check: Check) -> str:
+    return f"{'ok    ' if check.passed else 'FAILED'}  {check.name}: {check.found}"

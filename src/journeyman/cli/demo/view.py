@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from journeyman.cli.demo.errands import Errands
-from journeyman.cli.strategy_figures import FIGURES, strategy_figures
-from journeyman.cli.text import counted, neutral, shortened
+from journeyman.cli.demo.agent import ControlRequests
+from journeyman.cli.output import counted, neutral, shortened
+from journeyman.cli.strategies import FIGURES, strategy_figures
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,7 +20,7 @@ REASON_LENGTH = 60
 class View(AbstractContextManager["View"], Protocol):
     """Where progress goes."""
 
-    def show(self, status: Status, errands: Errands) -> None:
+    def show(self, status: Status, errands: ControlRequests) -> None:
         """Show how it stands."""
         ...
 
@@ -34,7 +34,7 @@ class SilentView:
     def __exit__(self, *_error: object) -> None:
         pass
 
-    def show(self, status: Status, errands: Errands) -> None:
+    def show(self, status: Status, errands: ControlRequests) -> None:
         """Show nothing."""
 
 
@@ -46,7 +46,7 @@ class LineView(SilentView):
         self._last = ""
         self._told = 0
 
-    def show(self, status: Status, errands: Errands) -> None:
+    def show(self, status: Status, errands: ControlRequests) -> None:
         """Print what is new."""
         line = " · ".join(f"{label} {text}" for label, text in _figures(status))
         if line != self._last:
@@ -78,11 +78,11 @@ class LiveView:
     ) -> None:
         self._live.__exit__(kind, error, traceback)
 
-    def show(self, status: Status, errands: Errands) -> None:
+    def show(self, status: Status, errands: ControlRequests) -> None:
         """Draw it anew."""
         self._live.update(self._draw(status, errands), refresh=True)
 
-    def _draw(self, status: Status, errands: Errands) -> "RenderableType":
+    def _draw(self, status: Status, errands: ControlRequests) -> "RenderableType":
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table

@@ -4,14 +4,16 @@ import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from journeyman.daemon.agent import World
-from journeyman.daemon.doctor import reach, storage
+from journeyman.daemon.doctor import network as reach
+from journeyman.daemon.doctor import storage
 from journeyman.daemon.doctor.finding import Finding, Grade, fail, ok, skip, warn
-from journeyman.daemon.doctor.service import Service, check_documents, check_service
+from journeyman.daemon.doctor.network import Service, check_documents, check_service
+from journeyman.daemon.environment import Environment
 from journeyman.daemon.strategies import load_strategies, strategies_directory
 from journeyman.domain.errors import JourneymanError
-from journeyman.journal import DataDirectory, load_identity
-from journeyman.settings import Settings
+from journeyman.journal.directory import DataDirectory
+from journeyman.journal.identity import load_identity
+from journeyman.settings.sections import Settings
 
 Check = Callable[[], Finding | Awaitable[Finding]]
 
@@ -24,7 +26,7 @@ class Case:
     directory: Callable[[], DataDirectory]
     address: Callable[[Settings], str]
     """The network's address: that of the settings, else the one that was joined."""
-    world: World
+    environment: Environment
 
 
 async def examine(case: Case, *, fix: bool = False) -> list[Finding]:
@@ -87,7 +89,7 @@ class _Examination:
             why = "the settings, which name the data directory, cannot be read"
             self._skip(why, *names, "daemon", "journal")
             return
-        clock = self._case.world.clock
+        clock = self._case.environment.clock
         checks: tuple[Check, ...] = (
             lambda: storage.check_directory(directory),
             lambda: storage.check_writing(directory),
@@ -102,7 +104,7 @@ class _Examination:
 
     def _space(self, directory: DataDirectory) -> Finding:
         settings = self._settings or Settings()
-        least, free = settings.data.min_free_mb, self._case.world.free_bytes
+        least, free = settings.data.min_free_mb, self._case.environment.free_bytes
         return storage.check_space(directory, free, least)
 
     def _strategies(self) -> Finding:
@@ -130,7 +132,7 @@ class _Examination:
         if self._settings is None or address is None:
             self._skip("no network is known", "name", *later)
             return
-        clock = self._case.world.clock
+        clock = self._case.environment.clock
         name = await self._check("name", lambda: reach.check_name(address))
         if name.grade is Grade.FAIL:
             self._skip("the network's name leads nowhere", *later)
@@ -162,8 +164,8 @@ class _Examination:
             known = None  # told by the check of the identity
         if known is not None and known.base_url.rstrip("/") == address.rstrip("/"):
             identity = known
-            self._case.world.redactor.add(known.access_token.reveal())
-        return Service(settings, address, identity, self._case.world)
+            self._case.environment.redactor.add(known.access_token.reveal())
+        return Service(settings, address, identity, self._case.environment)
 
 
 async def _guarded(check: Check) -> Finding:

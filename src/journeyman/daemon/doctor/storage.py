@@ -4,18 +4,14 @@ import os
 import tempfile
 from pathlib import Path
 
-from journeyman.daemon.container import would_die_with_container
-from journeyman.daemon.disk import MEBIBYTE, FreeBytes
+from journeyman.daemon.disk import MEBIBYTE, FreeBytes, would_die_with_container
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
-from journeyman.domain import Clock
+from journeyman.domain.clock import Clock
 from journeyman.domain.errors import AlreadyRunningError
-from journeyman.journal import (
-    DataDirectory,
-    DirectoryLock,
-    Journal,
-    load_identity,
-    quick_faults,
-)
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.journal.identity import load_identity
+from journeyman.journal.journal import Journal
+from journeyman.journal.upkeep import quick_faults
 
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600

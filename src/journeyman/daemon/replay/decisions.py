@@ -1,16 +1,36 @@
 """Decide anew about recorded tasks, and compare with what was decided then."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Never, TypeAlias
 
-from journeyman.daemon.replay.unkept import Unkept
-from journeyman.domain import Task, TaskState
-from journeyman.journal import Forecast, Opinion, Sighting
-from journeyman.loop import Prospects
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.registry import Registry, Verdict
+from journeyman.domain.tasks import JSON, Task, TaskState
+from journeyman.journal.recordings import Opinion, RecordedDecision
+from journeyman.journal.track_records import Forecast
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.registry import Registry, Verdict
+from journeyman.worker.ranking import Forecasts
+
+
+class Unkept(Mapping[str, JSON]):
+    """Empty, and it notes whether somebody looked."""
+
+    def __init__(self) -> None:
+        self.was_read = False
+
+    def __getitem__(self, name: str) -> Never:
+        self.was_read = True
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self.was_read = True
+        return iter(())
+
+    def __len__(self) -> int:
+        self.was_read = True
+        return 0
+
 
 NOT_THERE = Opinion(wanted=False, reason="it was not asked then")
 FAILURES = frozenset({TaskState.FAILED, TaskState.REJECTED, TaskState.DECLINED})
@@ -42,7 +62,7 @@ class Fate(StrEnum):
     UNKNOWN = "unknown"
 
 
-Then: TypeAlias = Callable[[Sighting], Opinion]
+Then: TypeAlias = Callable[[RecordedDecision], Opinion]
 """Gives what is compared with: the recorded word, or an older version's."""
 
 
@@ -50,7 +70,7 @@ Then: TypeAlias = Callable[[Sighting], Opinion]
 class Replayed:
     """One task, decided about twice."""
 
-    sighting: Sighting
+    sighting: RecordedDecision
     then: Opinion
     now: Verdict
     change: Change
@@ -61,8 +81,11 @@ class Replayed:
     """It looked at `task.raw`, which the tape does not keep."""
 
 
-def replay(
-    sightings: Iterable[Sighting], loaded: Loaded, then: Then, prospects: Prospects
+def replay_decisions(
+    sightings: Iterable[RecordedDecision],
+    loaded: LoadedStrategy,
+    then: Then,
+    forecasts: Forecasts,
 ) -> Iterator[Replayed]:
     """Show each recorded task to a strategy as it was shown when it was decided about.
 
@@ -78,7 +101,7 @@ def replay(
             now=now,
             change=_change(was_wanted=opinion.wanted, is_wanted=now.wanted),
             fate=_fate(sighting, loaded.name),
-            estimate=prospects.forecast(
+            estimate=forecasts.forecast(
                 (loaded.name, sighting.task.kind),
                 reward=sighting.task.reward,
                 chance=now.chance,
@@ -91,18 +114,18 @@ def replay(
 def recorded(name: str, in_shadow: Mapping[str, Opinion]) -> Then:
     """Compare with what a strategy of this name said then, at work or in shadow."""
 
-    def look_up(sighting: Sighting) -> Opinion:
+    def look_up(sighting: RecordedDecision) -> Opinion:
         said = sighting.opinions.get(name) or in_shadow.get(sighting.task.id)
         return said or NOT_THERE
 
     return look_up
 
 
-def old_version(loaded: Loaded) -> Then:
+def old_version(loaded: LoadedStrategy) -> Then:
     """Compare with what another version of the code says now to the same tasks."""
     registry = Registry([loaded])
 
-    def ask(sighting: Sighting) -> Opinion:
+    def ask(sighting: RecordedDecision) -> Opinion:
         said, _ = _ask(registry, sighting.task)
         return Opinion(wanted=said.wanted, reason=said.reason, offer=said.offer or 0.0)
 
@@ -122,10 +145,78 @@ def _change(*, was_wanted: bool, is_wanted: bool) -> Change:
     return Change.DROPPED if was_wanted else Change.LEFT
 
 
-def _fate(sighting: Sighting, name: str) -> Fate:
+def _fate(sighting: RecordedDecision, name: str) -> Fate:
     ending = sighting.ending
     if ending.credits > 0:
         return Fate.PAID if ending.strategy == name else Fate.PAID_TO_ANOTHER
     if ending.strategy == name and ending.state in FAILURES:
         return Fate.FAILED
     return Fate.UNKNOWN
+
+
+@dataclass(slots=True)
+class Part:
+    """The tasks with one change and one fate."""
+
+    tasks: int = 0
+    credits: int = 0
+    """Booked for them."""
+    estimate: float = 0.0
+    """Credits that they would bring, by the strategy's track record."""
+
+    def as_json(self) -> dict[str, int | float]:
+        """Give it for a program."""
+        return {
+            "tasks": self.tasks,
+            "credits": self.credits,
+            "estimate": round(self.estimate, 1),
+        }
+
+
+@dataclass(slots=True)
+class Balance:
+    """Adds replayed tasks up."""
+
+    tasks: int = 0
+    in_part: int = 0
+    """Kept with a text cut, or a secret taken out."""
+    failed: int = 0
+    """Times that the new code's `wants` raised, or gave no verdict."""
+    read_raw: int = 0
+    """Times that it looked at `task.raw`, which is not kept."""
+    offers_changed: int = 0
+    """Wanted then and now, for another offer."""
+    parts: dict[tuple[Change, Fate], Part] = field(default_factory=dict)
+
+    def add(self, one: Replayed) -> None:
+        """Count one task."""
+        self.tasks += 1
+        self.in_part += one.sighting.in_part
+        self.failed += one.now.failed
+        self.read_raw += one.read_raw
+        is_kept = one.change is Change.KEPT
+        self.offers_changed += is_kept and one.then.offer != one.now.offer
+        part = self.parts.setdefault((one.change, one.fate), Part())
+        part.tasks += 1
+        part.credits += one.sighting.ending.credits
+        part.estimate += one.estimate.credits if one.now.wanted else 0.0
+
+    def part(self, change: Change, fate: Fate) -> Part:
+        """Give the tasks with one change and one fate."""
+        return self.parts.get((change, fate), Part())
+
+    def count(self, *changes: Change) -> int:
+        """Give how many tasks have one of these changes."""
+        return sum(
+            part.tasks for (one, _), part in self.parts.items() if one in changes
+        )
+
+    @property
+    def wanted_then(self) -> int:
+        """Tasks that were wanted then."""
+        return self.count(Change.KEPT, Change.DROPPED)
+
+    @property
+    def wanted_now(self) -> int:
+        """Tasks that are wanted now."""
+        return self.count(Change.KEPT, Change.GAINED)

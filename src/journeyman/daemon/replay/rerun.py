@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from journeyman.domain.task import Output
-from journeyman.journal import Sighting
-from journeyman.strategies.ended import (
+from journeyman.domain.tasks import Output
+from journeyman.journal.recordings import RecordedDecision
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import (
     Broken,
     Crashed,
     Declined,
@@ -15,9 +16,8 @@ from journeyman.strategies.ended import (
     Later,
     TimedOut,
 )
-from journeyman.strategies.loaded import Loaded
-from journeyman.strategies.rehearsal import Stage, rehearse
-from journeyman.strategies.runners import Runner
+from journeyman.strategies.running.rehearsal import Stage, rehearse
+from journeyman.strategies.running.runner import Runner
 
 Word = Literal["same", "different", "declined", "later", "misconfigured", "failed"]
 
@@ -33,7 +33,9 @@ class Rerun:
     recorded: Output = None
 
 
-async def rerun(sighting: Sighting, loaded: Loaded, runner: Runner) -> Rerun | None:
+async def rerun(
+    sighting: RecordedDecision, loaded: LoadedStrategy, runner: Runner
+) -> Rerun | None:
     """Run the task that was done then, with an empty `ctx.state`, at that moment.
 
     None: the journal has no result of it to compare with.

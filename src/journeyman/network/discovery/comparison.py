@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
-from journeyman.network.address import DEFAULT_PORTS, same_network
 from journeyman.network.discovery.statements import Statement, Subject
-from journeyman.network.endpoints import ENDPOINTS, Endpoint
-from journeyman.network.fields import spelling
+from journeyman.network.endpoints import (
+    DEFAULT_PORTS,
+    ENDPOINTS,
+    Endpoint,
+    same_network,
+)
+from journeyman.network.records import spelling
 
 
-class Verdict(StrEnum):
+class Agreement(StrEnum):
     """What a comparison came to."""
 
     #: The document says what the contract or the settings say.
@@ -34,7 +38,7 @@ class Compared:
     said: str
     expected: str
     """By the contract or the settings; empty where they say nothing."""
-    verdict: Verdict
+    verdict: Agreement
     documents: tuple[str, ...]
     """The paths of the documents that say so."""
 
@@ -67,7 +71,7 @@ def compare(
 
     They come in the order of `_ORDER`.
     """
-    rows: dict[tuple[str, str, str, Verdict], list[str]] = {}
+    rows: dict[tuple[str, str, str, Agreement], list[str]] = {}
     for one in statements:
         subject, wanted, verdict = _judge(one, expected)
         said = f"{one.method} {one.said}".strip()
@@ -82,8 +86,8 @@ def compare(
 
 #: First what needs a person's eye.
 _ORDER = (
-    *(Verdict.ELSEWHERE, Verdict.DRIFT, Verdict.NEW),
-    *(Verdict.AGREES, Verdict.UNSAID),
+    *(Agreement.ELSEWHERE, Agreement.DRIFT, Agreement.NEW),
+    *(Agreement.AGREES, Agreement.UNSAID),
 )
 
 
@@ -94,7 +98,7 @@ def _unsaid(said: set[str], expected: Expectations) -> Iterator[Compared]:
         wanted[_subject_of(endpoint)] = _address_of(endpoint, expected)
     for subject, value in wanted.items():
         if subject not in said:
-            yield Compared(subject, "", value, Verdict.UNSAID, ())
+            yield Compared(subject, "", value, Agreement.UNSAID, ())
 
 
 def _subject_of(endpoint: Endpoint) -> str:
@@ -105,18 +109,18 @@ def _address_of(endpoint: Endpoint, expected: Expectations) -> str:
     return f"{endpoint.method} {expected.base_url}{endpoint.path}"
 
 
-def _judge(one: Statement, expected: Expectations) -> tuple[str, str, Verdict]:
+def _judge(one: Statement, expected: Expectations) -> tuple[str, str, Agreement]:
     if one.subject is Subject.ENDPOINT:
         return _judge_endpoint(one, expected)
     if one.subject is Subject.LIMITS:
-        return one.subject, "", Verdict.NEW
+        return one.subject, "", Agreement.NEW
     if one.subject in (Subject.BASE_ADDRESS, Subject.PORTAL):
         is_base = one.subject is Subject.BASE_ADDRESS
         wanted = expected.base_url if is_base else expected.portal_url
         return one.subject, wanted, _judge_address(one.said, wanted)
     wanted = _CONSTANTS[one.subject]
     agrees = _is_same(one.said, wanted, one.subject)
-    return one.subject, wanted, Verdict.AGREES if agrees else Verdict.DRIFT
+    return one.subject, wanted, Agreement.AGREES if agrees else Agreement.DRIFT
 
 
 def _is_same(said: str, wanted: str, subject: Subject) -> bool:
@@ -130,19 +134,21 @@ def _is_same(said: str, wanted: str, subject: Subject) -> bool:
         return False
 
 
-def _judge_address(said: str, wanted: str) -> Verdict:
+def _judge_address(said: str, wanted: str) -> Agreement:
     address = _parsed(said)
     if address is None or not address.hostname:
-        return Verdict.DRIFT
+        return Agreement.DRIFT
     if same_network(said, wanted):
-        return Verdict.AGREES
-    return Verdict.DRIFT if _is_at(address, wanted) else Verdict.ELSEWHERE
+        return Agreement.AGREES
+    return Agreement.DRIFT if _is_at(address, wanted) else Agreement.ELSEWHERE
 
 
-def _judge_endpoint(one: Statement, expected: Expectations) -> tuple[str, str, Verdict]:
+def _judge_endpoint(
+    one: Statement, expected: Expectations
+) -> tuple[str, str, Agreement]:
     address = _parsed(one.said)
     if address is None:
-        return one.subject, "", Verdict.DRIFT
+        return one.subject, "", Agreement.DRIFT
     endpoint = _meant(address.path)
     is_ours = not address.hostname or _is_at(address, expected.base_url)
     wanted = ""
@@ -151,13 +157,13 @@ def _judge_endpoint(one: Statement, expected: Expectations) -> tuple[str, str, V
         subject, wanted = _subject_of(endpoint), _address_of(endpoint, expected)
     if not is_ours:
         is_page = endpoint is None and _is_at(address, expected.portal_url)
-        return subject, wanted, Verdict.NEW if is_page else Verdict.ELSEWHERE
+        return subject, wanted, Agreement.NEW if is_page else Agreement.ELSEWHERE
     if endpoint is None:
-        return subject, wanted, Verdict.NEW
+        return subject, wanted, Agreement.NEW
     agrees = _is_path(address, endpoint, expected.base_url) and (
         one.method in ("", endpoint.method)
     )
-    return subject, wanted, Verdict.AGREES if agrees else Verdict.DRIFT
+    return subject, wanted, Agreement.AGREES if agrees else Agreement.DRIFT
 
 
 def _meant(path: str) -> Endpoint | None:

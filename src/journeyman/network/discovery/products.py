@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from journeyman.domain import JSON
-from journeyman.network.discovery.walking import Found, objects_in
+from journeyman.domain.tasks import JSON
+from journeyman.network.discovery.statements import Found, objects_in
 from journeyman.network.wording import safe_line
 
 CENTS_PER_CREDIT = 1

@@ -8,8 +8,14 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind, WrongAnswerError
-from journeyman.sandbox.kinds.reading import read_string
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    WrongAnswerError,
+    read_string,
+)
 from journeyman.sandbox.material import Material
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)

@@ -8,8 +8,14 @@ import hashlib
 from collections.abc import Callable
 from random import Random
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind, WrongAnswerError
-from journeyman.sandbox.kinds.reading import read_string
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    WrongAnswerError,
+    read_string,
+)
 from journeyman.sandbox.material import Material
 
 _CRC_POLYNOMIAL = 0xEDB88320

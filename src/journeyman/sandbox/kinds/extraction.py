@@ -8,8 +8,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, TypeAlias
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind
-from journeyman.sandbox.kinds.reading import read_list, require_same
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    read_list,
+    require_same,
+)
 from journeyman.sandbox.material import Element, Material
 
 _Found: TypeAlias = tuple[str, list[Any]]

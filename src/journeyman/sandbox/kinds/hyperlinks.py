@@ -8,8 +8,14 @@ from html import escape
 from random import Random
 from typing import NamedTuple
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind
-from journeyman.sandbox.kinds.reading import read_strings, require_same
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    read_strings,
+    require_same,
+)
 from journeyman.sandbox.material import Material
 
 _HOSTS = ("atlas.example", "museum.example", "library.example")

@@ -4,8 +4,15 @@ from collections import Counter
 from itertools import chain
 from random import Random
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind, WrongAnswerError
-from journeyman.sandbox.kinds.reading import read_strings, require_length
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    WrongAnswerError,
+    read_strings,
+    require_length,
+)
 from journeyman.sandbox.kinds.words import significant_words
 from journeyman.sandbox.material import Material
 

@@ -5,8 +5,12 @@ from decimal import Decimal
 from fractions import Fraction
 from random import Random
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind, WrongAnswerError
-from journeyman.sandbox.kinds.reading import (
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    WrongAnswerError,
     read_list,
     read_number,
     read_object,

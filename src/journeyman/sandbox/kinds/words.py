@@ -3,8 +3,12 @@
 from collections import Counter
 from random import Random
 
-from journeyman.sandbox.kinds.kind import Answer, Draft, Fields, Kind, WrongAnswerError
-from journeyman.sandbox.kinds.reading import (
+from journeyman.sandbox.kinds.kind import (
+    Answer,
+    Draft,
+    Fields,
+    Kind,
+    WrongAnswerError,
     read_number,
     read_strings,
     require_length,

@@ -1,12 +1,105 @@
 """The base class of strategies: what a plugin declares, and which tasks it wants."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Final, Literal, TypeAlias
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
-from journeyman.domain import Task
-from journeyman.strategies.api.decisions import Decision, Skip
-from journeyman.strategies.api.example import Example
+from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.strategies.api.needs import Needs
+from journeyman.strategies.api.outcomes import Decline
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A "no" that says why."""
+
+    reason: str
+    specific: bool = True
+    """False for "not my kind of task at all", which tells an owner little."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A "yes" with a price on it. The best `value * reward - cost` gets the task."""
+
+    value: float = 1.0
+    """How likely the work is to be accepted, 0 to 1."""
+    cost: float = 0.0
+    """What doing it costs us, in credits."""
+
+    def offer(self, reward: int) -> float:
+        """Give what the task is expected to bring, in credits."""
+        return self.value * reward - self.cost
+
+
+Decision: TypeAlias = bool | Skip | Score
+
+
+def skip(reason: str, *, specific: bool = True) -> Skip:
+    """Say no, and why; the owner reads the reason in `journeyman why`.
+
+    `specific=False` says that the task is none of its kind at all: such a reason is
+    told only where no other strategy gave a better one.
+    """
+    return Skip(reason, specific)
+
+
+def score(value: float, *, cost: float = 0.0) -> Score:
+    """Say yes with a likelihood of success (0 to 1) and a cost in credits.
+
+    Raises:
+        ValueError: the value is outside 0 to 1, or the cost is negative.
+    """
+    if not 0 <= value <= 1:
+        raise ValueError(f"score({value!r}): give a likelihood between 0 and 1")
+    if not (math.isfinite(cost) and cost >= 0):
+        raise ValueError(f"score(cost={cost!r}): give a cost in credits, 0 or more")
+    return Score(value, cost)
+
+
+FIELDS = frozenset(field.name for field in fields(Task))
+
+
+class Example:
+    """A task and the output expected for it; `expect=Decline` means: gives it up."""
+
+    def __init__(
+        self, task: Task | Mapping[str, Any], *, expect: "JSON | type[Decline]"
+    ) -> None:
+        """Take a whole task, or just the fields that matter.
+
+        Raises:
+            ValueError: a field that tasks do not have.
+        """
+        self.task = task if isinstance(task, Task) else _task(task)
+        self.expect = expect
+
+    def __repr__(self) -> str:
+        return f"Example({self.task!r}, expect={self.expect!r})"
+
+
+def _task(given: Mapping[str, Any]) -> Task:
+    if unknown := sorted(set(given) - FIELDS):
+        raise ValueError(
+            f"Example: a task has no field {unknown[0]!r}; "
+            f"its fields are {', '.join(sorted(FIELDS))}"
+        )
+    content: dict[str, Any] = {"id": TaskId("example"), "reward": 1, **given}
+    content["tags"] = tuple(content.get("tags", ()))
+    content.setdefault("text", _text(content))
+    return Task(**content)
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Find the text where the network client finds it: in the input, else outside."""
+    given = content.get("input")
+    text = given.get("text") if isinstance(given, Mapping) else None
+    return text if isinstance(text, str) else str(content.get("description", ""))
+
 
 API_VERSION: Final = 1
 
@@ -73,3 +166,54 @@ class Strategy:
             if is_odd or not isinstance(value, kind):
                 return f"the input's {name!r} is no {kind.__name__}"
         return ""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STRATEGY_OF: Final = "__journeyman_strategy__"
+"""Where a decorated function carries the class made of it."""
+
+
+def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
+    *,
+    kinds: Collection[str] = (),
+    tags: Collection[str] = (),
+    inputs: Mapping[str, type] | None = None,
+    min_reward: int = 0,
+    name: str = "",
+    version: str = "0",
+    api: int = API_VERSION,
+    runner: RunnerName | None = None,
+    timeout: float | None = None,
+    needs: Needs | None = None,
+    examples: Sequence[Example] = (),
+) -> Callable[[F], F]:
+    """Make a strategy of a function that takes `task`, `ctx`, or fields of `inputs`.
+
+    The keywords are the class attributes of `Strategy`. The function itself stays as
+    it is, so a test can call it.
+    """
+    declared = {
+        "kinds": kinds,
+        "tags": tags,
+        "inputs": inputs or {},
+        "min_reward": min_reward,
+        "name": name,
+        "version": version,
+        "api": api,
+        "runner": runner,
+        "timeout": timeout,
+        "needs": needs or Needs(),
+        "examples": examples,
+    }
+
+    def decorate(function: F) -> F:
+        content = declared | {
+            "__doc__": function.__doc__,
+            "__module__": function.__module__,
+            "run": staticmethod(function),
+        }
+        setattr(function, STRATEGY_OF, type(function.__name__, (Strategy,), content))
+        return function
+
+    return decorate

@@ -6,14 +6,89 @@ not refused: a daemon on an old kernel still works, and its owner can see what h
 
 import os
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from socket import AF_UNIX
+from typing import Any, Final
 
-from journeyman.strategies.child import kernel, landlock, reach, syscall_filter
-from journeyman.strategies.child.limits import set_limits
-from journeyman.strategies.child.orders import Orders
+from journeyman.strategies.child import kernel, landlock, syscall_filter
+from journeyman.strategies.child.kernel import set_limits
+from journeyman.strategies.child.messages import Orders
+
+SYSTEM: Final = (
+    "/bin /sbin /lib /lib32 /lib64 /libx32 /usr /opt /nix/store /proc "
+    "/sys/devices/system /sys/fs/cgroup"
+)
+SETTINGS: Final = (
+    "alternatives ca-certificates crypto-policies fonts gai.conf group host.conf hosts "
+    "ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf localtime magic "
+    "mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl "
+    "timezone xdg"
+)
+"""In /etc; not `shadow`, nor what a service may keep there."""
+DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def readable(orders: Orders) -> list[Path]:
+    """Give what may be read: files, and folders with all beneath them."""
+    strategy = Path(orders.file)
+    home = strategy.parent.parent if strategy.name == "__init__.py" else strategy.parent
+    wanted = [
+        *map(Path, SYSTEM.split()),
+        *(Path("/etc", name) for name in SETTINGS.split()),
+        *map(Path, DEVICES),
+        *_python(),
+        home,
+        *map(Path, orders.files),
+    ]
+    private = [Path(path).resolve() for path in orders.private]
+    return list(_without({path.resolve() for path in wanted}, private))
+
+
+def search_path(places: Iterable[Path], given: str) -> str:
+    """Give where programs are looked for: beside our Python, then in what is reached.
+
+    Of `given`, a `PATH`, the folders outside of `places` are left out. A program there
+    would be found and then refused, in place of one that may run.
+    """
+    own = str(Path(sys.executable).parent)
+    wanted = dict.fromkeys((own, *filter(None, given.split(os.pathsep))))
+    reached = tuple(places)
+
+    def is_reached(folder: str) -> bool:
+        resolved = Path(folder).resolve()
+        return any(resolved.is_relative_to(place) for place in reached)
+
+    return os.pathsep.join(filter(is_reached, wanted))
+
+
+def writable(orders: Orders) -> list[Path]:
+    """Give what may be written."""
+    return [Path(orders.home).resolve(), Path("/dev/null")]
+
+
+def _python() -> Iterator[Path]:
+    yield from map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix})
+    yield from (Path(entry) for entry in sys.path if entry)
+
+
+def _without(paths: Iterable[Path], private: list[Path]) -> Iterator[Path]:
+    """Leave private folders out; one that holds such a folder is given piece by piece.
+
+    Landlock only allows, so that what lies around a private folder must be named.
+    """
+    for path in sorted(paths):
+        if any(path.is_relative_to(secret) for secret in private):
+            continue
+        inside = [secret for secret in private if secret.is_relative_to(path)]
+        if inside and path.is_dir():
+            yield from _without(path.iterdir(), inside)
+        else:
+            yield path
+
 
 NETWORK: Final = (
     syscall_filter.AF_INET,
@@ -36,8 +111,8 @@ def confine(orders: Orders) -> dict[str, str]:
         with suppress(OSError):
             harden()
     has_network = bool(orders.hosts)
-    places = reach.readable(orders)
-    os.environ["PATH"] = reach.search_path(places, os.environ.get("PATH", ""))
+    places = readable(orders)
+    os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))
     version = _restrict_files(orders, places, has_network=has_network)
     families = NETWORK if has_network else ()
     untouchable = (*orders.daemon, os.getppid())
@@ -50,7 +125,7 @@ def _restrict_files(orders: Orders, places: list[Path], *, has_network: bool) ->
     try:
         return landlock.restrict(
             readable=places,
-            writable=reach.writable(orders),
+            writable=writable(orders),
             has_network=has_network,
         )
     except OSError:
@@ -99,3 +174,51 @@ def _memory(*, version: int, has_filter: bool) -> str:
     if version:
         return f"Landlock {version}"
     return "seccomp, /proc not" if has_filter else NOT_KEPT
+
+
+ANYBODY: Final = "*"
+_LOCAL: Final = frozenset({AF_UNIX})
+
+
+def watch_network(orders: Orders) -> None:
+    """Refuse Python code in this process, from now on, hosts that are not named."""
+    hosts = orders.hosts
+    if ANYBODY not in hosts:
+        sys.addaudithook(_hook(hosts, f"the needs of {orders.strategy!r}"))
+
+
+def is_named(host: str, hosts: Sequence[str]) -> bool:
+    """Tell whether a host is one of these names; `*.example.com` names those below."""
+    host = host.lower().rstrip(".")
+    for pattern in hosts:
+        name = pattern.partition(":")[0]
+        if host == name or (name.startswith("*.") and host.endswith(name[1:])):
+            return True
+    return False
+
+
+def _hook(hosts: Sequence[str], needs: str) -> Callable[[str, tuple[Any, ...]], None]:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        is_lookup = event == "socket.getaddrinfo" and _is_name(arguments[0])
+        is_socket = event == "socket.__new__" and arguments[1] not in _LOCAL
+        if not hosts and (is_socket or is_lookup):
+            raise PermissionError(f"no network: {needs} name no hosts")
+        if is_lookup and not is_named(host := _text(arguments[0]), hosts):
+            raise PermissionError(f"no way to {host!r}: {needs} do not name it")
+
+    return hook
+
+
+def _text(host: object) -> str:
+    return host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+
+
+def _is_name(host: object) -> bool:
+    """Tell a name from an address: the names were looked up by somebody before."""
+    if not isinstance(host, str | bytes):
+        return False
+    try:
+        ip_address(_text(host))
+    except ValueError:
+        return True
+    return False

@@ -1,9 +1,17 @@
 """The few calls of the Linux kernel that Python has no name for."""
 
 import ctypes
+import math
 import os
+import re
+import resource
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
+
+from journeyman.strategies.child.messages import Orders
 
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
@@ -72,3 +80,84 @@ def _word(value: object) -> object:
 def _raise(what: str) -> None:
     code = ctypes.get_errno()
     raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+MIB: Final = 1_048_576
+_MORE_TO_KILL: Final = 500
+"""Points of 1000: when memory runs out, this process goes before the daemon does."""
+_OOM_SCORE: Final = Path("/proc/self/oom_score_adj")
+
+
+def set_limits(orders: Orders) -> None:
+    """Set what holds for the whole life of this process and of what it starts."""
+    memory, files = orders.memory_mb * MIB, orders.file_mb * MIB
+    # Of private memory; what is shared is seen by the supervisor, which adds it up.
+    _limit(resource.RLIMIT_DATA, memory)
+    _limit(resource.RLIMIT_FSIZE, files)
+    _limit(resource.RLIMIT_NOFILE, orders.open_files)
+    _limit(resource.RLIMIT_CORE, 0)
+    with suppress(OSError):  # no Linux, or no /proc
+        _OOM_SCORE.write_text(str(_MORE_TO_KILL))
+
+
+def allow_cpu_seconds(seconds: float) -> None:
+    """Allow so much more CPU time than was used until now; then SIGXCPU ends it."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    total = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard != resource.RLIM_INFINITY:
+        total = min(total, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (total, hard))
+
+
+def _limit(what: int, value: int) -> None:
+    """Lower a limit for good; one that is lower already stays."""
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(what, (value, value))
+
+
+PROC: Final = "/proc"
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+def children_of(process: int) -> list[int]:
+    """Give the direct children of a process; none where /proc does not tell."""
+    found: list[int] = []
+    with suppress(OSError):  # it has just ended, or there is no /proc
+        for thread in Path(f"{PROC}/{process}/task").iterdir():
+            found += map(int, (thread / "children").read_bytes().split())
+    return found
+
+
+def descendants_of(process: int) -> Iterator[int]:
+    """Give all that a process has started, parents before their children."""
+    waiting = children_of(process)
+    seen: set[int] = set()
+    while waiting:
+        child = waiting.pop(0)
+        if child not in seen:
+            seen.add(child)
+            yield child
+            waiting += children_of(child)
+
+
+def own_bytes(process: int) -> int:
+    """Give how much memory a process holds, with its share of what others hold too.
+
+    Slower than `resident_bytes`, which counts what a fork shares once for each.
+    """
+    with suppress(OSError, ValueError):
+        text = Path(PROC, str(process), "smaps_rollup").read_text()
+        words = re.search(r"^Pss:\s+(\d+) kB$", text, re.MULTILINE)
+        return int(words[1]) * 1024 if words else 0
+    return resident_bytes(process)
+
+
+def resident_bytes(process: int) -> int:
+    """Give how much memory a process holds now; 0 when it has ended."""
+    with suppress(OSError, ValueError, IndexError):
+        # statm (man 5 proc): pages of its size, resident, of files and shared, ...
+        return int(Path(PROC, str(process), "statm").read_text().split()[1]) * _PAGE
+    return 0

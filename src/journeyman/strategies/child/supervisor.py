@@ -16,14 +16,13 @@ from contextlib import suppress
 from typing import Final, NoReturn
 
 from journeyman.strategies.child import kernel
-from journeyman.strategies.child.descendants import (
+from journeyman.strategies.child.kernel import (
+    MIB,
     descendants_of,
     own_bytes,
     resident_bytes,
 )
-from journeyman.strategies.child.frames import read_frame
-from journeyman.strategies.child.limits import MIB
-from journeyman.strategies.child.orders import Orders
+from journeyman.strategies.child.messages import Orders, read_frame
 from journeyman.strategies.child.worker import work
 
 LOOK_EVERY_MS: Final = 500

@@ -1,1 +1,0 @@
-"""`journeyman contract`: the contract, and what was learned of its other half."""

@@ -1,0 +1,1 @@
+"""Commands to a running daemon: one table of verbs, the server, the client."""

@@ -1,0 +1,123 @@
+"""The real clock and real randomness: the only place that reads either."""
+
+import random
+import sys
+import time
+import uuid
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self, TextIO
+
+import anyio
+
+from journeyman.control.server import Desk, serve_control
+from journeyman.daemon.disk import FreeBytes, free_bytes
+from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.errors import JourneymanError
+from journeyman.domain.tasks import Identity
+from journeyman.journal.identity import save_identity
+from journeyman.journal.journal import Journal
+from journeyman.network.http import Transport
+from journeyman.observability.events import Log
+from journeyman.observability.logging import build_log
+from journeyman.observability.redaction import Redactor
+from journeyman.strategies.running.runner import BLOCK_SECONDS
+from journeyman.worker.ranking import Ranking
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def monotonic(self) -> float:
+        """Seconds since some start."""
+        return time.monotonic()  # noqa: TID251 - this is the injected Clock
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+        return datetime.now(UTC)  # noqa: TID251 - this is the injected Clock
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await anyio.sleep(seconds)
+
+
+class SystemRandomness:
+    """The machine's own chance."""
+
+    def __init__(self) -> None:
+        self._random = random.SystemRandom()
+
+    def uniform(self, low: float, high: float) -> float:
+        """A number between the two."""
+        return self._random.uniform(low, high)
+
+    def new_id(self, prefix: str) -> str:
+        """An unguessable identifier."""
+        return f"{prefix}_{uuid.uuid4().hex}"  # noqa: TID251 - this is the injected Randomness
+
+
+class JoinInterruptedError(JourneymanError):
+    """We were told to stop before we had joined; nothing is lost."""
+
+    exit_code = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """Everything that simulation replaces, and where the log goes."""
+
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    redactor: Redactor
+    transport: Transport | None = None
+    """None: real sockets."""
+    open_journal: Callable[[Path, Callable[[], datetime]], Journal] = Journal
+    """Opens the file, given what tells the time."""
+    save_identity: Callable[[Path, Identity], None] = save_identity
+    serve_control: Callable[[Path, Desk, Log], Coroutine[Any, Any, None]] = (
+        serve_control
+    )
+    """Takes the owner's commands, at a socket of this path, until cancelled."""
+    free_bytes: FreeBytes = free_bytes
+    """Tells how much room the disk has."""
+    ranking: Ranking | None = None
+    """Puts the tasks that wait for a slot in order; None: as the settings say."""
+    block_limit: float | None = BLOCK_SECONDS
+    """Real seconds that one step of a strategy may hold the loop; None: any."""
+    has_processes: bool = True
+    """Strategies may run in processes of their own; simulated time has none."""
+
+    def seen_by(self, identity: Identity) -> Self:
+        """Give the same world with a log whose every line names the agent."""
+        return replace(self, log=self.log.bind(agent_id=identity.agent_id))
+
+
+Format = Literal["auto", "json", "text"]
+
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+def build_environment(
+    stream: TextIO | None = None,
+    format: Format = "text",  # noqa: A002 - the name of the setting
+    level: Level = "error",
+) -> Environment:
+    """Return an environment that logs to `stream`; by default errors, to stderr."""
+    clock, redactor = SystemClock(), Redactor()
+    log = build_log(
+        stream=stream or sys.stderr,
+        format=format,
+        level=level,
+        now=clock.now,
+        secrets=redactor,
+    )
+    return Environment(
+        clock=clock,
+        randomness=SystemRandomness(),
+        log=log,
+        redactor=redactor,
+    )

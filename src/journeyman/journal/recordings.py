@@ -1,0 +1,259 @@
+"""The market tape: what was shown of each task, and what was decided about it then.
+
+How a task went on is not written again: it is read from the tables that know it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from journeyman.domain.tasks import Result, Task, TaskId
+from journeyman.journal.database import Database, Now, Row
+from journeyman.journal.facts import Totals
+from journeyman.journal.ledger import EntryKind
+from journeyman.journal.tasks import decode_result, decode_task, to_event
+from journeyman.journal.track_records import slot_seconds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opinion:
+    """What one strategy said to one task."""
+
+    wanted: bool
+    reason: str
+    offer: float = 0.0
+    """What it expected to earn, in credits; 0 for a no."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewRecordedDecision:
+    """A decision to be kept."""
+
+    task_id: TaskId
+    task: str
+    """As `encode_shown` gives it."""
+    in_part: bool
+    """The text was cut, or a secret was taken out of it."""
+    strategy: str
+    """Who got the task; empty: nobody."""
+    reason: str
+    opinions: str
+    """As `encode_opinions` gives them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedOutcome:
+    """How a task went on after the decision, as far as it is known now."""
+
+    state: str
+    strategy: str
+    """Who did it in the end."""
+    credits: int = 0
+    """That it brought."""
+    seconds: float = 0.0
+    """That it held a slot."""
+    result: Result | None = None
+    task: Task | None = None
+    """As it was worked on: a claim's answer may have told more. None: never was."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedDecision:
+    """A decision as it was kept."""
+
+    task: Task
+    """As it was shown then, without the record as sent."""
+    at: datetime
+    in_part: bool
+    strategy: str
+    reason: str
+    opinions: Mapping[str, Opinion]
+    """By strategy, of all that were asked."""
+    ending: RecordedOutcome
+
+
+def shown(task: Task) -> dict[str, Any]:
+    """Give what a strategy was shown of a task, but for the record as sent.
+
+    What is empty is left away, and so is a text that only repeats the description.
+    """
+    texts = {
+        "title": task.title,
+        "description": task.description,
+        "kind": task.kind,
+        "status": task.status,
+    }
+    others = {
+        "tags": list(task.tags) or None,
+        "reward": task.reward,
+        "input": task.input,
+        "deadline": task.deadline.isoformat() if task.deadline else None,
+        "poster": task.poster,
+        "claimant": task.claimant,
+    }
+    kept: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    kept |= {name: value for name, value in others.items() if value is not None}
+    return kept if task.text == task.description else {**kept, "text": task.text}
+
+
+def decode_shown(task_id: str, text: str) -> Task:
+    """Read a task that `shown` made ready."""
+    content = json.loads(text)
+    content.setdefault("text", content.get("description", ""))
+    content["tags"] = tuple(content.get("tags", ()))
+    if "deadline" in content:
+        content["deadline"] = datetime.fromisoformat(content["deadline"])
+    return Task(id=TaskId(task_id), **content)
+
+
+def encode_opinions(said: Iterable[tuple[str, bool, str, float]]) -> str:
+    """Write opinions as JSON: a text for a no, a text and the offer for a yes.
+
+    Each is a strategy's name, whether it wants the task, its reason and its offer.
+    """
+    return json.dumps(
+        {
+            name: [reason, offer] if is_wanted else reason
+            for name, is_wanted, reason, offer in said
+        }
+    )
+
+
+def decode_opinions(text: str) -> dict[str, Opinion]:
+    """Read opinions written by `encode_opinions`."""
+    content: dict[str, Any] = json.loads(text)
+    return {
+        name: Opinion(wanted=False, reason=said)
+        if isinstance(said, str)
+        else Opinion(wanted=True, reason=said[0], offer=said[1])
+        for name, said in content.items()
+    }
+
+
+BYTES_TOTAL: Final = "tape.bytes"
+ROW_BYTES: Final = 200
+"""About what a row takes beside its texts, with its place in the index."""
+LEFT_AFTER_SHRINKING: Final = 0.9
+"""Of the limit, so that a tape that is full is not shortened for each new row."""
+SHORTENED_BY: Final = 100
+"""So many rows are dropped at a time."""
+
+
+class Recordings:
+    """The table of decisions: one row for each task, of the last one about it."""
+
+    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
+        self._database = database
+        self._totals = totals
+        self._now = now
+
+    def add(self, new: NewRecordedDecision) -> None:
+        """Keep a decision, inside its transaction; an earlier one is replaced."""
+        self._drop("task_id = ?", new.task_id)
+        size = len(new.task) + len(new.opinions) + ROW_BYTES
+        self._database.write(
+            "INSERT INTO tape (task_id, at, bytes, in_part, strategy, reason, task, "
+            "verdicts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(new.task_id, self._now().isoformat(), size, new.in_part, new.strategy),
+            *(new.reason, new.task, new.opinions),
+        )
+        self._totals.add(BYTES_TOTAL, size)
+
+    def bytes(self) -> int:
+        """Give about how much room it takes."""
+        return self._totals.get(BYTES_TOTAL)
+
+    def forget_before(self, moment: datetime) -> None:
+        """Drop what is older, inside a transaction."""
+        self._drop("at < ?", moment.isoformat())
+
+    def shrink(self, most_bytes: int) -> None:
+        """Drop the oldest rows of a tape that is longer, inside a transaction."""
+        size = self.bytes()
+        if size <= most_bytes:
+            return
+        while size > most_bytes * LEFT_AFTER_SHRINKING:
+            dropped = self._drop(
+                "number IN (SELECT number FROM tape ORDER BY number LIMIT ?)",
+                SHORTENED_BY,
+            )
+            if not dropped:
+                return
+            size -= dropped
+
+    def _drop(self, condition: str, value: object) -> int:
+        """Delete rows; give how many bytes they took."""
+        row = self._database.row(
+            f"SELECT sum(bytes) AS size FROM tape WHERE {condition}",  # noqa: S608 - the conditions are ours
+            value,
+        )
+        size = int((row and row["size"]) or 0)
+        if size:
+            self._database.write(f"DELETE FROM tape WHERE {condition}", value)  # noqa: S608 - as above
+            self._totals.add(BYTES_TOTAL, -size)
+        return size
+
+    # -- questions ----------------------------------------------------------
+
+    def count(self, since: datetime | None = None) -> int:
+        """Give how many decisions it holds, all or since a moment."""
+        row = self._database.rows(
+            "SELECT count(*) AS n FROM tape WHERE ?1 IS NULL OR at >= ?1",
+            since.isoformat() if since else None,
+        )[0]
+        return int(row["n"])
+
+    def last(
+        self, limit: int, since: datetime | None = None
+    ) -> Iterator[RecordedDecision]:
+        """Give the last decisions, oldest first; each is read when it is asked for."""
+        rows = self._database.rows(
+            "SELECT number FROM tape WHERE ?1 IS NULL OR at >= ?1 "
+            "ORDER BY number DESC LIMIT ?2",
+            since.isoformat() if since else None,
+            limit,
+        )
+        earned = self._earned() if rows else {}
+        for row in reversed(rows):
+            found = self._database.row(
+                "SELECT tape.*, tasks.state AS state, tasks.strategy AS doer, record, "
+                "result FROM tape LEFT JOIN tasks USING (task_id) "
+                "LEFT JOIN task_texts USING (task_id) WHERE tape.number = ?",
+                row["number"],
+            )
+            if found is not None:
+                yield self._sighting(found, earned.get(found["task_id"], 0))
+
+    def _earned(self) -> dict[str, int]:
+        """Give what each task brought. It reads the whole ledger, once."""
+        rows = self._database.rows(
+            "SELECT subject, sum(amount) AS n FROM ledger WHERE kind = ? "
+            "GROUP BY subject",
+            EntryKind.EARNED,
+        )
+        return {row["subject"]: row["n"] for row in rows}
+
+    def _sighting(self, row: Row, credits_: int) -> RecordedDecision:
+        history = self._database.rows(
+            "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
+            "ORDER BY event_id",
+            row["task_id"],
+        )
+        return RecordedDecision(
+            task=decode_shown(row["task_id"], row["task"]),
+            at=datetime.fromisoformat(row["at"]),
+            in_part=bool(row["in_part"]),
+            strategy=row["strategy"],
+            reason=row["reason"],
+            opinions=decode_opinions(row["verdicts"]),
+            ending=RecordedOutcome(
+                state=row["state"] or "",
+                strategy=row["doer"] or "",
+                credits=credits_,
+                seconds=slot_seconds(map(to_event, history)),
+                result=decode_result(row["result"]) if row["result"] else None,
+                task=decode_task(row["record"]) if row["result"] else None,
+            ),
+        )

@@ -1,0 +1,1 @@
+"""Strategies in service: which are active, rest, shadow; their hooks and posts."""

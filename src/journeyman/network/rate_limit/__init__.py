@@ -1,0 +1,1 @@
+"""Pressure: how much is asked of a network that suffers, refuses us, or lacks parts."""

@@ -1,0 +1,227 @@
+"""The settings as rows, for `journeyman config show`."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+
+from journeyman.settings.sections import json_schema
+from journeyman.settings.sources import (
+    DEFAULT,
+    HIDDEN,
+    Key,
+    Knob,
+    KnobSection,
+    LoadedSettings,
+    is_secret,
+    knobs,
+    leaves,
+    sections,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SettingRow:
+    """One setting, as a person should see it."""
+
+    key: str
+    """Dotted: `network.base_url`."""
+    value: str
+    """As JSON; `***` for a secret; the default in words, in brackets, for none."""
+    origin: str
+    description: str
+
+
+def rows(loaded: LoadedSettings) -> list[SettingRow]:
+    """Give a row for each setting, and one for each strategy parameter that is set."""
+    values = loaded.settings.model_dump(mode="json")
+    return [
+        row
+        for knob in knobs().values()
+        for row in _rows(loaded, knob, values[knob.key[0]][knob.key[1]])
+    ]
+
+
+def _rows(loaded: LoadedSettings, knob: Knob, value: object) -> Iterator[SettingRow]:
+    if not (isinstance(value, dict) and value):
+        yield _row(loaded, knob, knob.key, value)
+        return
+    for key, inner in leaves(value, knob.key):
+        yield _row(loaded, knob, key, inner)
+
+
+def _row(loaded: LoadedSettings, knob: Knob, key: Key, value: object) -> SettingRow:
+    dotted = ".".join(key)
+    # Only text can be a secret: a `max_tokens = 500` is none.
+    hidden = is_secret(dotted) and isinstance(value, str)
+    return SettingRow(
+        key=dotted,
+        value=HIDDEN if hidden else _shown(knob, value),
+        origin=loaded.origin.get(dotted, loaded.origin.get(knob.dotted, DEFAULT)),
+        description=knob.description,
+    )
+
+
+def _shown(knob: Knob, value: object) -> str:
+    if value is None:
+        return f"({knob.default_is})"
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+WIDTH = 80
+"""In columns; it fits beside another window."""
+
+_TEMPLATE_HEAD = """\
+The settings of Journeyman. Everything below is commented out and shows the default,
+or an example where there is none. Remove the `# ` in front of a setting to change it.
+
+Stronger than this file are the environment (JOURNEYMAN_SECTION__KEY) and the command
+line. `journeyman config show` tells where each value came from.
+
+Made by `python -m journeyman.settings.describe`, from the code."""
+
+
+def render_toml(schema: str) -> str:
+    """Give the text of the file; editors find the schema by the name given."""
+    lines = [f"#:schema {schema}", ""]
+    for paragraph in _TEMPLATE_HEAD.split("\n\n"):
+        lines += [*_comment(paragraph), "#"]
+    lines.pop()
+    for section in sections():
+        lines += ["", "", *_section(section)]
+    return "\n".join(lines) + "\n"
+
+
+def toml_value(value: object) -> str:
+    """Write a value as TOML; what a setting can hold is nearly the same as JSON."""
+    if isinstance(value, dict):
+        pairs = (f"{name} = {toml_value(inner)}" for name, inner in value.items())
+        return f"{{ {', '.join(pairs)} }}" if value else "{}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _section(section: KnobSection) -> Iterator[str]:
+    yield from _comment(section.description)
+    yield f"[{section.name}]"
+    for knob in section.knobs:
+        yield ""
+        yield from _template_setting(knob)
+
+
+def _template_setting(knob: Knob) -> Iterator[str]:
+    yield from _comment(knob.description)
+    yield from _comment(_facts(knob))
+    value = knob.example if knob.default is None else knob.default
+    yield f"# {knob.key[-1]} = {toml_value(value)}"
+
+
+def _facts(knob: Knob) -> str:
+    unit = f" ({knob.unit})" if knob.unit else ""
+    default = knob.default_is or toml_value(knob.default)
+    wanted = knob.wanted[0].upper() + knob.wanted[1:]
+    facts = f"{wanted}{unit}. Default: {default}."
+    if knob.default is not None and knob.example is not None:
+        facts += f" For example {toml_value(knob.example)}."
+    return facts
+
+
+def _comment(text: str) -> list[str]:
+    return wrap(
+        text,
+        WIDTH,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_on_hyphens=False,
+    )
+
+
+_REFERENCE_HEAD = """\
+# Configuration
+
+Every setting has a default. Journeyman needs only the address of a network.
+
+A value comes from the strongest source that has it:
+
+1. the command line, such as `--base-url`;
+2. the environment: `JOURNEYMAN_SECTION__KEY`, with two underscores between the
+   section and the key, such as `JOURNEYMAN_NETWORK__BASE_URL`. An empty variable
+   counts as not set. A list is written `a,b` or as JSON.
+   `JOURNEYMAN_SECTION__KEY_FILE` names a file that holds the value, as secrets are
+   handed to containers; white space around it is removed. A strategy's parameter
+   is `JOURNEYMAN_STRATEGIES__PARAMS__COUNT_WORDS__MAX_WORDS`;
+3. the files given with `--config FILE`, of which later ones are stronger. Without
+   `--config`, `config/journeyman.toml` in the current directory is read if it
+   exists, else `journeyman.toml` in the user's configuration directory
+   (`~/.config/journeyman` on Linux);
+4. the default.
+
+`journeyman config show --origin` tells where each value came from. A key that no
+setting has, a value of a wrong type, and a file that cannot be read are errors.
+All of them are reported at once, with the file and the line, and the exit code is 4.
+
+`config/journeyman.toml` has every setting, commented out. Its schema is
+`config/journeyman.schema.json`, which editors use for hints.
+
+This page is made by `python -m journeyman.settings.describe`, from the code.
+"""
+
+
+def render_markdown() -> str:
+    """Give the text of the page."""
+    lines = [_REFERENCE_HEAD]
+    for section in sections():
+        lines += _reference_section(section)
+    return "\n".join(lines)
+
+
+def _reference_section(section: KnobSection) -> Iterator[str]:
+    yield f"## {section.name}"
+    yield ""
+    yield section.description
+    yield ""
+    yield "| setting | value | default | what it does | also |"
+    yield "|---|---|---|---|---|"
+    for knob in section.knobs:
+        yield _reference_row(knob)
+    yield ""
+
+
+def _reference_row(knob: Knob) -> str:
+    unit = f" ({knob.unit})" if knob.unit else ""
+    default = knob.default_is or f"`{toml_value(knob.default)}`"
+    also = f"`{knob.variable}`"
+    if knob.option:
+        also = f"`{knob.option}`, {also}"
+    cells = (f"`{knob.dotted}`", knob.wanted + unit, default, knob.description, also)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+SCHEMA_NAME = "journeyman.schema.json"
+
+
+def documents() -> dict[Path, str]:
+    """Give the text of each generated file by its place in the repository."""
+    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return {
+        Path("config/journeyman.toml"): render_toml(SCHEMA_NAME),
+        Path("config", SCHEMA_NAME): schema,
+        Path("docs/reference/configuration.md"): render_markdown(),
+    }
+
+
+def main() -> None:
+    """Write the files."""
+    parser = argparse.ArgumentParser(description="Write the configuration's documents.")
+    parser.add_argument("root", nargs="?", type=Path, default=Path())
+    root: Path = parser.parse_args().root
+    for place, text in documents().items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""How a run may end other than with a result. Anything else that is raised is a bug.
+
+Exception
+`- Ending           raised by a strategy on purpose
+   |- Decline       give the claim up; not a failure
+   |- RetryLater    the world is not ready; try the same task again later
+   `- Misconfigured the strategy cannot work until its owner acts
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+class RunEnding(Exception):  # noqa: N818 - it ends a run on purpose; it is not an error
+    """A deliberate end of a run without a result."""
+
+
+class Decline(RunEnding):
+    """This task is not for us after all: give the claim up. Not a failure."""
+
+    def __init__(self, reason: str, **details: object) -> None:
+        """Say why; `details` are shown beside it: `Decline("too long", words=9)`."""
+        super().__init__(reason)
+        self.reason = reason
+        self.details = details
+
+
+class RetryLater(RunEnding):
+    """Something outside is not ready: run the same task again after a while."""
+
+    def __init__(self, reason: str = "", *, after: float = 60) -> None:
+        """Say why, and how many seconds to wait at least."""
+        if not 0 <= after < float("inf"):
+            raise ValueError(f"RetryLater(after={after!r}): give seconds, 0 or more")
+        super().__init__(reason)
+        self.reason = reason
+        self.after = after
+
+
+class Misconfigured(RunEnding):
+    """The strategy cannot work as it is set up: it rests until its owner acts."""
+
+    def __init__(self, problem: str = "", *, fix: str = "") -> None:
+        """Say what is wrong, and what the owner should do."""
+        super().__init__(problem or fix or "the strategy is misconfigured")
+        self.problem = str(self)
+        self.fix = fix
+
+
+OutcomeName: TypeAlias = Literal["completed", "rejected", "declined", "failed", "lost"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutcomeReport:
+    """The end of one task."""
+
+    state: OutcomeName
+    """`completed`: done and paid, as far as the network tells. `rejected`: the network
+    refused the result, or payment for it. `declined`: given up by the strategy.
+    `failed`: an error, a time-out, a missed deadline. `lost`: another agent has it."""
+    reason: str = ""
+    credits: int = 0
+    """What the task brought, as booked in the ledger."""

@@ -1,0 +1,290 @@
+"""Messages over a pipe: four bytes of length, then that much JSON in ASCII."""
+
+import json
+import math
+import os
+import struct
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, Final, Self, TypeAlias
+
+from journeyman.domain.tasks import Result, Task
+from journeyman.domain.text import printable
+from journeyman.strategies.api import BudgetView, Context
+from journeyman.strategies.outcomes import (
+    Broken,
+    Crashed,
+    Declined,
+    Ended,
+    Finished,
+    Later,
+    ResultError,
+    TimedOut,
+    to_result,
+)
+
+Message: TypeAlias = dict[str, Any]
+
+MAX_BYTES: Final = 16 * 1_048_576
+"""Of one message: a result, a task and a state of some megabytes fit easily."""
+
+_LENGTH: Final = struct.Struct(">I")
+
+
+class FrameError(ValueError):
+    """The other side does not keep to the protocol."""
+
+
+def pack(message: Message) -> bytes:
+    """Write a message.
+
+    Raises:
+        ValueError: it is not JSON, or too large.
+        TypeError: it holds what JSON cannot say.
+    """
+    body = json.dumps(message).encode("ascii")
+    if len(body) > MAX_BYTES:
+        raise FrameError(f"a message of {len(body)} bytes is too large")
+    return _LENGTH.pack(len(body)) + body
+
+
+class FrameBuffer:
+    """Puts messages together out of the pieces in which a pipe delivers them."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Add what was read."""
+        self._bytes += piece
+
+    def take(self) -> Message | None:
+        """Give the first message that is complete; None when more must be read.
+
+        Raises:
+            FrameError: it is too large, not JSON, or no object.
+        """
+        if len(self._bytes) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(self._bytes)
+        if length > MAX_BYTES:
+            raise FrameError(f"a message of {length} bytes was announced")
+        end = _LENGTH.size + length
+        if len(self._bytes) < end:
+            return None
+        body = bytes(self._bytes[_LENGTH.size : end])
+        del self._bytes[:end]
+        return _parse(body)
+
+
+def read_frame(descriptor: int) -> Message | None:
+    """Wait for one message; None when the other side has closed the pipe.
+
+    Raises:
+        FrameError: it is too large, not JSON, or no object.
+        OSError: the pipe cannot be read.
+    """
+    head = _read(descriptor, _LENGTH.size)
+    if head is None:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    if length > MAX_BYTES:
+        raise FrameError(f"a message of {length} bytes was announced")
+    body = _read(descriptor, length)
+    return None if body is None else _parse(body)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write to a blocking pipe until all is written.
+
+    Raises:
+        OSError: nobody reads it any more.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _read(descriptor: int, count: int) -> bytes | None:
+    """Read exactly so many bytes; None when the pipe ends before."""
+    pieces = bytearray()
+    while len(pieces) < count:
+        piece = os.read(descriptor, count - len(pieces))
+        if not piece:
+            return None
+        pieces += piece
+    return bytes(pieces)
+
+
+def _parse(body: bytes) -> Message:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise FrameError("a message is not JSON") from error
+    if not isinstance(message, dict):
+        raise FrameError("a message is no object")
+    return message
+
+
+LONGEST_TRACEBACK: Final = 20_000
+"""In characters."""
+
+
+def ended_message(ended: Ended) -> Message:
+    """Give an ending as JSON."""
+    match ended:
+        case Finished(result):
+            evidence = dict(result.evidence)
+            return {"is": "finished", "output": result.output, "evidence": evidence}
+        case Declined(reason, details):
+            return {"is": "declined", "reason": reason, "details": dict(details)}
+        case Later(reason, after):
+            return {"is": "later", "reason": reason, "after": after}
+        case Broken(problem, fix):
+            return {"is": "broken", "problem": problem, "fix": fix}
+        case Crashed(error, where, traceback):
+            told = {"error": error, "where": where, "traceback": traceback}
+            return {"is": "crashed", **told}
+        case TimedOut():
+            raise ValueError("only the daemon says that the time is over")
+
+
+def ended_from(message: Message, seconds: float) -> Ended:
+    """Read an ending; a result is checked as any other runner's is.
+
+    Raises:
+        FrameError: it is none of the endings.
+    """
+    match message:
+        case {"is": "finished", "output": output, "evidence": dict(evidence)}:
+            return _finished(output, evidence, seconds)
+        case {"is": "declined", "reason": str(reason), "details": dict(details)}:
+            return Declined(printable(reason), _plain(details))
+        case {"is": "later", "reason": str(reason), "after": int() | float() as after}:
+            return Later(printable(reason), _fair(after))
+        case {"is": "broken", "problem": str(problem), "fix": str(fix)}:
+            return Broken(printable(problem), printable(fix))
+        case {
+            "is": "crashed",
+            "error": str(error),
+            "where": str(where),
+            "traceback": str(traceback),
+        }:
+            trace = traceback[-LONGEST_TRACEBACK:].encode(errors="backslashreplace")
+            return Crashed(printable(error), printable(where), trace.decode())
+        case _:
+            raise FrameError("a run ended in no known way")
+
+
+def _finished(output: Any, evidence: dict[str, Any], seconds: float) -> Ended:  # noqa: ANN401 - any JSON
+    try:
+        return Finished(to_result(Result(output, evidence=evidence)), seconds)
+    except (ResultError, UnicodeEncodeError) as error:
+        raise FrameError(f"a result that was not checked: {error}") from error
+
+
+def _plain(details: dict[str, Any]) -> dict[str, bool | int | str | None]:
+    return {
+        printable(name): value
+        if isinstance(value, bool | int | None)
+        else printable(value)
+        for name, value in details.items()
+    }
+
+
+def _fair(after: float) -> float:
+    if not (math.isfinite(after) and after >= 0):
+        raise FrameError(f"a wait of {after!r} seconds")
+    return float(after)
+
+
+_NAMES = tuple(field.name for field in fields(Task))
+_BUDGET = tuple(field.name for field in fields(BudgetView))
+
+
+def task_message(task: Task) -> dict[str, Any]:
+    """Give a task as JSON."""
+    message = {name: getattr(task, name) for name in _NAMES}
+    return message | {
+        "deadline": _text(task.deadline),
+        "tags": list(task.tags),
+        "raw": dict(task.raw),
+    }
+
+
+def task_from(message: dict[str, Any]) -> Task:
+    """Read a task back."""
+    deadline, tags = _moment(message["deadline"]), tuple(message["tags"])
+    return Task(**message | {"deadline": deadline, "tags": tags})
+
+
+def run_message(number: int, task: Task, context: Context) -> dict[str, Any]:
+    """Give one run: its number, the task, and what the context holds."""
+    return {
+        "run": number,
+        "task": task_message(task),
+        "state": context.state,
+        "now": context.now.isoformat(),
+        "deadline": _text(context.deadline),
+        "budget": {name: getattr(context.budget, name) for name in _BUDGET},
+        "canary": context.canary,
+    }
+
+
+def budget_from(message: dict[str, Any]) -> BudgetView:
+    """Read the owner's figures."""
+    return BudgetView(**message["budget"])
+
+
+def moment_in(message: dict[str, Any], name: str) -> datetime | None:
+    """Read a moment; None where there is none."""
+    return _moment(message[name])
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Orders:
+    """All that a child knows of the daemon; paths are absolute texts."""
+
+    strategy: str
+    """Its name."""
+    file: str
+    """Where it is loaded from."""
+    distribution: str
+    """The installed package that it is loaded from instead; empty: from `file`."""
+    params: dict[str, bool | int | float | str]
+    home: str
+    """The child's own empty folder: working directory, HOME and `ctx.workspace`."""
+    private: tuple[str, ...]
+    """Folders that it must not reach: the daemon's data directory."""
+    files: tuple[str, ...]
+    """Paths that its `needs` name."""
+    hosts: tuple[str, ...]
+    """Hosts that its `needs` name; empty: no network."""
+    daemon: tuple[int, ...]
+    """The daemon's process and process group, which it must not signal."""
+    cpu_seconds: float
+    """Of one run."""
+    memory_mb: int
+    file_mb: int
+    open_files: int
+    processes: int
+    log_bytes: int
+    """Of the log, for one run."""
+
+    def as_message(self) -> dict[str, Any]:
+        """Give it as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> Self:
+        """Read it back."""
+        lists = ("private", "files", "hosts", "daemon")
+        return cls(**message | {name: tuple(message[name]) for name in lists})

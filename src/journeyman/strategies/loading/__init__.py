@@ -1,0 +1,1 @@
+"""From a strategy file, or an installed package, to a strategy fit to run."""

@@ -1,0 +1,264 @@
+"""Running a strategy file: guarded, in a package of its own, all or nothing."""
+
+import hashlib
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Final, cast
+
+from journeyman.domain.text import describe
+from journeyman.strategies import watchdog
+from journeyman.strategies.api import NeedsError, ParamError
+from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.source import Source, parse
+
+PREFIX: Final = "journeyman_strategy_"
+INIT: Final = "__init__.py"
+
+
+class LocalImportError(ImportError):
+    """A file beside the strategy cannot even be parsed."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class _SourceLoader(Loader):
+    """Executes a file that was parsed already."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def exec_module(self, module: ModuleType) -> None:
+        path = str(self.source.path)
+        code: CodeType = compile(self.source.tree, path, "exec", dont_inherit=True)
+        exec(code, vars(module))  # noqa: S102 - running plugins is what it is for
+
+    def get_source(self, _name: str) -> str:
+        """Give the text that runs, for tracebacks and `inspect`."""
+        return self.source.text
+
+
+class _BesideFinder:
+    """Finds the files beside a strategy, for the packages of this module only."""
+
+    @classmethod
+    def find_spec(
+        cls,
+        fullname: str,
+        path: Sequence[str] | None,
+        _target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """Look through a synthetic package's folders; others are not our business.
+
+        Raises:
+            LocalImportError: the file is there and is no Python.
+        """
+        if path is None or not fullname.startswith(PREFIX):
+            return None
+        for folder in path:
+            place = Path(folder, fullname.rpartition(".")[2])
+            for file in (place / INIT, place.with_suffix(".py")):
+                if file.is_file():
+                    return _spec(fullname, _parsed(file))
+        return None
+
+
+def _parsed(file: Path) -> Source:
+    source = parse(file)
+    if isinstance(source, Problem):
+        raise LocalImportError(source)
+    return source
+
+
+def _spec(name: str, source: Source) -> ModuleSpec:
+    is_package = source.path.name == INIT
+    loader = _SourceLoader(source)
+    origin = str(source.path)
+    made = spec_from_loader(name, loader, origin=origin, is_package=is_package)
+    spec = cast("ModuleSpec", made)
+    spec.has_location = True
+    if is_package:
+        spec.submodule_search_locations = [str(source.path.parent)]
+    return spec
+
+
+def new_module(source: Source) -> ModuleType:
+    """Make the module of a strategy file, in a package of its own; not yet executed."""
+    if _BesideFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _BesideFinder)
+    path = source.path
+    is_package = path.name == INIT
+    stem = path.parent.name if is_package else path.stem
+    home = path.parent.parent if is_package else path.parent
+    package = ModuleType(_free_name(stem, path))
+    package.__path__ = [str(home)]
+    module = module_from_spec(_spec(f"{package.__name__}.{stem}", source))
+    # Registered first: dataclasses and pickle look their module up by its name.
+    sys.modules[package.__name__] = package
+    sys.modules[module.__name__] = module
+    return module
+
+
+def _free_name(stem: str, path: Path) -> str:
+    """Name it so that two files of one name, and two generations, do not meet."""
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name, generation = f"{PREFIX}{stem}_{digest}", 1
+    while name in sys.modules:
+        generation += 1
+        name = f"{PREFIX}{stem}_{digest}_{generation}"
+    return name
+
+
+def execute(module: ModuleType) -> None:
+    """Run a module that `new_module` made."""
+    spec = cast("ModuleSpec", module.__spec__)
+    cast("Loader", spec.loader).exec_module(module)
+
+
+def package_of(module_name: str) -> str:
+    """Give the synthetic package that a module belongs to."""
+    return module_name.partition(".")[0]
+
+
+def source_of(module_name: str) -> Source | None:
+    """Give the file that a local module was made of; None for any other module."""
+    spec = getattr(sys.modules.get(module_name), "__spec__", None)
+    loader = getattr(spec, "loader", None)
+    return loader.source if isinstance(loader, _SourceLoader) else None
+
+
+def closure(module_name: str) -> tuple[Source, ...]:
+    """Give the strategy's own file and each local file that it has imported so far."""
+    inside = f"{package_of(module_name)}."
+    names = sorted(name for name in list(sys.modules) if name.startswith(inside))
+    found = [source for name in names if (source := source_of(name))]
+    return tuple(sorted(found, key=lambda source: str(source.path)))
+
+
+def forget(module_name: str) -> None:
+    """Drop a strategy's package: the strategy itself, and what it imported locally."""
+    package = package_of(module_name)
+    if not package.startswith(PREFIX):
+        return
+    for name in list(sys.modules):
+        if name == package or name.startswith(f"{package}."):
+            sys.modules.pop(name, None)
+
+
+IMPORT_SECONDS: Final = 30.0
+"""Enough for a heavy library on a slow disk; a file that waits forever is stopped."""
+
+
+def import_source(
+    source: Source, *, limit: float | None = IMPORT_SECONDS
+) -> ModuleType | Problem:
+    """Execute a parsed file as a module.
+
+    A file that fails leaves nothing behind, and only Ctrl-C gets through. What is
+    executed is the text that was parsed, so no bytecode is written beside the file,
+    and a file that is being saved cannot come out half old, half new.
+    """
+    module = new_module(source)
+    try:
+        watchdog.call(limit, execute, module)
+    except KeyboardInterrupt:
+        forget(module.__name__)
+        raise
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        forget(module.__name__)
+        return explain_import(source, error, package_of(module.__name__))
+    return module
+
+
+def explain_import(source: Source, error: BaseException, package: str = "") -> Problem:
+    """Say what stopped an import, at the author's own last line.
+
+    Args:
+        source: the strategy's file.
+        error: what was raised.
+        package: the synthetic name that the author must not be bothered with.
+    """
+    if isinstance(error, LocalImportError):
+        return replace(error.problem, strategy_file=source.path)
+    blamed, line = _blame(source, error)
+    if isinstance(error, ImportError):
+        problem = _missing(blamed, error, line, package)
+    else:
+        problem = blamed.problem(*_words(error), line)
+    return problem if blamed is source else replace(problem, strategy_file=source.path)
+
+
+def _words(error: BaseException) -> tuple[str, str, str]:
+    """Give the code, the message and the fix."""
+    match error:
+        case watchdog.BlockedError():
+            message = f"importing it took longer than {IMPORT_SECONDS:g} s"
+            fix = "move the work from the top of the file into run"
+            return "E103", message, fix
+        case ParamError():
+            fix = "give the param a default that fits its own limits"
+            return "E108", str(error), fix
+        case NeedsError():
+            fix = "correct the needs; docs/reference/strategy-api.md lists its fields"
+            return "E110", str(error), fix
+        case _:
+            fix = "correct the line shown; a strategy file should only define things"
+            return "E103", f"it raised {describe(error)}", fix
+
+
+def _missing(
+    source: Source, error: ImportError, line: int | None, package: str
+) -> Problem:
+    name = error.name or ""
+    if package and name.startswith(package):
+        return _missing_beside(source, error, line, package)
+    if not isinstance(error, ModuleNotFoundError) or not name:
+        fix = "correct the name, or install a version that has it"
+        return source.problem("E102", str(error), fix, line)
+    top = name.partition(".")[0]
+    beside = source.path.parent / top
+    if beside.with_suffix(".py").is_file() or beside.is_dir():
+        fix = f"write `from . import {top}`: a dot reaches the files beside this one"
+    else:
+        fix = (
+            f"install the package that has {top!r} where journeyman is installed, "
+            "or take the file away"
+        )
+    return source.problem("E102", f"no module {name!r}", fix, line)
+
+
+def _missing_beside(
+    source: Source, error: ImportError, line: int | None, package: str
+) -> Problem:
+    """Tell of a relative import in the author's words, not by our synthetic name."""
+    if isinstance(error, ModuleNotFoundError):
+        wanted = (error.name or "").removeprefix(package).lstrip(".")
+        message = f"there is no {wanted.replace('.', '/')}.py beside it"
+    else:
+        message = str(error).replace(f"{package}.", "").replace(package, "this folder")
+        message = message.partition(" (")[0]
+    fix = "correct the name, or add the file; a helper's name begins with `_`"
+    return source.problem("E102", message, fix, line)
+
+
+def _blame(source: Source, error: BaseException) -> tuple[Source, int | None]:
+    """Find the author's last line: in the file itself, or in one beside it."""
+    path = source.path
+    home = path.parent.parent if path.name == INIT else path.parent
+    frames = traceback.extract_tb(error.__traceback__)
+    mine = [frame for frame in frames if Path(frame.filename).is_relative_to(home)]
+    if not mine:
+        return source, None
+    last = mine[-1]
+    if last.filename == str(path):
+        return source, last.lineno
+    beside = parse(Path(last.filename))
+    return (source, None) if isinstance(beside, Problem) else (beside, last.lineno)

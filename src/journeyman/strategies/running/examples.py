@@ -1,0 +1,61 @@
+"""Running the examples that a strategy carries: no network, no credits, no clock."""
+
+from dataclasses import dataclass
+
+import anyio
+
+from journeyman.strategies.api import Decline, Example
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import Crashed, Declined, Ended, Finished
+from journeyman.strategies.running.rehearsal import rehearse
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleOutcome:
+    """How one example went."""
+
+    number: int
+    """From 1."""
+    example: Example
+    passed: bool
+    message: str
+    """What went wrong; "ok" otherwise."""
+
+
+def check_examples(loaded: LoadedStrategy) -> list[ExampleOutcome]:
+    """Run a strategy's examples, from a thread that runs no event loop."""
+    return anyio.run(run_examples, loaded)
+
+
+async def run_examples(loaded: LoadedStrategy) -> list[ExampleOutcome]:
+    """Run a strategy's examples, each as a task of its own: first `wants`, then `run`.
+
+    They run in its own runner; a failed one stops none of the others.
+    """
+    outcomes = []
+    for number, example in enumerate(loaded.instance.examples, start=1):
+        message = await _run(loaded, example)
+        outcomes.append(ExampleOutcome(number, example, message == "ok", message))
+    return outcomes
+
+
+async def _run(loaded: LoadedStrategy, example: Example) -> str:
+    rehearsal = await rehearse(loaded, example.task)
+    if rehearsal.ended is None:
+        return f"wants said no: {rehearsal.verdict.reason}"
+    return _compare(rehearsal.ended, example)
+
+
+def _compare(ended: Ended, example: Example) -> str:
+    match ended:
+        case Finished():
+            got: object = ended.result.output
+            message = f"got {got!r}"
+        case Declined():
+            got, message = Decline, f"declined: {ended.reason}"
+        case Crashed():
+            got, message = ended, f"{ended.error} ({ended.where})"
+        case _:
+            got, message = ended, str(ended)
+    expected = "a Decline" if example.expect is Decline else repr(example.expect)
+    return "ok" if got == example.expect else f"expected {expected}, {message}"

@@ -1,0 +1,168 @@
+"""Running an `async def run` on the event loop, without trusting it.
+
+The coroutine is not awaited but driven: each step from one `await` to the next is
+ours to start. So a step that never ends is interrupted (`watchdog`), and a coroutine
+that swallows its cancellation is simply not driven any further.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Generator
+from functools import partial
+from types import CoroutineType
+from typing import Any, TypeAlias
+
+from journeyman.domain.clock import Clock
+from journeyman.strategies import watchdog
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.outcomes import Ended, TimedOut, of_exception, of_return
+
+# As strings: neither can be subscripted at run time in every supported Python.
+Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
+HostTask: TypeAlias = "asyncio.Task[Any]"
+
+
+async def run_on_loop(
+    loaded: LoadedStrategy,
+    call: Callable[[], Any],
+    *,
+    limit: float,
+    grace: float,
+    block_limit: float | None,
+    clock: Clock,
+) -> Ended:
+    """Run a strategy on the loop.
+
+    Args:
+        loaded: the strategy, for messages.
+        call: calls its run method.
+        limit: seconds that it may take in all.
+        grace: seconds that it may take to clean up, once cancelled.
+        block_limit: seconds that one step may hold the loop; None: any.
+        clock: measures what it took.
+    """
+    began = clock.monotonic()
+    drive = _Drive(call, limit, grace, block_limit)
+    try:
+        returned = await drive
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything
+        if drive.is_stopped_from_outside:
+            raise
+        if drive.expired:
+            return TimedOut(limit)
+        return of_exception(loaded, error, block_limit)
+    return (
+        TimedOut(limit)
+        if drive.expired
+        else of_return(loaded, returned, clock.monotonic() - began)
+    )
+
+
+class _Drive:
+    """An awaitable that steps a coroutine, with a timer that stops it for good.
+
+    The timer cancels the asyncio task itself, as `asyncio.timeout` does: that also
+    reaches a coroutine which hides in a shielded anyio scope.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[], Any],
+        limit: float,
+        grace: float,
+        block_limit: float | None,
+    ) -> None:
+        self.expired = False
+        self.is_stopped_from_outside = False
+        self._call = call
+        self._limit = limit
+        self._grace = grace
+        self._block_limit = block_limit
+        self._is_in_grace = False
+        self._given_up = False
+        self._own_cancels = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        started = watchdog.call(self._block_limit, self._call)
+        if not inspect.iscoroutine(started):
+            return started
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("strategies run inside an asyncio task")
+        foreign_before = task.cancelling()
+        self._arm(self._limit, self._expire, task)
+        try:
+            return (yield from self._steps(started, task))
+        finally:
+            self._close(started)
+            self._disarm()
+            for _ in range(self._own_cancels):
+                task.uncancel()
+            if task.cancelling() > foreign_before:
+                self.is_stopped_from_outside = True
+
+    def _steps(self, coroutine: Coroutine, task: HostTask) -> Generator[Any, None, Any]:
+        resume = partial(coroutine.send, None)
+        while True:
+            try:
+                awaited = watchdog.call(self._block_limit, resume)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                yield awaited
+                resume = partial(coroutine.send, None)
+            except asyncio.CancelledError as error:
+                if self._given_up:
+                    raise
+                if not self._is_in_grace:
+                    self._begin_grace(task)
+                resume = partial(coroutine.throw, error)
+            except GeneratorExit:
+                self.is_stopped_from_outside = True
+                raise
+
+    def _expire(self, task: HostTask) -> None:
+        self.expired = True
+        self._cancel(task)
+        self._begin_grace(task)
+
+    def _begin_grace(self, task: HostTask) -> None:
+        # Once only: anyio repeats its cancellation in each cycle of the loop.
+        self._is_in_grace = True
+        self._arm(self._grace, self._give_up, task)
+
+    def _give_up(self, task: HostTask) -> None:
+        self._given_up = True
+        self._cancel(task)
+
+    def _cancel(self, task: HostTask) -> None:
+        self._own_cancels += 1
+        task.cancel()
+
+    def _arm(
+        self,
+        seconds: float,
+        action: Callable[[HostTask], None],
+        task: HostTask,
+    ) -> None:
+        self._disarm()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(seconds, action, task)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _close(self, coroutine: Coroutine) -> None:
+        """End a coroutine that is still suspended; its last words do not matter."""
+        if coroutine.cr_frame is None:
+            return
+        try:
+            watchdog.call(self._block_limit, coroutine.close)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001, S110 - it was given up on already
+            pass

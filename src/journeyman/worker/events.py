@@ -1,0 +1,200 @@
+"""The log events of the loop, in the order of a task's life."""
+
+from journeyman.observability.events import declare
+
+JOINED = declare(
+    "identity.joined",
+    "info",
+    "agent_id base_url credits",
+    "Free registration gave us a new agent; its token is on disk.",
+)
+KNOWN = declare(
+    "identity.known",
+    "info",
+    "agent_id base_url",
+    "The agent of an earlier run was found on disk; nothing was registered.",
+)
+RESCUED = declare(
+    "identity.rescued",
+    "warning",
+    "agent_id base_url",
+    "An earlier run ended between receiving its token and saving it; the token was "
+    "found in the answer that was kept, and is saved now.",
+    "Nothing; the agent is the same.",
+)
+ANSWER_NOT_KEPT = declare(
+    "identity.answer_not_kept",
+    "error",
+    "message",
+    "The answer to our registration could not be put on disk before it was read.",
+    "Free some space now: the next step saves the token in it.",
+)
+JOIN_TROUBLE = declare(
+    "identity.join_trouble",
+    "warning",
+    "message attempt retry_in",
+    "Registration did not succeed yet; it is tried again with the same key.",
+    "Check network.base_url if this goes on.",
+)
+POLLED = declare(
+    "discover.polled",
+    "debug",
+    "listed new wanted skipped unreadable next_in",
+    "A page of the marketplace was read.",
+)
+POLL_FAILED = declare(
+    "discover.failed",
+    "warning",
+    "message retry_in",
+    "The marketplace could not be read.",
+    "Check the network and network.base_url if this goes on.",
+)
+LIMIT_REFUSED = declare(
+    "discover.limit_refused",
+    "info",
+    "limit",
+    "The network refuses to be asked for so many tasks, and answers without the "
+    "parameter: it is left away in this run.",
+)
+UNREADABLE = declare(
+    "discover.unreadable",
+    "warning",
+    "count total",
+    "Some records of a listing have no id and were passed over.",
+    "Report the shape of the network's answer; see docs/reference/dialect.md.",
+)
+WANTED = declare(
+    "task.wanted",
+    "debug",
+    "task_id strategy reward title",
+    "A strategy wants a listed task.",
+)
+SKIPPED = declare(
+    "task.skipped",
+    "debug",
+    "task_id reason",
+    "A listed task is not for us.",
+)
+CLAIMED = declare(
+    "task.claimed",
+    "info",
+    "task_id strategy reward",
+    "A task is ours.",
+)
+LOST = declare(
+    "task.lost",
+    "info",
+    "task_id message",
+    "Another agent was first, or the task is gone.",
+)
+EXECUTING = declare(
+    "task.executing",
+    "debug",
+    "task_id strategy execution",
+    "A strategy starts to work on a task.",
+)
+EXECUTED = declare(
+    "task.executed",
+    "debug",
+    "task_id strategy seconds",
+    "A strategy has done a task; its result is on disk.",
+)
+DECLINED = declare(
+    "task.declined",
+    "info",
+    "task_id strategy reason",
+    "A strategy gave up a claimed task. The contract shows no way to give it back.",
+)
+FAILED = declare(
+    "task.failed",
+    "error",
+    "task_id strategy error where traceback",
+    "A strategy could not do a claimed task.",
+    "Fix the strategy at the place named; other strategies go on.",
+)
+EXPIRED = declare(
+    "task.expired",
+    "warning",
+    "task_id strategy error",
+    "The task's deadline, or the lease of our claim, passed before a result was sent; "
+    "the work on it was stopped.",
+    "If this is common, have the strategy decline what it cannot do in time, or check "
+    "this machine's clock.",
+)
+LEAK_STOPPED = declare(
+    "result.leak_stopped",
+    "error",
+    "task_id strategy error kind where",
+    "A result held a secret, or the canary of its run, and was not sent; the task "
+    "failed. The secret itself is not logged or kept.",
+    "Read the task and the strategy: its text may have talked the strategy into this. "
+    "Change the secret if it is one that the strategy should not know.",
+)
+MISCONFIGURED = declare(
+    "strategy.misconfigured",
+    "error",
+    "task_id strategy problem fix",
+    "A strategy says that it cannot work as it is set up.",
+    "Do what `fix` says, then `journeyman reload`. Where neither its file nor its "
+    "settings change by that: `journeyman strategies release NAME`.",
+)
+HELD = declare(
+    "task.held",
+    "info",
+    "task_id strategy reason retry_in",
+    "A claimed task waits, because its strategy is in quarantine and no other wants "
+    "it.",
+)
+PUT_OFF = declare(
+    "task.put_off",
+    "info",
+    "task_id strategy reason retry_in",
+    "A strategy asked to be called again later.",
+)
+SUBMITTED = declare(
+    "task.submitted",
+    "debug",
+    "task_id strategy",
+    "The network has the result.",
+)
+REJECTED = declare(
+    "task.rejected",
+    "warning",
+    "task_id strategy message",
+    "The network refused the result or the completion; nothing was earned.",
+    "If this is common for a strategy, check its answers: `journeyman tasks`.",
+)
+UNSETTLED = declare(
+    "task.unsettled",
+    "warning",
+    "task_id strategy reward message",
+    "The result was accepted, and the network never said clearly whether the task is "
+    "completed. It is given up; nothing is booked, although it may have been paid.",
+    "Compare the balance that the network shows with `journeyman ledger`.",
+)
+COMPLETED = declare(
+    "task.completed",
+    "info",
+    "task_id strategy credits balance confidence",
+    "A task is done, and its credits are booked.",
+)
+DELAYED = declare(
+    "task.delayed",
+    "warning",
+    "task_id state message attempt retry_in uncertain",
+    "A request about a task did not end clearly; it is repeated with the same key.",
+    "Nothing, unless it goes on for long: the result is kept.",
+)
+BUG = declare(
+    "task.bug",
+    "error",
+    "task_id state traceback",
+    "Journeyman itself failed at a task. The task keeps its state and rests.",
+    "Report the traceback; other tasks go on.",
+)
+RECOVERED = declare(
+    "recover.continued",
+    "info",
+    "in_flight interrupted",
+    "Work of an earlier run was found and is continued.",
+)

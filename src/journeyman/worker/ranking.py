@@ -1,0 +1,268 @@
+"""In which order the tasks that wait for a slot are claimed.
+
+A slot is what is scarce: while it holds one task, it cannot hold a better one. So the
+best task is the one that brings the most credits for each second of a slot, not the
+one that pays best or came first.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Final, TypeAlias
+
+from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.track_records import (
+    Forecast,
+    Group,
+    Judged,
+    TrackRecord,
+    Waiting,
+)
+
+TRUST: Final = 0.9
+"""The share of its promises that a strategy is expected to keep, before it did any."""
+USUAL_SECONDS: Final = 10.0
+"""What a task is expected to take where nothing at all is known."""
+PRIOR_TASKS: Final = 2.0
+"""As many tasks' worth of evidence is what is expected beforehand."""
+SHORTEST_SECONDS: Final = 0.01
+"""Faster work is limited by the requests around it."""
+
+Draws: TypeAlias = tuple[float, float]
+"""How lucky a group is thought to be with its chance and its time, in standard
+deviations; (0, 0) means: as the mean says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """A group, or a family of them."""
+
+    share: float
+    """Of its promises that it keeps, as the mean says."""
+    seconds: float
+
+
+class Forecasts:
+    """Foretells by the records that it was given."""
+
+    def __init__(self, records: Mapping[Group, TrackRecord]) -> None:
+        self._records = records
+        everything = _sum(list(records.values()))
+        self._all = _expected(everything, _Expected(TRUST, USUAL_SECONDS))
+        anybody = _Expected(TRUST, self._all.seconds)
+        families: dict[str, list[TrackRecord]] = {}
+        for (strategy, _), record in records.items():
+            families.setdefault(strategy, []).append(record)
+        self._strategies = {
+            strategy: _expected(_sum(family), anybody)
+            for strategy, family in families.items()
+        }
+
+    def forecast(
+        self,
+        group: Group,
+        *,
+        reward: int,
+        chance: float,
+        cost: float,
+        draws: Draws = (0.0, 0.0),
+    ) -> Forecast:
+        """Foretell what a task brings, in credits, and how long it holds a slot.
+
+        `chance` and `cost` are what its strategy says; a strategy that keeps only part
+        of its promises is believed only that part.
+        """
+        record = self._records.get(group, TrackRecord())
+        prior = self._strategies.get(group[0], _Expected(TRUST, self._all.seconds))
+        own = _expected(record, prior)
+        share = own.share + draws[0] * _doubt(own.share, record)
+        paid = min(max(share, 0.0) * chance, 1.0)
+        spread = 1 / math.sqrt(PRIOR_TASKS + record.timed)
+        return Forecast(
+            credits=paid * reward - cost,
+            seconds=max(own.seconds * math.exp(draws[1] * spread), SHORTEST_SECONDS),
+        )
+
+
+def draw(randomness: Randomness, exploration: float) -> Draws:
+    """Draw how lucky a group is thought to be; `exploration` 0 draws the mean."""
+    # Box and Muller, 1958: two normal numbers of two uniform ones; 0 has no logarithm.
+    radius = math.sqrt(-2 * math.log(randomness.uniform(1e-12, 1)))
+    angle = randomness.uniform(0, 2 * math.pi)
+    return (
+        exploration * radius * math.cos(angle),
+        exploration * radius * math.sin(angle),
+    )
+
+
+def _expected(record: TrackRecord, prior: _Expected) -> _Expected:
+    promised, timed = record.promised + PRIOR_TASKS, record.timed + PRIOR_TASKS
+    return _Expected(
+        share=(record.paid + PRIOR_TASKS * prior.share) / promised,
+        seconds=(record.seconds + PRIOR_TASKS * prior.seconds) / timed,
+    )
+
+
+def _doubt(share: float, record: TrackRecord) -> float:
+    """Give the standard deviation of a Beta distribution with this mean."""
+    known = min(share, 1.0)
+    return math.sqrt(known * (1 - known) / (record.timed + PRIOR_TASKS + 1))
+
+
+def _sum(records: Collection[TrackRecord]) -> TrackRecord:
+    """Add records up, field by field."""
+    return TrackRecord(
+        **{
+            field.name: sum(getattr(record, field.name) for record in records)
+            for field in fields(TrackRecord)
+        },
+    )
+
+
+READ_AGAIN_AFTER: Final = 1_000
+"""Events that taught nothing are noted as read when so many have come."""
+
+
+class Forecaster:
+    """Learns how the tasks of each strategy go, and foretells how others will."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Begin with what was learned before."""
+        self._journal = journal
+        self._forecasts = Forecasts(journal.track_records.all())
+        self._read_until = 0
+
+    def learn(self) -> None:
+        """Read what came to an end, and keep it beside what was expected of it."""
+        records = self._journal.track_records
+        judged, until = records.unread()
+        if not judged and until - self._read_until < READ_AGAIN_AFTER:
+            return
+        # Foretold by what was known before: a forecast that knew the end is none.
+        forecaster = [(one, self.forecast(one)) for one in judged]
+        with self._journal.tx("track records"):
+            records.learn(forecaster, until)
+        self._read_until = until
+        self._forecasts = Forecasts(records.all())
+
+    def forecast(self, one: Waiting | Judged, draws: Draws = (0.0, 0.0)) -> Forecast:
+        """Foretell what a task brings."""
+        return self._forecasts.forecast(
+            one.group,
+            reward=one.reward,
+            chance=one.chance,
+            cost=one.cost,
+            draws=draws,
+        )
+
+
+Ranking: TypeAlias = Callable[[Sequence[Waiting]], list[TaskId]]
+"""Puts waiting tasks in order: the one to be claimed first at the front."""
+
+
+def by_reward(waiting: Sequence[Waiting]) -> list[TaskId]:
+    """Let the best paid go first."""
+    return [one.task_id for one in sorted(waiting, key=lambda w: (-w.reward, w.number))]
+
+
+def by_age(waiting: Sequence[Waiting]) -> list[TaskId]:
+    """Let the one that was seen first go first."""
+    return [one.task_id for one in sorted(waiting, key=lambda w: w.number)]
+
+
+class ByExpectation:
+    """Lets the task go first that is expected to bring most for each second of a slot.
+
+    What is expected is learned from the journal. A task that is expected to lose
+    credits goes last.
+    """
+
+    def __init__(
+        self,
+        forecaster: Forecaster,
+        randomness: Randomness,
+        exploration: float,
+    ) -> None:
+        """Foretell by these lessons; `exploration` 0 always trusts the mean."""
+        self._forecaster = forecaster
+        self._randomness = randomness
+        self._exploration = exploration
+
+    def rank(self, waiting: Sequence[Waiting]) -> list[TaskId]:
+        """Learn what there is to be learned, then put the tasks in order."""
+        self._forecaster.learn()
+        # In the order of their names, so that a seed repeats the draws.
+        groups = sorted({one.group for one in waiting})
+        luck = {group: draw(self._randomness, self._exploration) for group in groups}
+
+        def worth(one: Waiting) -> tuple[bool, float, int]:
+            forecast = self._forecaster.forecast(one, luck[one.group])
+            loses = forecast.credits < 0
+            return loses, -forecast.credits / forecast.seconds, one.number
+
+        return [one.task_id for one in sorted(waiting, key=worth)]
+
+
+RANKINGS: dict[str, Ranking] = {
+    "reward": by_reward,
+    "first": by_age,
+}
+"""The orders that need to know nothing but the tasks themselves."""
+
+
+GOOD_FOR_SECONDS: Final = 5.0
+"""How long a ranking is used; so long a better task that was just seen may wait."""
+MOST_RANKED: Final = 1_000
+"""The best paid so many are ranked; the others wait for the next time."""
+
+
+class Shortlist:
+    """Gives the next tasks to claim."""
+
+    def __init__(self, journal: Journal, ranking: Ranking, clock: Clock) -> None:
+        self._journal = journal
+        self._ranking = ranking
+        self._clock = clock
+        self._line: deque[TaskId] = deque()
+        self._good_until = 0.0
+
+    def take(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
+        """Give the next that may be claimed now, at most `limit`.
+
+        They stay WANTED, and are given again after the next ranking, unless they are
+        in `excluding` or were moved.
+        """
+        if limit <= 0:
+            return []
+        is_old = self._clock.monotonic() >= self._good_until
+        if is_old:
+            self._rank(excluding)
+        taken = self._next(limit, excluding)
+        if not taken and not is_old:
+            self._rank(excluding)
+            taken = self._next(limit, excluding)
+        return taken
+
+    def _rank(self, excluding: Collection[TaskId]) -> None:
+        now = self._clock.now()
+        waiting = self._journal.waiting.best_paid(now, MOST_RANKED, excluding)
+        self._line = deque(self._ranking(waiting) if waiting else ())
+        self._good_until = self._clock.monotonic() + GOOD_FOR_SECONDS
+
+    def _next(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
+        """Give the front of the line, which stays there until it is moved."""
+        front: list[TaskRecord] = []
+        now = self._clock.now()
+        while self._line and len(front) < limit:
+            task_id = self._line.popleft()
+            if task_id in excluding:
+                continue
+            record = self._journal.tasks.get(task_id)
+            if record.state is TaskState.WANTED and record.is_due(now):
+                front.append(record)
+        self._line.extendleft(record.task_id for record in reversed(front))
+        return front

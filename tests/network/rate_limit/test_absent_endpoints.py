@@ -1,0 +1,106 @@
+"""Endpoints that a network does not have, told from tasks that are gone."""
+
+from itertools import pairwise
+
+import pytest
+from tests.network.rate_limit.conftest import CLAIM, Answer, Site
+
+from journeyman.domain.outcomes import NotSent, Refused
+
+GONE = Answer(404, {"error": "not_found"})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(404, {}),
+        GONE,
+        Answer(405, {}),
+        Answer(501, {}),
+        Answer(404, {"message": "Requested function was not found"}),
+        Answer(404, {"message": "Cannot POST /functions/v1/claim-task-public"}),
+        Answer(410, {}),
+    ],
+)
+async def test_an_endpoint_that_is_absent_for_two_tasks_is_asked_again_later_only(
+    site: Site, answer: Answer
+) -> None:
+    site.network.reply = lambda _: answer
+    for _ in range(2):
+        assert isinstance(await site.claim(), Refused)
+
+    assert site.rate_limiter.is_absent("claim")
+    (told,) = site.log.named("network.endpoint_absent")
+    assert told["consequence"] == "no task is claimed"
+    assert told["look_again_in"] == 60
+    held = await site.claim()
+    assert isinstance(held, NotSent)
+    assert "no such endpoint" in held.message
+
+
+async def test_the_looks_come_ever_later_and_at_most_hourly(site: Site) -> None:
+    site.network.reply = lambda _: Answer(405)
+    while site.clock.monotonic() < 6 * 3600:
+        outcome = await site.claim()
+        if isinstance(outcome, NotSent):
+            await site.until(outcome)
+
+    times = [at for at, _ in site.network.asked]
+    gaps = [round(b - a) for a, b in pairwise(times)]
+    assert gaps[:3] == [0, 60, 600]
+    assert set(gaps[3:]) == {3600}
+    assert len(site.log.named("network.endpoint_absent")) == 1
+
+
+async def test_one_task_that_is_gone_is_no_absent_endpoint(site: Site) -> None:
+    site.network.reply = lambda _: Answer(404, {})
+
+    for _ in range(5):
+        await site.claim("t0")
+
+    assert not site.rate_limiter.is_absent("claim")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "task_not_found"},
+        {"message": "No such task"},
+        {"detail": "Task t1 does not exist"},
+    ],
+)
+async def test_an_answer_that_speaks_of_the_task_says_that_the_endpoint_is_there(
+    site: Site, body: dict[str, str]
+) -> None:
+    site.network.reply = lambda _: Answer(404, body)
+
+    for _ in range(20):
+        await site.claim()
+
+    assert not site.rate_limiter.is_absent("claim")
+
+
+async def test_an_endpoint_that_has_worked_needs_more_evidence(site: Site) -> None:
+    await site.claim()
+    site.network.reply = lambda _: GONE
+
+    for _ in range(5):
+        await site.claim()
+    assert not site.rate_limiter.is_absent("claim")
+    await site.claim()
+
+    assert site.rate_limiter.is_absent("claim")
+
+
+async def test_an_endpoint_that_comes_back_is_used_and_told(site: Site) -> None:
+    site.network.reply = lambda name: GONE if name == CLAIM else Answer()
+    for _ in range(2):
+        await site.claim()
+    held = await site.claim()
+    site.network.reply = lambda _: Answer()
+    await site.until(held)
+
+    await site.claim()
+
+    assert not site.rate_limiter.is_absent("claim")
+    assert site.log.named("network.endpoint_found") == [{"endpoint": "claim"}]

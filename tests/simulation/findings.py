@@ -1,0 +1,89 @@
+"""The invariants by number, and what a run has found out about them."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from tests.simulation.trace import Happening
+
+INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
+    {
+        "I-1": "A token that was saved stays, to the byte, and nothing is registered "
+        "while one is held.",
+        "I-2": "No turn of the loop passes between reading a token and saving it.",
+        "I-3": "There are no more agents than one, and one for each registration "
+        "whose end is not known.",
+        "I-4": "A task that the network gave us is in the journal, and not lost there.",
+        "I-5": "No request that changes the network leaves without its intent on disk.",
+        "I-6": "What the journal calls completed or submitted, the network calls so.",
+        "I-7": "All submissions of a task are the journalled result, to the byte.",
+        "I-8": "No result is sent without a claim, no completion without a result.",
+        "I-9": "A spend is charged at most once.",
+        "I-10": "What was charged is covered by what the journal holds or has booked.",
+        "I-11": "What is held and spent keeps within every budget, at every commit.",
+        "I-12": "Every move of a task is in the table, and its history leads to its "
+        "state.",
+        "I-13": "No call lasts longer than its total time-out.",
+        "I-14": "Failing requests are repeated slowly, and a named wait is kept.",
+        "I-15": "No more of an answer is read than the cap allows.",
+        "I-16": "The token goes to the network alone, and never into the log or the "
+        "journal.",
+        "I-17": "No error goes unheard: no bug of ours, no dead task, no deadlock.",
+        "I-18": "After a calm time every task has ended, here and there.",
+        "I-19": "Recovering twice leaves what recovering once leaves.",
+        "I-20": "A run is a function of its seed, to the byte.",
+        "I-21": "A lease and a deadline are kept: no first result leaves after them, "
+        "and work that they overtook is told.",
+        "I-22": "Told to stop, the daemon has stopped within its grace period.",
+        "I-23": "A disk that fails stops the daemon with a clear message.",
+        "I-24": "A strategy works on a task only while the journal says so.",
+    },
+)
+ABOUT_SEVERAL_RUNS = frozenset({"I-20"})
+"""Tested by the tests, since no single run can."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Violation:
+    """An invariant that did not hold."""
+
+    invariant: str
+    at: float
+    """In simulated seconds."""
+    message: str
+    story: tuple[Happening, ...] = field(repr=False)
+    """What led to it: the last that happened to what the message names."""
+
+    def __str__(self) -> str:
+        return f"{self.invariant} at {self.at:.3f} s: {self.message}"
+
+
+class Findings:
+    """What was checked in a run, how often, and what did not hold."""
+
+    def __init__(self, story: Callable[[str], tuple[Happening, ...]]) -> None:
+        """Begin; `story` gives what led to that which a message is about."""
+        self._story = story
+        self.violations: list[Violation] = []
+        self.exercised: Counter[str] = Counter()
+        """How often each invariant was really put to the test."""
+        self.undecidable: Counter[str] = Counter()
+        """Cases in which the network shows nothing that could decide."""
+
+    def check(self, invariant: str, at: float, message: str, *, holds: bool) -> None:
+        """Note one test of an invariant; `message` says what is wrong if it fails."""
+        self.exercised[invariant] += 1
+        if not holds:
+            self.violations.append(
+                Violation(
+                    invariant=invariant,
+                    at=at,
+                    message=message,
+                    story=self._story(message),
+                ),
+            )
+
+    def skip(self, case: str) -> None:
+        """Note a case that nobody could decide (docs/reference/invariants.md)."""
+        self.undecidable[case] += 1

@@ -1,0 +1,102 @@
+"""What a market holds beside ordinary work: odd ids, repeated rows, crowds."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from journeyman.sandbox import tasks
+from journeyman.sandbox.agents import Newcomer, enroll
+from journeyman.sandbox.store import State
+
+CROWD = 10_000
+"""Rows of a listing that is far longer than anybody asked for."""
+HOSTILE_IDS = (
+    "../../../../etc/passwd",
+    "..",
+    "-rf *",
+    "'; DROP TABLE tasks; --",
+    '"}], "tasks": [{"id": "x"',
+    "<script>alert(1)</script>",
+    "%s%n%x {0} {{7*7}} ${HOME} $(id) `id`",
+    "a\\b/c:d|e?f#g&h=i",
+    "t\u00e2che-\u4efb\u52a1-\u2603",
+    "CON",
+    "None",
+    "0",
+    "x" * 200,
+)
+"""Texts that a network may use for ids, and that careless code takes for more."""
+STRAYS: tuple[dict[str, Any], ...] = (
+    {"title": "a row without an id"},
+    {"id": None, "kind": "word_count"},
+    {"id": "", "kind": "word_count"},
+    {"id": "line\nbreak", "kind": "word_count"},
+    {"id": {"nested": True}, "kind": ["word_count"]},
+    {"id": "y" * 5_000, "kind": "word_count"},
+)
+"""Rows of which no task can be made."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """How a market is beside its number of tasks."""
+
+    hostile: int = 0
+    """How many of its tasks have hostile ids, at most as many as there are."""
+    is_doubled: bool = False
+    """Each listed row comes twice, the second time with another reward."""
+    has_strays: bool = False
+    """A listing has rows of which no task can be made."""
+    crowds: tuple[float, ...] = ()
+    """From these seconds on, the next listing has 10,000 rows more, once each."""
+
+
+PLAIN = Load()
+
+
+def draw_load(random: Random, seconds: float) -> Load:
+    """Draw one: mostly a plain market."""
+    return Load(
+        hostile=random.choice((0, 0, 0, 3, len(HOSTILE_IDS))),
+        is_doubled=random.random() < 0.2,
+        has_strays=random.random() < 0.2,
+        # Rare, since each of its rows is written down by the daemon.
+        crowds=(random.uniform(0, seconds),) if random.randrange(50) == 0 else (),
+    )
+
+
+def post_hostile(state: State, load: Load, kind: str) -> None:
+    """Let an agent post the tasks with hostile ids."""
+    if not load.hostile:
+        return
+    poster = "agent_with_odd_ids"
+    with state.transaction():
+        enroll(state, Newcomer(poster, "odd-ids", "Odd ids", "poster"))
+        for task_id in HOSTILE_IDS[: load.hostile]:
+            text = f"the task is called {task_id}"
+            post = tasks.Post(
+                task_id=task_id,
+                kind=kind,
+                title=task_id,
+                description="How many words has the text?",
+                tags=(),
+                input={"text": text},
+                reward=1,
+                poster=poster,
+            )
+            tasks.post(state, post)
+
+
+def odd_rows(load: Load, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the rows of a listing as this market shows them."""
+    shown = list(rows)
+    if load.is_doubled:
+        shown += [{**row, "reward": row["reward"] + 1} for row in rows]
+    if load.has_strays:
+        shown += STRAYS
+    return shown
+
+
+def crowd() -> list[dict[str, Any]]:
+    """Give 10,000 tasks that no strategy wants, in less than a mebibyte."""
+    return [{"id": f"crowd-{number}", "kind": "other"} for number in range(CROWD)]

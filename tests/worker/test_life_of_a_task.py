@@ -1,0 +1,431 @@
+"""A task from its sighting to its credits, and how each answer moves it."""
+
+import pytest
+from tests.worker.conftest import (
+    ABSENT,
+    CONFLICT,
+    FORBIDDEN,
+    INVALID,
+    NOT_SENT,
+    REJECTED,
+    THROTTLED,
+    UNAUTHORIZED,
+    UNKNOWN,
+    Answer,
+    Loop,
+    MakeLoop,
+    ScriptedMarket,
+    task,
+)
+
+from journeyman.domain.outcomes import Confirmed, Failure
+from journeyman.domain.tasks import Result, TaskState
+from journeyman.network.receipts import Claimed, Completed
+
+LIFE = [
+    "wanted",
+    "claiming",
+    "claimed",
+    "executing",
+    "executed",
+    "submitting",
+    "submitted",
+    "completing",
+    "completed",
+]
+VERBS = ["claim", "submit", "complete"]
+INTENT = {"claim": "claiming", "submit": "submitting", "complete": "completing"}
+
+
+async def test_a_wanted_task_is_claimed_done_submitted_completed_and_booked(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    await loop.work(task())
+
+    assert loop.path() == LIFE
+    assert market.verbs() == VERBS
+    assert loop.journal.ledger.balance() == 103
+    assert loop.worker.progress.completed == loop.worker.progress.ended == 1
+
+
+async def test_every_intent_is_on_disk_and_marked_before_its_request_leaves(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    for verb in VERBS:
+        market.script[verb] = [UNKNOWN, NOT_SENT, THROTTLED]
+    loop.select.decide((task(),))
+    async with loop.running():
+        for _ in range(12):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+    assert len(market.calls) == 12
+    assert [call.on_disk for call in market.calls] == [
+        INTENT[call.verb] for call in market.calls
+    ]
+    assert all(call.is_marked for call in market.calls)
+
+
+async def test_the_result_on_disk_is_what_is_sent_again_and_again_byte_by_byte(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN] * 3
+    await make_loop().work(task())
+    for _ in range(3):
+        after_restart = make_loop()
+        after_restart.clock.advance(400)
+        await after_restart.work()
+
+    sent = [call.result for call in market.calls if call.verb == "submit"]
+    assert sent == [Result("did t1", evidence={"by": "puppet"})] * 4
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("answer", [UNKNOWN, NOT_SENT, THROTTLED, UNAUTHORIZED, ABSENT])
+async def test_a_request_that_did_not_end_clearly_is_repeated_with_the_same_key(
+    make_loop: MakeLoop, market: ScriptedMarket, verb: str, answer: Failure
+) -> None:
+    loop = make_loop()
+    market.script[verb] = [answer]
+    await loop.work(task())
+    assert market.verbs()[-1] == verb
+    assert loop.wait() > 0
+    assert loop.record().attempts == 1
+
+    restarted = make_loop()
+    restarted.clock.advance(400)
+    await restarted.work()
+
+    keys = [call.key for call in market.calls if call.verb == verb]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    assert restarted.record().state is TaskState.COMPLETED
+    assert restarted.earned == 3
+
+
+async def test_keys_differ_between_verbs_and_between_tasks(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    await loop.work(task("t1"), task("t2"))
+
+    assert len({call.key for call in market.calls}) == 6
+
+
+@pytest.mark.parametrize("name", ["ä/ö 🙂", "x" * 500, "a\\b", "ta sk"])
+async def test_a_task_id_of_any_letters_makes_a_key_that_a_header_carries(
+    loop: Loop, market: ScriptedMarket, name: str
+) -> None:
+    await loop.work(task(name))
+
+    assert loop.record(name).state is TaskState.COMPLETED
+    assert all(call.key.isascii() and call.key.isprintable() for call in market.calls)
+    assert all(" " not in call.key and len(call.key) < 100 for call in market.calls)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        (UNKNOWN, TaskState.CLAIMING),
+        (NOT_SENT, TaskState.WANTED),
+        (THROTTLED, TaskState.WANTED),
+        (UNAUTHORIZED, TaskState.WANTED),
+        (FORBIDDEN, TaskState.WANTED),
+        (ABSENT, TaskState.WANTED),
+        (CONFLICT, TaskState.LOST),
+        (INVALID, TaskState.LOST),
+        (REJECTED, TaskState.LOST),
+    ],
+)
+async def test_a_claim_ends_as_its_answer_says(
+    loop: Loop, market: ScriptedMarket, answer: Failure, state: TaskState
+) -> None:
+    market.script["claim"] = [answer]
+
+    await loop.work(task())
+
+    assert loop.record().state is state
+    assert loop.record().reason == answer.message
+    assert loop.worker.progress.lost == (state is TaskState.LOST)
+    assert loop.worker.progress.ended == 0
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+@pytest.mark.parametrize("answer", [CONFLICT, INVALID, REJECTED])
+async def test_a_definite_no_to_a_result_ends_the_task_without_credits(
+    loop: Loop, market: ScriptedMarket, verb: str, answer: Failure
+) -> None:
+    market.script[verb] = [answer]
+
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.REJECTED
+    assert loop.earned == 0
+    assert loop.log.named("task.rejected")[0]["message"] == answer.message
+    assert loop.worker.progress.ended == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+async def test_a_conflict_after_a_lost_answer_is_our_own_doing(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    market.script[verb] = [UNKNOWN, CONFLICT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.earned == 3
+
+
+@pytest.mark.parametrize("answer", [NOT_SENT, THROTTLED])
+async def test_a_conflict_after_a_claim_that_never_arrived_is_a_loss(
+    loop: Loop, market: ScriptedMarket, answer: Failure
+) -> None:
+    market.script["claim"] = [answer, CONFLICT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.LOST
+
+
+@pytest.mark.parametrize("answer", [NOT_SENT, THROTTLED, ABSENT])
+async def test_doubt_about_a_claim_is_not_forgotten_by_a_clear_answer_after_it(
+    loop: Loop, market: ScriptedMarket, answer: Failure
+) -> None:
+    market.script["claim"] = [UNKNOWN, answer, CONFLICT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(400)
+        assert loop.record().state is TaskState.CLAIMING
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("verb", "answer", "state"),
+    [
+        ("claim", ABSENT, TaskState.LOST),
+        ("claim", FORBIDDEN, TaskState.LOST),
+    ],
+)
+async def test_one_404_is_not_believed_but_three_are(
+    loop: Loop,
+    market: ScriptedMarket,
+    verb: str,
+    answer: Failure,
+    state: TaskState,
+) -> None:
+    market.script[verb] = [answer] * 9
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(5):
+            await loop.later(400)
+
+    assert market.verbs().count(verb) == 3
+    assert loop.record().state is state
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+async def test_work_that_is_done_outlasts_a_gateway_that_gives_404_for_hours(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    market.script[verb] = [ABSENT] * 90
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(95):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+async def test_work_is_given_up_when_its_task_is_gone_for_good(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    market.script[verb] = [ABSENT] * 200
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(110):
+            await loop.later(400)
+
+    assert market.verbs().count(verb) == 100
+    assert loop.record().state is TaskState.REJECTED
+
+
+@pytest.mark.parametrize("verb", VERBS)
+async def test_a_404_after_an_outage_is_only_the_first_one(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    # A service that restarts: time-outs, then its gateway's 404, then all is well.
+    market.script[verb] = [UNKNOWN, UNKNOWN, ABSENT, ABSENT, UNKNOWN, ABSENT, ABSENT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(8):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+async def test_doubtful_refusals_are_heard_at_least_half_a_minute_apart(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [ABSENT, ABSENT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        assert loop.wait() >= 30
+        await loop.later(400)
+        assert loop.wait() >= 30
+
+
+async def test_a_wait_that_the_network_names_is_kept(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [THROTTLED]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        assert loop.wait() >= 50
+        await loop.later(49)
+        assert market.verbs().count("submit") == 1
+        await loop.later(1)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+async def test_waits_grow_and_have_an_end(loop: Loop, market: ScriptedMarket) -> None:
+    market.script["submit"] = [UNKNOWN] * 40
+    loop.select.decide((task(),))
+    waits = []
+
+    async with loop.running():
+        for _ in range(40):
+            waits.append(loop.wait())
+            await loop.later(waits[-1] + 0.001)
+
+    assert all(0.5 <= wait <= 300 for wait in waits)
+    assert sum(waits[:3]) < sum(waits[-3:])
+    assert loop.record().state is TaskState.COMPLETED
+
+
+async def test_a_result_is_given_up_when_it_is_older_than_the_limit(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    market.script["submit"] = [UNKNOWN] * 3
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(86_399)
+        assert loop.record().state is TaskState.SUBMITTING
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.REJECTED
+
+
+async def test_a_task_that_waited_long_for_its_turn_has_a_young_result(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    loop.select.decide((task(),))
+    loop.clock.advance(30 * 86_400)
+    market.script["submit"] = [NOT_SENT]
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+async def test_the_claims_answer_fills_what_the_listing_left_away(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    fuller = task(text="decline", description="all of it", title="another title")
+    answer: Answer = Confirmed(Claimed(fuller, ours_already=False, balance=None))
+    market.script["claim"] = [answer]
+
+    await loop.work(task())
+
+    kept = loop.record().task
+    assert (kept.text, kept.description, kept.title) == ("decline", "all of it", "T")
+    assert loop.record().state is TaskState.DECLINED
+
+
+async def test_the_amount_that_an_answer_names_is_booked_instead_of_the_listed_one(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [Confirmed(Completed(2, None))]
+
+    await loop.work(task(reward=3))
+
+    (entry,) = loop.journal.ledger.recent(1)
+    assert (entry.amount, entry.confidence) == (2, "confirmed")
+
+
+async def test_a_shown_balance_that_agrees_books_no_adjustment(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [Confirmed(Completed(3, 103))]
+
+    await loop.work(task())
+
+    assert loop.journal.ledger.totals() == {"starter": 100, "earned": 3}
+
+
+async def test_a_payment_whose_answer_was_lost_is_not_booked_twice(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    # The network has paid t1 when its answer is lost; then it pays t2 and shows all.
+    market.script["complete"] = [UNKNOWN, Confirmed(Completed(3, 106))]
+    await loop.work(task("t1"))
+    await loop.work(task("t2"))
+    assert loop.journal.ledger.balance() == 103
+
+    loop.clock.advance(400)
+    market.script["complete"] = [Confirmed(Completed(3, 106))]
+    await loop.work()
+
+    assert loop.journal.ledger.totals() == {"starter": 100, "earned": 6}
+
+
+async def test_a_completion_that_nobody_answers_is_given_up_and_books_nothing(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    market.script["complete"] = [UNKNOWN] * 3
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(86_399)
+        assert loop.record().state is TaskState.COMPLETING
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.REJECTED
+    assert "perhaps paid" in loop.record().reason
+    assert loop.earned == 0
+    assert "task.unsettled" in loop.log.names
+
+
+async def test_the_balance_in_the_answer_to_a_repeat_is_not_compared_with_the_ledger(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    """An honoured key repeats the first answer, with the balance of that moment."""
+    as_it_was = Confirmed(Completed(3, balance=103))
+    nothing_shown = Confirmed(Completed(3, balance=None))
+    market.script["complete"] = [UNKNOWN, nothing_shown, as_it_was]
+    loop.select.decide((task("slow"), task("quick")))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.journal.ledger.balance() == 106
+    assert "ledger.adjusted" not in loop.log.names

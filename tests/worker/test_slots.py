@@ -1,0 +1,267 @@
+"""Slots bound the work, `max_tasks` bounds the run, the gate bounds both."""
+
+from random import Random
+
+import pytest
+from tests.worker.conftest import (
+    CLAIMED,
+    CONFLICT,
+    FORBIDDEN,
+    NOT_SENT,
+    THROTTLED,
+    UNAUTHORIZED,
+    UNKNOWN,
+    Answer,
+    Loop,
+    MakeLoop,
+    ScriptedMarket,
+    task,
+)
+
+from journeyman.domain.outcomes import Outcome, Refused
+from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
+from journeyman.network.receipts import Claimed
+
+
+def states(loop: Loop) -> dict[str, int]:
+    return loop.journal.tasks.counts()
+
+
+async def test_as_many_tasks_are_executed_at_once_as_there_are_slots_and_no_more(
+    make_loop: MakeLoop,
+) -> None:
+    loop = make_loop(slots=3)
+
+    await loop.work(*(task(f"t{n}", "yield") for n in range(30)))
+
+    assert states(loop) == {"completed": 30}
+    assert loop.contexts.peak == 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_repeated_claims_take_no_more_slots_than_there_are(
+    make_loop: MakeLoop, market: ScriptedMarket, seed: int
+) -> None:
+    chance = Random(seed)  # noqa: S311 - repeatable on purpose
+    loop = make_loop(slots=2)
+    answers: list[Answer] = [UNKNOWN, NOT_SENT, THROTTLED]
+    market.script["claim"] = [chance.choice(answers) for _ in range(12)]
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(12)))
+
+    async with loop.running():
+        for _ in range(10):
+            await loop.later(400)
+
+    assert states(loop) == {"completed": 12}
+    assert loop.contexts.peak == 2
+
+
+async def test_repeats_of_results_take_no_slot_from_new_work(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+    market.script["submit"] = [UNKNOWN] * 2
+    await loop.work(task("old1"), task("old2"))
+    loop.select.decide((task("new1", "hang"), task("new2", "hang")))
+    loop.clock.advance(400)
+
+    async with loop.running():
+        assert states(loop) == {"completed": 2, "executing": 2}
+
+
+async def test_a_strategy_that_puts_everything_off_does_not_claim_the_whole_market(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+
+    await loop.work(*(task(f"t{n}", "later") for n in range(40)))
+
+    assert states(loop) == {"claimed": 8, "wanted": 32}
+    assert market.verbs().count("claim") == 8
+
+
+async def test_the_best_paid_task_goes_first(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+
+    await loop.work(*(task(f"pays{n}", reward=n) for n in (2, 9, 5)))
+
+    claims = [call.task_id for call in market.calls if call.verb == "claim"]
+    assert claims == ["pays9", "pays5", "pays2"]
+
+
+@pytest.mark.parametrize("slots", [1, 2, 8])
+@pytest.mark.parametrize("most", [1, 2, 5])
+async def test_no_more_tasks_are_begun_than_the_run_was_asked_for(
+    make_loop: MakeLoop, market: ScriptedMarket, slots: int, most: int
+) -> None:
+    loop = make_loop(slots=slots, max_tasks=most)
+
+    await loop.work(*(task(f"t{n}", "yield") for n in range(12)))
+
+    assert market.verbs().count("claim") == most
+    assert loop.worker.progress.ended == most
+    assert loop.worker.is_done
+
+
+async def test_a_task_that_waits_for_a_repeat_counts_as_begun(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=4, max_tasks=2)
+    market.script["submit"] = [UNKNOWN, UNKNOWN]
+    loop.select.decide(tuple(task(f"t{n}") for n in range(6)))
+
+    async with loop.running():
+        assert market.verbs().count("claim") == 2
+        assert not loop.worker.is_done
+        await loop.later(400)
+
+    assert market.verbs().count("claim") == 2
+    assert loop.worker.is_done
+
+
+async def test_work_of_an_earlier_run_counts_towards_this_one(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN] * 2
+    await make_loop().work(task("old1"), task("old2"))
+    loop = make_loop(max_tasks=2)
+    loop.clock.advance(400)
+
+    await loop.work(task("new"))
+
+    assert loop.worker.is_done
+    assert loop.record("new").state is TaskState.WANTED
+
+
+async def test_a_lost_task_leaves_its_place_to_another(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [CONFLICT] * 3
+    loop = make_loop(slots=1, max_tasks=1)
+
+    await loop.work(*(task(f"t{n}") for n in range(5)))
+
+    assert states(loop) == {"lost": 3, "completed": 1, "wanted": 1}
+
+
+async def test_while_paused_nothing_is_claimed_and_work_in_flight_goes_on(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN]
+    await loop.work(task("old"))
+    loop.select.decide((task("new"),))
+    loop.gate.pause()
+    loop.clock.advance(400)
+
+    async with loop.running():
+        assert loop.record("old").state is TaskState.COMPLETED
+        assert loop.record("new").state is TaskState.WANTED
+        assert loop.gate.obstacle == "paused"
+        assert not loop.worker.is_hungry
+        loop.gate.resume()
+        await loop.later(0)
+
+    assert loop.record("new").state is TaskState.COMPLETED
+
+
+async def test_a_closed_gate_starts_nothing_and_delivers_what_is_done(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN]
+    market.script["claim"] = [CLAIMED, UNKNOWN]
+    loop = make_loop(slots=2)
+    await loop.work(task("done", reward=9), task("claiming"))
+    loop.select.decide((task("new"),))
+    loop.gate.close("stopping")
+    loop.clock.advance(400)
+
+    async with loop.running():
+        pass
+
+    assert loop.path("done")[-1] == "completed"
+    assert loop.record("claiming").state is TaskState.CLAIMING
+    assert loop.record("new").state is TaskState.WANTED
+
+
+async def test_a_refused_token_stops_everything_for_a_minute_and_then_goes_on(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+
+    def refuse(_: TaskId) -> Refused:
+        loop.rate_limiter.hold("everything", 60)
+        return UNAUTHORIZED
+
+    market.script["claim"] = [refuse]
+    loop.select.decide(tuple(task(f"t{n}") for n in range(3)))
+
+    async with loop.running():
+        assert len(market.calls) == 1
+        assert loop.gate.obstacle == "token rejected"
+        await loop.later(59)
+        assert len(market.calls) == 1
+        await loop.later(400)
+
+    assert states(loop) == {"completed": 3}
+
+
+async def test_a_token_refused_in_the_middle_keeps_the_results(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNAUTHORIZED] * 3
+    loop.select.decide(tuple(task(f"t{n}") for n in range(3)))
+
+    async with loop.running():
+        assert not market.script["complete"]
+        assert sum(states(loop).get(state, 0) for state in IN_FLIGHT) == 3
+        await loop.later(400)
+
+    assert states(loop) == {"completed": 3}
+    assert {loop.record(f"t{n}").executions for n in range(3)} == {1}
+
+
+async def test_work_that_was_just_claimed_is_done_also_while_the_token_is_refused(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+
+    def claimed_and_refused(_: TaskId) -> Outcome[Claimed]:
+        loop.rate_limiter.hold("everything", 60)
+        return CLAIMED
+
+    market.script["claim"] = [UNAUTHORIZED, claimed_and_refused]
+    loop.select.decide((task("refused", reward=9), task("claimed")))
+
+    async with loop.running():
+        assert loop.record("claimed").state is TaskState.SUBMITTING
+        assert market.verbs() == ["claim", "claim"]
+        await loop.later(400)
+
+    assert states(loop) == {"completed": 2}
+
+
+async def test_a_403_about_one_task_stops_that_task_only(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+    market.script["claim"] = [FORBIDDEN]
+
+    await loop.work(task("theirs", reward=9), task("ours"))
+
+    assert loop.record("ours").state is TaskState.COMPLETED
+    assert loop.record("theirs").state is TaskState.WANTED
+
+
+async def test_an_idle_worker_sleeps_until_something_is_due(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [THROTTLED]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        assert loop.worker.is_idle
+        assert loop.worker._seconds_until_due() == 30.0
+        loop.clock.advance(49)
+        assert 1 <= loop.worker._seconds_until_due() <= 30
