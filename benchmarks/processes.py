@@ -15,11 +15,9 @@ from pathlib import Path
 
 import anyio
 
-from journeyman.daemon.environment import SystemClock
-from journeyman.domain.tasks import Task, TaskId
+from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_file
-from journeyman.strategies.outcomes import Finished
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.rehearsal import Stage
 from journeyman.strategies.running.runner import Runner
@@ -38,7 +36,7 @@ async def main(tasks: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         inside = echo_in(Path(folder))
         isolation = Isolation(homes=Path(folder, "homes"), tasks_per_child=10 * tasks)
-        async with Runner(SystemClock(), isolation=isolation).running() as runner:
+        async with Runner(isolation=isolation).running() as runner:
             first = await milliseconds(runner, inside)
             thread = replace(inside, runner="thread")
             pairs = [
@@ -67,7 +65,7 @@ async def milliseconds(runner: Runner, loaded: LoadedStrategy) -> float:
     context = Stage().context(loaded.name, task, Path())
     began = time.perf_counter()
     ended = await runner.run(loaded, task, context, timeout_seconds=60)
-    if not isinstance(ended, Finished):
+    if not isinstance(ended, Result):
         raise SystemExit(f"it did not work: {ended}")
     return 1000 * (time.perf_counter() - began)
 

@@ -101,7 +101,7 @@ OUTCOME = "async def on_outcome(self, task, outcome, ctx):"
     [
         pytest.param("1 / 0", "ZeroDivisionError", id="raises"),
         pytest.param("raise SystemExit", "SystemExit", id="exits"),
-        pytest.param("raise Decline('no')", "cannot end as Declined", id="declines"),
+        pytest.param("raise Decline('no')", "cannot raise Decline", id="declines"),
         pytest.param("ctx.state['x'] = {1}", "JSON", id="odd state"),
     ],
 )

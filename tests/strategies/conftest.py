@@ -6,30 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import BudgetView, Context
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import load_registry
-from journeyman.strategies.outcomes import Ended
+from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.runner import Runner
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-class LoopClock:
-    """The event loop's own time."""
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    def now(self) -> datetime:
-        return NOW
-
-    async def sleep(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
 
 
 class RecordingLog:
@@ -99,7 +85,7 @@ def load_file(folder: Path) -> Callable[..., LoadedStrategy]:
 
 @pytest.fixture
 def runner() -> Runner:
-    return Runner(LoopClock(), block_limit=0.2, grace_seconds=0.1)
+    return Runner(block_limit=0.2, grace_seconds=0.1)
 
 
 @pytest.fixture
@@ -107,12 +93,12 @@ def run_file(
     load_file: Callable[..., LoadedStrategy],
     make_context: Callable[..., Context],
     runner: Runner,
-) -> Callable[..., Awaitable[Ended]]:
+) -> Callable[..., Awaitable[RunOutcome]]:
     """Load a source text and run its strategy on one task."""
 
     async def run(
         source: str, *, seconds: float = 10, text: str = "", **changes: object
-    ) -> Ended:
+    ) -> RunOutcome:
         loaded = load_file(source)
         task = Task(id=TaskId("t1"), text=text, reward=1)
         context = make_context(**changes)

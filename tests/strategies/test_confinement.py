@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.environment import SystemClock
-from journeyman.domain.tasks import Task, TaskId
+from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
 from journeyman.strategies.child import confinement as reach
 from journeyman.strategies.child import landlock, syscall_filter
 from journeyman.strategies.child.confinement import NOT_KEPT, available, is_named
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Finished
 from journeyman.strategies.running.child import Isolation, orders_for
 from journeyman.strategies.running.runner import Runner
 
@@ -73,12 +71,12 @@ def attempt(
         isolation = Isolation(
             homes=secret.parent / "workspaces", private=(secret.parent,)
         )
-        runner = Runner(SystemClock(), isolation=isolation)
+        runner = Runner(isolation=isolation)
         task = Task(id=TaskId("t1"), text="{" + listing + "}")
         ended = await runner.run(loaded, task, make_context(), timeout_seconds=20)
-        assert isinstance(ended, Finished), ended
-        assert isinstance(ended.result.output, dict)
-        return ended.result.output
+        assert isinstance(ended, Result), ended
+        assert isinstance(ended.output, dict)
+        return ended.output
 
     return run
 

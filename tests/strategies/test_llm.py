@@ -18,6 +18,7 @@ import pytest
 from pydantic_ai import messages
 from pydantic_ai.models import function as function_models
 from pydantic_ai.models import test as test_models
+from tests.one_task import in_one_task
 from tests.strategies.llm_provider import (
     READ,
     WRITTEN,
@@ -57,7 +58,7 @@ def a_task(text: str = "Good morning", *, reward: int = 9, title: str = "") -> T
 
 @pytest.fixture
 async def server() -> AsyncIterator[Provider]:
-    async with provider() as made:
+    async with in_one_task(provider()) as made:
         yield made
 
 

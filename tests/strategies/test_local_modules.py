@@ -9,7 +9,7 @@ from journeyman.strategies.api import Context
 from journeyman.strategies.loading.loader import load
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
-from journeyman.strategies.outcomes import Crashed
+from journeyman.strategies.outcomes import StrategyError
 from journeyman.strategies.running.runner import Runner
 
 ECHO = """
@@ -161,7 +161,7 @@ async def test_a_bug_inside_a_helper_is_told_at_the_helper_s_line(
     task = Task(id=TaskId("t1"))
     ended = await runner.run(loaded, task, make_context(), timeout_seconds=9)
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.where == "strategies/_maths.py:2 in half"
     assert ended.traceback.count("File ") == 2
 

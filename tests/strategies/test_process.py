@@ -1,26 +1,20 @@
 """A strategy in its own process behaves as in any other runner, within its limits."""
 
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
 import pytest
+from tests.one_task import in_one_task
+from tests.strategies.endings import is_like
 
 from journeyman.domain.tasks import JSON, Result, Task, TaskId
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
-    TimedOut,
-)
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.runner import Runner
 
@@ -42,19 +36,6 @@ def written(body: str, *, form: str = "def", options: str = "") -> str:
     )
 
 
-class Clock:
-    """Time that really passes."""
-
-    def monotonic(self) -> float:
-        return time.monotonic()  # noqa: TID251 - processes live in real time
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-    async def sleep(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
-
-
 @pytest.fixture
 def homes(tmp_path: Path) -> Path:
     return tmp_path / "homes"
@@ -67,18 +48,19 @@ def isolation(homes: Path) -> Isolation:
 
 @pytest.fixture
 async def runner(isolation: Isolation) -> AsyncIterator[Runner]:
-    async with Runner(Clock(), grace_seconds=0.2, isolation=isolation).running() as it:
+    runner = Runner(grace_seconds=0.2, isolation=isolation)
+    async with in_one_task(runner.running()) as it:
         yield it
 
 
-Run = Callable[..., Awaitable[Ended]]
+Run = Callable[..., Awaitable[RunOutcome]]
 
 
 @pytest.fixture
 def run_file(runner: Runner, load_file: Load, make_context: MakeContext) -> Run:
     async def run(
         source: str, *, seconds: float = 20, text: str = "", **changes: object
-    ) -> Ended:
+    ) -> RunOutcome:
         loaded = load_file(source)
         task = Task(id=TaskId("t1"), text=text, reward=1)
         context = make_context(**changes)
@@ -87,9 +69,9 @@ def run_file(runner: Runner, load_file: Load, make_context: MakeContext) -> Run:
     return run
 
 
-def result_of(ended: Ended) -> Result:
-    assert isinstance(ended, Finished), ended
-    return ended.result
+def result_of(ended: RunOutcome) -> Result:
+    assert isinstance(ended, Result), ended
+    return ended
 
 
 def names_in(folder: Path) -> list[str]:
@@ -109,7 +91,7 @@ async def test_a_result_comes_back_whole(run_file: Run, form: str) -> None:
 
     ended = await run_file(written(body, form=form), text="häh \ud800")
 
-    assert isinstance(ended, Declined)  # the half of a pair has no UTF-8 form
+    assert isinstance(ended, Decline)  # the half of a pair has no UTF-8 form
     ended = await run_file(written(body, form=form), text="häh \u2028")
     assert result_of(ended) == Result(
         ["häh \u2028", {"a": None}], evidence={"by": "hand"}
@@ -132,23 +114,23 @@ if task.text == "odd":
 raise kinds[task.text]"""
     loaded = load_file(written(body))
 
-    async def end(text: str) -> Ended:
+    async def end(text: str) -> RunOutcome:
         task = Task(id=TaskId("t1"), text=text)
         return await runner.run(loaded, task, make_context(), timeout_seconds=20)
 
-    assert await end("decline") == Declined("too long", {"words": 9})
-    assert await end("later") == Later("not ready", 5)
-    assert await end("broken") == Broken("no key", "set it")
+    assert is_like(await end("decline"), Decline("too long", words=9))
+    assert is_like(await end("later"), RetryLater("not ready", after=5))
+    assert is_like(await end("broken"), Misconfigured("no key", fix="set it"))
     bug = await end("bug")
-    assert isinstance(bug, Crashed)
+    assert isinstance(bug, StrategyError)
     assert bug.error == "ValueError: boom"
     assert bug.where == "strategies/mine.py:16 in mine"
     assert "raise kinds[task.text]" in bug.traceback
     left = await end("exit")
-    assert isinstance(left, Crashed)
+    assert isinstance(left, StrategyError)
     assert left.error == "SystemExit: 3"
     odd = await end("odd")
-    assert isinstance(odd, Crashed)
+    assert isinstance(odd, StrategyError)
     assert odd.error.startswith("output is a set: give a str")
 
 
@@ -221,7 +203,7 @@ async def test_a_state_that_is_not_json_is_a_crash_and_changes_nothing(
 
     ended = await run_file(written("ctx.state['n'] = {1}\nreturn 1"), state=state)
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.error.startswith("ctx.state holds what JSON cannot say")
     assert state == {"n": 1}
 
@@ -253,7 +235,7 @@ async def test_a_process_is_replaced_after_so_many_tasks(
 ) -> None:
     isolation = Isolation(homes=homes, tasks_per_child=2)
     loaded = load_file(written("return os.getpid()"))
-    async with Runner(Clock(), isolation=isolation).running() as runner:
+    async with Runner(isolation=isolation).running() as runner:
         ends = [
             await runner.run(
                 loaded, Task(id=TaskId(f"t{n}")), make_context(), timeout_seconds=20
@@ -268,7 +250,7 @@ async def test_a_process_is_replaced_after_so_many_tasks(
 async def test_outside_of_running_each_task_has_its_own_process(
     homes: Path, load_file: Load, make_context: MakeContext
 ) -> None:
-    runner = Runner(Clock(), isolation=Isolation(homes=homes.parent))
+    runner = Runner(isolation=Isolation(homes=homes.parent))
     loaded = load_file(written("return os.getppid()"))
 
     ended = await runner.run(
@@ -321,7 +303,7 @@ async def test_an_environment_variable_is_passed_on_only_if_the_owner_says_so(
         monkeypatch.setenv(name, "C")
     isolation = Isolation(homes=homes, environment=("MODEL_KEY", "JOURNEYMAN_X"))
     loaded = load_file(written("return sorted(os.environ)"))
-    async with Runner(Clock(), isolation=isolation).running() as runner:
+    async with Runner(isolation=isolation).running() as runner:
         ended = await runner.run(
             loaded, Task(id=TaskId("t1")), make_context(), timeout_seconds=20
         )
@@ -342,7 +324,7 @@ async def test_a_strategy_that_does_not_load_in_its_process_is_broken_not_failed
         loaded, Task(id=TaskId("t1")), make_context(), timeout_seconds=20
     )
 
-    assert isinstance(ended, Broken)
+    assert isinstance(ended, Misconfigured)
     assert "E101" in ended.problem
 
 
@@ -381,7 +363,7 @@ async def test_a_new_generation_has_new_processes_and_the_old_ones_end(
 async def test_without_processes_it_runs_on_the_loop_as_in_simulated_time(
     load_file: Load, make_context: MakeContext
 ) -> None:
-    runner = Runner(Clock(), isolation=None)
+    runner = Runner(isolation=None)
     loaded = load_file(written("return os.getpid()"))
 
     ended = await runner.run(
@@ -397,7 +379,7 @@ async def test_what_a_killed_daemon_left_is_swept_away(
     (homes / "child-left" / "deep").mkdir(parents=True)
     (homes / "of-a-task").mkdir()
 
-    async with Runner(Clock(), isolation=isolation).running():
+    async with Runner(isolation=isolation).running():
         assert names_in(homes) == ["of-a-task"]
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.one_task import in_one_task
 
-from journeyman.daemon.environment import SystemClock
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
 from journeyman.strategies.child.confinement import available
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Crashed, Ended, Finished, TimedOut
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.runner import Runner
 
@@ -153,7 +153,7 @@ class Stage:
     ) -> None:
         self.runner, self.loaded, self.context = runner, loaded, context
 
-    async def ask(self, text: str, seconds: float = 20) -> Ended:
+    async def ask(self, text: str, seconds: float = 20) -> RunOutcome:
         task = Task(id=TaskId(text[:9]), text=text)
         return await self.runner.run(
             self.loaded, task, self.context(), timeout_seconds=seconds
@@ -174,8 +174,8 @@ async def stage(
     isolation = Isolation(
         homes=homes, memory_mb=200, processes=8, output_bytes=4_096, cpu_seconds=1
     )
-    runner = Runner(SystemClock(), grace_seconds=0.1, isolation=isolation)
-    async with runner.running():
+    runner = Runner(grace_seconds=0.1, isolation=isolation)
+    async with in_one_task(runner.running()):
         yield Stage(runner, load_file(SOURCE), make_context)
     assert still_in(homes) == []
 
@@ -193,8 +193,8 @@ def still_in(homes: Path) -> list[str]:
 async def is_well(stage: Stage, homes: Path, known: object) -> None:
     """Check that the next task works, and that nothing of the last one is left."""
     ended = await stage.ask("pid")
-    assert isinstance(ended, Finished)
-    assert ended.result.output != known
+    assert isinstance(ended, Result)
+    assert ended.output != known
     with anyio.fail_after(3):
         # One supervisor and one worker are to be there.
         while len(still_in(homes)) > 2:  # noqa: ASYNC110 - a process sets no Event
@@ -213,8 +213,8 @@ async def test_what_hangs_is_killed_with_all_that_it_started(
     ended = await stage.ask(what, seconds=0.2)
 
     assert ended == TimedOut(0.2)
-    assert isinstance(first, Finished)
-    await is_well(stage, homes, first.result.output)
+    assert isinstance(first, Result)
+    await is_well(stage, homes, first.output)
 
 
 async def test_what_it_left_running_ends_with_its_task(
@@ -222,7 +222,7 @@ async def test_what_it_left_running_ends_with_its_task(
 ) -> None:
     ended = await stage.ask("daemonizes")
 
-    assert isinstance(ended, Finished)
+    assert isinstance(ended, Result)
     await is_well(stage, homes, None)
 
 
@@ -245,7 +245,7 @@ async def test_what_breaks_its_process_costs_one_task(
 ) -> None:
     ended = await stage.ask(what)
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert words in ended.error
     await is_well(stage, homes, None)
 
@@ -253,8 +253,8 @@ async def test_what_breaks_its_process_costs_one_task(
 async def test_a_forked_copy_does_not_answer_too(stage: Stage, homes: Path) -> None:
     ended = await stage.ask("answers_twice")
 
-    assert isinstance(ended, Finished)
-    assert ended.result == Result("twice")
+    assert isinstance(ended, Result)
+    assert ended == Result("twice")
     await is_well(stage, homes, None)
 
 
@@ -264,7 +264,7 @@ async def test_a_flood_of_log_lines_is_cut_at_its_source(
 ) -> None:
     ended = await stage.ask("floods_the_log")
 
-    assert isinstance(ended, Finished)
+    assert isinstance(ended, Result)
     assert len(log.lines) < 250
     level, event, fields = log.lines[-1]
     assert (level, event) == ("warning", "lines of this log dropped")
@@ -289,8 +289,8 @@ async def test_it_cannot_kill_the_daemon_its_supervisor_or_other_children(
         lost = [pid for pid in siblings if pid not in alive()]
         group.cancel_scope.cancel()
 
-    assert isinstance(ended, Finished)
-    assert set(ended.result.output) == {"refused"}  # type: ignore[arg-type] # a list, as written above
+    assert isinstance(ended, Result)
+    assert set(ended.output) == {"refused"}  # type: ignore[arg-type] # a list, as written above
     assert lost == []
 
 
@@ -310,7 +310,7 @@ async def test_a_child_that_somebody_else_kills_costs_at_most_its_task(
     async with anyio.create_task_group() as group:
         group.start_soon(kill_while, 1)
         ended = await stage.ask("marks")
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert "its supervisor ended (-9)" in ended.error
     await stage.ask("pid")
     await kill_while(0)  # it waits for a task
@@ -330,13 +330,13 @@ async def test_a_file_that_ends_its_process_when_it_is_loaded_is_a_crash(
 ) -> None:
     loaded = load_file(SOURCE)
     loaded.path.write_text("print('bye'); import os, journeyman; os._exit(3)")
-    runner = Runner(SystemClock(), isolation=Isolation(homes=homes.parent))
+    runner = Runner(isolation=Isolation(homes=homes.parent))
 
     ended = await runner.run(
         loaded, Task(id=TaskId("t")), make_context(), timeout_seconds=20
     )
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.error.endswith("does not start: it ended by itself with exit code 3")
     assert ended.traceback == "bye"
 
@@ -352,7 +352,7 @@ from journeyman.strategies.running.runner import Isolation, Runner
 
 async def main(file, homes):
     (loaded,) = load_file(Path(file)).strategies
-    runner = Runner(SystemClock(), isolation=Isolation(homes=Path(homes)))
+    runner = Runner(isolation=Isolation(homes=Path(homes)))
     async with runner.running():
         task = Task(id=TaskId("t"), text="daemonizes_and_hangs")
         context = Stage().context("mine", task, Path(homes))

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journeyman.domain.tasks import Task, TaskId
+from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Decline
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry, load_registry
-from journeyman.strategies.outcomes import Declined, Ended, Finished
+from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.examples import check_examples
 from journeyman.strategies.running.runner import Runner
 
@@ -40,10 +41,10 @@ BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
 
 def run(
     runner: Runner, loaded: LoadedStrategy, context: Context, given_input: object
-) -> Ended:
+) -> RunOutcome:
     task = Task(id=TaskId("t1"), input=given_input)  # type: ignore[arg-type]  # any JSON
 
-    async def once() -> Ended:
+    async def once() -> RunOutcome:
         return await runner.run(loaded, task, context, timeout_seconds=20)
 
     return anyio.run(once)
@@ -114,7 +115,7 @@ def test_no_input_makes_it_crash(
     ended = run(runner, loaded, make_context(), given_input)
 
     assert "raised" not in verdict.reason
-    assert isinstance(ended, Finished | Declined)
+    assert isinstance(ended, Result | Decline)
 
 
 HOSTILE = [
@@ -164,9 +165,9 @@ def test_hostile_input_is_declined_or_borne(
     ended = run(runner, REGISTRY.find(name), make_context(), given_input)
 
     if reason is None:
-        assert isinstance(ended, Finished)
+        assert isinstance(ended, Result)
     else:
-        assert isinstance(ended, Declined)
+        assert isinstance(ended, Decline)
         assert reason in ended.reason
 
 
@@ -198,5 +199,5 @@ def test_a_table_is_aggregated_by_the_letter_or_declined(
 ) -> None:
     ended = run(runner, REGISTRY.find("csv_aggregate"), make_context(), given_input)
 
-    found = ended.result.output if isinstance(ended, Finished) else None
+    found = ended.output if isinstance(ended, Result) else None
     assert found == output

@@ -7,22 +7,16 @@ from collections.abc import Awaitable, Callable, Iterator
 import anyio
 import anyio.lowlevel
 import pytest
+from tests.strategies.endings import is_like
 
 from journeyman.domain.tasks import JSON, Result, Task, TaskId
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
-    TimedOut,
-)
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.runner import Runner
 
-Run = Callable[..., Awaitable[Ended]]
+Run = Callable[..., Awaitable[RunOutcome]]
 Load = Callable[..., LoadedStrategy]
 
 TASK = Task(id=TaskId("t1"), text="a b")
@@ -55,7 +49,7 @@ async def test_a_result_comes_back_whole(run_file: Run, form: str) -> None:
 
     ended = await run_file(written(body, form=form))
 
-    assert ended == Finished(Result([1, "two"], evidence={"by": "hand"}), 0.0)
+    assert ended == Result([1, "two"], evidence={"by": "hand"})
 
 
 @FORMS
@@ -68,7 +62,7 @@ async def test_a_bare_value_is_a_result(
 ) -> None:
     ended = await run_file(written(f"return {expression}", form=form))
 
-    assert ended == Finished(Result(output), 0.0)
+    assert ended == Result(output)
 
 
 @FORMS
@@ -77,19 +71,25 @@ async def test_a_bare_value_is_a_result(
     [
         (
             "Decline('too long', words=9, what={1})",
-            Declined("too long", {"words": 9, "what": "{1}"}),
+            Decline("too long", words=9, what="{1}"),
         ),
-        ("RetryLater('not ready', after=5)", Later("not ready", 5)),
-        ("RetryLater()", Later("", 60)),
-        ("Misconfigured('no key', fix='set it')", Broken("no key", "set it")),
-        ("Misconfigured(fix='set the key')", Broken("set the key", "set the key")),
-        ("Decline('half \\ud800')", Declined("half \\ud800", {})),
+        ("RetryLater('not ready', after=5)", RetryLater("not ready", after=5)),
+        ("RetryLater()", RetryLater("", after=60)),
+        (
+            "Misconfigured('no key', fix='set it')",
+            Misconfigured("no key", fix="set it"),
+        ),
+        (
+            "Misconfigured(fix='set the key')",
+            Misconfigured("set the key", fix="set the key"),
+        ),
+        ("Decline('half \\ud800')", Decline("half \\ud800")),
     ],
 )
 async def test_a_deliberate_end_is_told_apart_from_a_bug(
-    run_file: Run, form: str, raised: str, expected: Ended
+    run_file: Run, form: str, raised: str, expected: RunOutcome
 ) -> None:
-    assert await run_file(written(f"raise {raised}", form=form)) == expected
+    assert is_like(await run_file(written(f"raise {raised}", form=form)), expected)
 
 
 @FORMS
@@ -110,7 +110,7 @@ async def test_whatever_else_is_raised_is_a_crash(
 ) -> None:
     ended = await run_file(written(f"raise {raised}", form=form))
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
 
 
 @FORMS
@@ -119,7 +119,7 @@ async def test_a_crash_points_at_the_authors_own_line(run_file: Run, form: str) 
 
     ended = await run_file(written(body, form=form), text="{oops")
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.error.startswith("JSONDecodeError: Expecting property name")
     assert ended.where == "strategies/mine.py:8 in mine"
     assert ended.traceback.count("File") == 1
@@ -133,7 +133,7 @@ async def test_an_exception_that_cannot_be_shown_is_still_a_crash(
 
     ended = await run_file(written(body))
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.error == "Odd: (cannot be shown)"
 
 
@@ -159,7 +159,7 @@ async def test_a_result_that_is_not_json_is_a_crash_with_a_clear_text(
 ) -> None:
     ended = await run_file(written(f"return {expression}"))
 
-    assert isinstance(ended, Crashed)
+    assert isinstance(ended, StrategyError)
     assert ended.error.startswith(error)
     assert ended.where == "strategies/mine.py:6 in run"
 
@@ -167,7 +167,7 @@ async def test_a_result_that_is_not_json_is_a_crash_with_a_clear_text(
 async def test_half_a_surrogate_pair_in_the_result_is_no_bug_of_the_strategy(
     run_file: Run,
 ) -> None:
-    assert isinstance(await run_file(written(r"return '\ud800'")), Declined)
+    assert isinstance(await run_file(written(r"return '\ud800'")), Decline)
 
 
 @FORMS
@@ -176,7 +176,7 @@ async def test_a_field_missing_from_the_input_is_declined_before_the_run(
 ) -> None:
     source = written("return 1", form=form, options=", inputs={'n': int}")
 
-    assert await run_file(source) == Declined("the input has no 'n'")
+    assert is_like(await run_file(source), Decline("the input has no 'n'"))
 
 
 async def test_run_is_given_only_the_arguments_that_it_names(
@@ -193,14 +193,14 @@ async def test_run_is_given_only_the_arguments_that_it_names(
 
     ended = await runner.run(loaded, task, make_context(), timeout_seconds=9)
 
-    assert ended == Finished(Result(["x", 2, 8]), 0.0)
+    assert ended == Result(["x", 2, 8])
 
 
 async def test_a_plain_def_may_run_on_the_loop(run_file: Run) -> None:
     body = "asyncio.get_running_loop()\nreturn 'here'"
     source = written(body, form="def", options=", runner='loop'")
 
-    assert await run_file(source) == Finished(Result("here"), 0.0)
+    assert await run_file(source) == Result("here")
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ async def test_a_strategy_that_blocks_the_loop_is_interrupted_and_gets_no_more_w
 ) -> None:
     ended = await run_file(written(body))
 
-    assert isinstance(ended, Broken)
+    assert isinstance(ended, Misconfigured)
     assert ended.problem.startswith(
         "blocked the event loop for 0.2 s at strategies/mine.py:"
     )
@@ -358,7 +358,7 @@ async def test_a_strategy_that_leaves_too_many_threads_behind_gets_no_more_work(
 ) -> None:
     loaded = load_file(written("ctx.state['gate'].wait()\nreturn 1", form="def"))
 
-    async def once() -> Ended:
+    async def once() -> RunOutcome:
         context = make_context(state={"gate": gate})
         return await runner.run(loaded, TASK, context, timeout_seconds=0.01)
 
@@ -370,12 +370,12 @@ async def test_a_strategy_that_leaves_too_many_threads_behind_gets_no_more_work(
     await anyio.wait_all_tasks_blocked()
 
     assert ended[:3] == [TimedOut(0.01)] * 3
-    assert isinstance(ended[3], Broken)
+    assert isinstance(ended[3], Misconfigured)
     assert "3 of its runs never ended" in ended[3].problem
     after = await runner.run(
         loaded, TASK, make_context(state={"gate": gate}), timeout_seconds=9
     )
-    assert after == Finished(Result(1), 0.0)
+    assert after == Result(1)
 
 
 async def test_progress_from_a_thread_is_told_on_the_loop(run_file: Run) -> None:

@@ -115,7 +115,7 @@ def test_the_test_of_the_study_works_as_printed(
         ("fine", "completed", ""),
         ("skip", "skipped", "not today"),
         ("decline", "declined", "too hard"),
-        ("later", "later", "not ready"),
+        ("later", "retry_later", "not ready"),
         ("misconfigured", "misconfigured", "no key"),
     ],
 )

@@ -104,7 +104,6 @@ class Daemon:
         self._shutdown = shutdown
         isolation = isolation_of(settings.isolation, agent.directory)
         self._runner = Runner(
-            environment.clock,
             block_limit=environment.block_limit,
             isolation=isolation if environment.has_processes else None,
         )

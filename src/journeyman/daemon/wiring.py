@@ -327,7 +327,7 @@ def build_plugins(
     """
     hooks = Hooks(
         lifecycle=components.lifecycle,
-        caller=HookCaller(environment.clock, block_limit=environment.block_limit),
+        caller=HookCaller(block_limit=environment.block_limit),
         journal=agent.journal,
         seconds=settings.containment.hook_seconds,
         log=environment.log,

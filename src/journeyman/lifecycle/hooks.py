@@ -24,10 +24,10 @@ from journeyman.lifecycle import events
 from journeyman.lifecycle.lifecycle import Lifecycle
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.observability.events import Log
-from journeyman.strategies.api import OutcomeName, OutcomeReport
+from journeyman.strategies.api import Misconfigured, OutcomeName, OutcomeReport
 from journeyman.strategies.loading.importing import forget, package_of
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
-from journeyman.strategies.outcomes import Broken, Crashed
+from journeyman.strategies.outcomes import StrategyError
 from journeyman.strategies.running.hooks import GRACE_SECONDS, HookAnswer, HookCaller
 
 MOST_FAILURES: Final = 3
@@ -55,7 +55,7 @@ class _Member:
     is_ending: bool = False
     failures: Counter[str] = field(default_factory=Counter)
     """By hook, in a row."""
-    unfit: Broken | None = None
+    unfit: Misconfigured | None = None
     """What its `on_start` said, if that was that it cannot work."""
 
 
@@ -117,7 +117,7 @@ class Hooks:
 
     async def _start(self, loaded: LoadedStrategy) -> None:
         answer = await self.call(loaded, "on_start")
-        if isinstance(answer.failure, Broken):
+        if isinstance(answer.failure, Misconfigured):
             self._members[loaded].unfit = answer.failure
 
     async def _end(self, loaded: LoadedStrategy) -> None:
@@ -224,7 +224,7 @@ class Hooks:
         memory = self._lifecycle.memory
         fault = memory.fault(loaded.name)
         if fault:
-            self._tell(loaded, name, Crashed(fault, "", ""))
+            self._tell(loaded, name, StrategyError(fault))
         elif memory.has_changed(loaded.name):
             with self._journal.tx("strategy state"):
                 memory.save(loaded.name)
@@ -242,10 +242,10 @@ class Hooks:
             self._log.emit(
                 events.HOOK_MUTED, strategy=loaded.name, hook=name, failures=failures
             )
-        if name in MAY_BAR and isinstance(answer.failure, Broken):
+        if name in MAY_BAR and isinstance(answer.failure, Misconfigured):
             self._bar(loaded, answer.failure)
 
-    def _bar(self, loaded: LoadedStrategy, said: Broken) -> None:
+    def _bar(self, loaded: LoadedStrategy, said: Misconfigured) -> None:
         if self._lifecycle.active.is_current(loaded):
             with self._journal.tx("strategy misconfigured"):
                 self._lifecycle.quarantine.bar(loaded.name, said.problem, said.fix)

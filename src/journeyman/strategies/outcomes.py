@@ -1,74 +1,69 @@
-"""How a run can end, as the daemon sees it: one of six."""
+"""How a run can end: a result, what the author raised, an error, or a time-out."""
 
 import json
 import math
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from journeyman.domain.tasks import Result
-from journeyman.domain.text import describe, printable
+from journeyman.domain.text import describe, storable
 from journeyman.strategies.api import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.watchdog import BlockedError
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """The work is done; the result is known to be JSON of a fair size."""
-
-    result: Result
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """The strategy gave the task up; not a failure."""
-
-    reason: str
-    details: Mapping[str, bool | int | str | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """The same task is to be run again."""
-
-    reason: str
-    after: float
-    """Seconds to wait at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The strategy cannot work until its file or its settings change."""
-
-    problem: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Crashed:
-    """A bug of the strategy."""
+class StrategyError:
+    """A bug in the strategy."""
 
     error: str
     """Such as "ValueError: too few columns"."""
-    where: str
+    where: str = ""
     """Such as "strategies/x.py:12 in run": the last line of the author's own code."""
-    traceback: str
+    traceback: str = ""
     """The author's own frames only, the deepest last."""
+
+    def __str__(self) -> str:
+        return f"{self.error} ({self.where})" if self.where else self.error
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """The strategy was still at it when its time was over."""
+    """The run did not finish within its time limit."""
 
-    seconds: float
-    """The limit."""
+    limit: float
+    """In seconds."""
+
+    def __str__(self) -> str:
+        return f"not done within {self.limit:g} s"
 
 
-Ended: TypeAlias = Finished | Declined | Later | Broken | Crashed | TimedOut
+RunOutcome: TypeAlias = (
+    Result | Decline | RetryLater | Misconfigured | StrategyError | TimedOut
+)
+"""A `Result` here is known to be JSON of an acceptable size."""
+
+RunWord: TypeAlias = Literal[
+    "result", "declined", "retry_later", "misconfigured", "failed"
+]
+
+
+def summarize(outcome: RunOutcome) -> tuple[RunWord, str]:
+    """Return the word for an outcome, and why it is not a result."""
+    match outcome:
+        case Result():
+            return "result", ""
+        case Decline():
+            return "declined", str(outcome)
+        case RetryLater():
+            return "retry_later", outcome.reason
+        case Misconfigured():
+            return "misconfigured", outcome.problem
+        case StrategyError() | TimedOut():
+            return "failed", str(outcome)
 
 
 MAX_BYTES: Final = 1_048_576
@@ -138,45 +133,46 @@ def _check_size(value: list[object]) -> None:
         raise ResultError(f"{size} bytes as JSON are too many (limit {MAX_BYTES})")
 
 
-def of_return(loaded: LoadedStrategy, returned: object, seconds: float) -> Ended:
-    """Judge what `run` returned after so many seconds."""
+def outcome_of_return(loaded: LoadedStrategy, returned: object) -> RunOutcome:
+    """Return the outcome of a run that returned a value."""
     try:
-        return Finished(to_result(returned), seconds)
+        return to_result(returned)
     except UnicodeEncodeError:
-        # What came out broken went in broken: no bug of the strategy.
-        return Declined("the result has no UTF-8 form; the task's text has none either")
+        # The broken text came in with the task, so this is not the strategy's bug.
+        return Decline("the result has no UTF-8 form; the task's text has none either")
     except ResultError as error:
-        return _crash(loaded, str(error))
+        return _error(loaded, str(error))
 
 
-def of_exception(
+def outcome_of_exception(
     loaded: LoadedStrategy, error: BaseException, block_limit: float | None = None
-) -> Ended:
-    """Judge what `run` raised; `block_limit` is told of when it was broken."""
+) -> RunOutcome:
+    """Return the outcome of a run that raised.
+
+    Args:
+        loaded: the strategy.
+        error: what it raised.
+        block_limit: the limit that a BlockedError exceeded.
+    """
     match error:
-        case Decline():
-            details = {name: _plain(value) for name, value in error.details.items()}
-            return Declined(printable(error.reason), details)
-        case RetryLater():
-            return Later(printable(error.reason), error.after)
-        case Misconfigured():
-            return Broken(printable(error.problem), printable(error.fix))
+        case Decline() | RetryLater() | Misconfigured():
+            return storable_copy(error)
         case BlockedError():
             return _blocked(loaded, error, block_limit)
         case _:
-            return _crash(loaded, describe(error), error)
+            return _error(loaded, describe(error), error)
 
 
-def _crash(
+def _error(
     loaded: LoadedStrategy, text: str, error: BaseException | None = None
-) -> Crashed:
+) -> StrategyError:
     """Point at the author's own last line, and leave our frames out."""
     frames = traceback.extract_tb(error.__traceback__) if error else []
     own = {str(path) for path in (loaded.path, *loaded.sources)}
     mine = [frame for frame in frames if frame.filename in own]
     path = Path(mine[-1].filename) if mine else loaded.path
     place = f"{mine[-1].lineno} in {mine[-1].name}" if mine else f"{loaded.line} in run"
-    return Crashed(
+    return StrategyError(
         error=text,
         where=f"{_short(path)}:{place}",
         traceback="".join(traceback.format_list(mine)) + text,
@@ -185,17 +181,33 @@ def _crash(
 
 def _blocked(
     loaded: LoadedStrategy, error: BlockedError, limit: float | None
-) -> Broken:
-    """Rest a strategy that stopped everybody: it would do so at its every task."""
-    where = _crash(loaded, "", error).where
-    return Broken(
+) -> Misconfigured:
+    """Quarantine a strategy that blocked the loop: every task would do it again."""
+    where = _error(loaded, "", error).where
+    return Misconfigured(
         f"blocked the event loop for {limit} s at {where}, and every task with it",
-        "use a plain def, which runs in a thread, or await what takes long",
+        fix="use a plain def, which runs in a thread, or await what takes long",
     )
 
 
-def _plain(value: object) -> bool | int | str | None:
-    return value if isinstance(value, bool | int | None) else printable(value)
+def storable_copy(
+    raised: Decline | RetryLater | Misconfigured,
+) -> Decline | RetryLater | Misconfigured:
+    """Return a copy whose texts are safe to print, without the author's frames."""
+    match raised:
+        case Decline():
+            copy = Decline(storable(raised.reason))
+            copy.details = {
+                storable(name): value
+                if isinstance(value, bool | int | None)
+                else storable(value)
+                for name, value in raised.details.items()
+            }
+            return copy
+        case RetryLater():
+            return RetryLater(storable(raised.reason), after=raised.after)
+        case Misconfigured():
+            return Misconfigured(storable(raised.problem), fix=storable(raised.fix))
 
 
 def _short(path: Path) -> str:

@@ -16,15 +16,7 @@ from journeyman.strategies.api.strategy import Strategy
 from journeyman.strategies.loading.candidates import strategy_in
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import Loading, load_class, load_file
-from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
-    TimedOut,
-)
+from journeyman.strategies.outcomes import RunWord, StrategyError, summarize
 from journeyman.strategies.running.rehearsal import (
     NOW,
     LogLine,
@@ -103,9 +95,6 @@ def _find(path: Path, root: Path | None) -> Path:
     raise StrategyNotLoadedError(f"there is no file {path} in {Path.cwd()}{here}")
 
 
-RunOutcome: TypeAlias = Literal[
-    "completed", "skipped", "declined", "later", "misconfigured", "failed"
-]
 STARTER_CREDITS: Final = 100
 """What a new agent has (contract section 1)."""
 
@@ -114,10 +103,10 @@ STARTER_CREDITS: Final = 100
 class Run:
     """What came of one task."""
 
-    outcome: RunOutcome
+    outcome: Literal["completed", "skipped"] | RunWord
     """`completed`: done, and paid. `skipped`: not wanted. `declined`: given up.
-    `later`: to be run again. `misconfigured`: its owner must act. `failed`: a bug, or
-    out of time."""
+    `retry_later`: to be run again. `misconfigured`: its owner must act. `failed`: a
+    bug, or a time-out."""
     reason: str
     """Why it is not completed; empty when it is."""
     credits: int
@@ -174,7 +163,7 @@ class FakeAgent:
         """Do the same inside a running event loop."""
         loaded = await self._loaded(strategy, params)
         rehearsal = await rehearse(loaded, task, self._stage(loaded.name))
-        run = _judged(rehearsal, task)
+        run = _run(rehearsal, task)
         self.credits += run.credits
         await self._tell(loaded, task, run)
         return run
@@ -253,41 +242,26 @@ class FakeAgent:
         )
 
 
-def _judged(rehearsal: Rehearsal, task: Task) -> Run:
-    verdict, ended = rehearsal.verdict, rehearsal.ended
-    if ended is None:
+def _run(dry_run: Rehearsal, task: Task) -> Run:
+    outcome = dry_run.outcome
+    if outcome is None:
         return Run(
-            outcome="skipped", reason=verdict.reason, credits=0, logs=rehearsal.log
+            outcome="skipped",
+            reason=dry_run.verdict.reason,
+            credits=0,
+            logs=dry_run.log,
         )
-    outcome, reason = _told(ended)
-    done = ended.result if isinstance(ended, Finished) else None
+    word, reason = summarize(outcome)
+    done = outcome if isinstance(outcome, Result) else None
     return Run(
-        outcome=outcome,
+        outcome="completed" if word == "result" else word,
         reason=reason,
         credits=task.reward if done else 0,
-        logs=rehearsal.log,
-        traceback=ended.traceback if isinstance(ended, Crashed) else "",
+        logs=dry_run.log,
+        traceback=outcome.traceback if isinstance(outcome, StrategyError) else "",
         handed_in=done,
-        cost=rehearsal.cost,
+        cost=dry_run.cost,
     )
-
-
-def _told(ended: Ended) -> tuple[RunOutcome, str]:
-    told: tuple[RunOutcome, str]
-    match ended:
-        case Finished():
-            told = "completed", ""
-        case Declined(reason):
-            told = "declined", reason
-        case Later(reason):
-            told = "later", reason
-        case Broken(problem):
-            told = "misconfigured", problem
-        case Crashed(error, where):
-            told = "failed", f"{error} ({where})"
-        case TimedOut(seconds):
-            told = "failed", f"not done within {seconds:g} s"
-    return told
 
 
 class RecordingLog:

@@ -12,11 +12,12 @@ import anyio
 from journeyman.daemon.environment import SystemClock
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.domain.text import UntrustedText
+from journeyman.strategies.api.outcomes import Misconfigured
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
-from journeyman.strategies.outcomes import Broken, Crashed, Ended, TimedOut
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.examples import run_examples
-from journeyman.strategies.running.rehearsal import Stage, new_runner, rehearse
+from journeyman.strategies.running.rehearsal import Stage, rehearse
 from journeyman.strategies.running.runner import Runner
 from journeyman.testing.agent import Subject, load
 
@@ -170,7 +171,7 @@ async def _wants(loaded: LoadedStrategy, findings: _Findings) -> None:
 
 
 async def _runs(loaded: LoadedStrategy, findings: _Findings) -> None:
-    async with new_runner().running() as runner:
+    async with Runner().running() as runner:
         for name, task in _tasks(loaded):
             await _run(loaded, findings, runner, name, task)
 
@@ -182,7 +183,7 @@ async def _run(
     rehearsal = await rehearse(
         loaded, task, stage, timeout_seconds=LIMIT_SECONDS, runner=runner
     )
-    if fault := _fault(rehearsal.ended):
+    if fault := _fault(rehearsal.outcome):
         findings.add("run fails", f"on {name}: {fault}")
     if _frozen(task) != before:
         findings.add("run changes the task", f"on {name}")
@@ -247,14 +248,12 @@ def _verdict(loaded: LoadedStrategy, task: Task) -> str:
     return Registry([loaded]).choose(task).verdicts[0].reason
 
 
-def _fault(ended: Ended | None) -> str:
-    match ended:
-        case Crashed(error, where):
-            return f"{error} ({where})"
-        case TimedOut(seconds):
-            return f"still at it after {seconds:g} s"
-        case Broken(problem):
-            return f"{problem}; give it the parameters that it needs"
+def _fault(outcome: RunOutcome | None) -> str:
+    match outcome:
+        case StrategyError() | TimedOut():
+            return str(outcome)
+        case Misconfigured():
+            return f"{outcome}; give it the parameters that it needs"
         case _:
             return ""
 

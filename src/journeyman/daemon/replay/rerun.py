@@ -4,22 +4,14 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from journeyman.domain.tasks import Output
+from journeyman.domain.tasks import Output, Result
 from journeyman.journal.recordings import RecordedDecision
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
-    TimedOut,
-)
+from journeyman.strategies.outcomes import RunOutcome, RunWord, summarize
 from journeyman.strategies.running.rehearsal import Stage, rehearse
 from journeyman.strategies.running.runner import Runner
 
-Word = Literal["same", "different", "declined", "later", "misconfigured", "failed"]
+Word = Literal["same", "different"] | RunWord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,29 +38,19 @@ async def rerun(
     rehearsal = await rehearse(
         loaded, done.task, Stage(now=lambda: sighting.at), anyway=True, runner=runner
     )
-    return _told(rehearsal.ended, done.result.output)
+    return _told(rehearsal.outcome, done.result.output)
 
 
-def _told(ended: Ended | None, before: Output) -> Rerun:
-    told: tuple[Word, str] = ("failed", "it did not run")
-    match ended:
-        case Finished(result):
-            is_same = _plain(result.output) == _plain(before)
-            word: Word = "same" if is_same else "different"
-            return Rerun(word=word, result=result.output, recorded=before)
-        case Declined(reason):
-            told = ("declined", reason)
-        case Later(reason):
-            told = ("later", reason)
-        case Broken(problem):
-            told = ("misconfigured", problem)
-        case Crashed(error, where):
-            told = ("failed", f"{error} ({where})")
-        case TimedOut(limit):
-            told = ("failed", f"not done within {limit:g} s")
-        case None:
-            pass
-    return Rerun(word=told[0], reason=told[1], recorded=before)
+def _told(outcome: RunOutcome | None, before: Output) -> Rerun:
+    if outcome is None:
+        return Rerun(word="failed", reason="it did not run", recorded=before)
+    word, reason = summarize(outcome)
+    if not isinstance(outcome, Result):
+        return Rerun(word=word, reason=reason, recorded=before)
+    is_same = _plain(outcome.output) == _plain(before)
+    return Rerun(
+        word="same" if is_same else "different", result=outcome.output, recorded=before
+    )
 
 
 def _plain(value: object) -> str:

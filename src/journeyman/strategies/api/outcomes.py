@@ -1,9 +1,9 @@
 """How a run may end other than with a result. Anything else that is raised is a bug.
 
 Exception
-`- Ending           raised by a strategy on purpose
+`- RunEnding        raised by a strategy on purpose
    |- Decline       give the claim up; not a failure
-   |- RetryLater    the world is not ready; try the same task again later
+   |- RetryLater    something outside is not ready; try the same task again later
    `- Misconfigured the strategy cannot work until its owner acts
 """
 
@@ -16,20 +16,25 @@ class RunEnding(Exception):  # noqa: N818 - it ends a run on purpose; it is not 
 
 
 class Decline(RunEnding):
-    """This task is not for us after all: give the claim up. Not a failure."""
+    """This task is not for the strategy after all: give the claim up. No failure."""
 
     def __init__(self, reason: str, **details: object) -> None:
-        """Say why; `details` are shown beside it: `Decline("too long", words=9)`."""
+        """State why; `details` are shown beside it: `Decline("too long", words=9)`."""
         super().__init__(reason)
         self.reason = reason
         self.details = details
+
+    def __str__(self) -> str:
+        """Return the reason, and the details beside it: "too long (words=9)"."""
+        told = ", ".join(f"{name}={value}" for name, value in self.details.items())
+        return f"{self.reason} ({told})" if told else self.reason
 
 
 class RetryLater(RunEnding):
     """Something outside is not ready: run the same task again after a while."""
 
     def __init__(self, reason: str = "", *, after: float = 60) -> None:
-        """Say why, and how many seconds to wait at least."""
+        """State why, and the least number of seconds to wait."""
         if not 0 <= after < float("inf"):
             raise ValueError(f"RetryLater(after={after!r}): give seconds, 0 or more")
         super().__init__(reason)
@@ -38,10 +43,10 @@ class RetryLater(RunEnding):
 
 
 class Misconfigured(RunEnding):
-    """The strategy cannot work as it is set up: it rests until its owner acts."""
+    """The strategy cannot work as it is set up: quarantine until its owner acts."""
 
     def __init__(self, problem: str = "", *, fix: str = "") -> None:
-        """Say what is wrong, and what the owner should do."""
+        """State what is wrong, and what the owner should do."""
         super().__init__(problem or fix or "the strategy is misconfigured")
         self.problem = str(self)
         self.fix = fix

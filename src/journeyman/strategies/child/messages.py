@@ -1,7 +1,6 @@
 """Messages over a pipe: four bytes of length, then that much JSON in ASCII."""
 
 import json
-import math
 import os
 import struct
 from dataclasses import asdict, dataclass, fields
@@ -9,17 +8,20 @@ from datetime import datetime
 from typing import Any, Final, Self, TypeAlias
 
 from journeyman.domain.tasks import Result, Task
-from journeyman.domain.text import printable
-from journeyman.strategies.api import BudgetView, Context
+from journeyman.domain.text import storable
+from journeyman.strategies.api import (
+    BudgetView,
+    Context,
+    Decline,
+    Misconfigured,
+    RetryLater,
+)
 from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
     ResultError,
+    RunOutcome,
+    StrategyError,
     TimedOut,
+    storable_copy,
     to_result,
 )
 
@@ -130,72 +132,67 @@ LONGEST_TRACEBACK: Final = 20_000
 """In characters."""
 
 
-def ended_message(ended: Ended) -> Message:
-    """Give an ending as JSON."""
-    match ended:
-        case Finished(result):
-            evidence = dict(result.evidence)
-            return {"is": "finished", "output": result.output, "evidence": evidence}
-        case Declined(reason, details):
-            return {"is": "declined", "reason": reason, "details": dict(details)}
-        case Later(reason, after):
-            return {"is": "later", "reason": reason, "after": after}
-        case Broken(problem, fix):
-            return {"is": "broken", "problem": problem, "fix": fix}
-        case Crashed(error, where, traceback):
-            told = {"error": error, "where": where, "traceback": traceback}
-            return {"is": "crashed", **told}
+def outcome_message(outcome: RunOutcome) -> Message:
+    """Return the outcome of a run as JSON."""
+    match outcome:
+        case Result():
+            evidence = dict(outcome.evidence)
+            return {"is": "result", "output": outcome.output, "evidence": evidence}
+        case Decline():
+            details = dict(outcome.details)
+            return {"is": "decline", "reason": outcome.reason, "details": details}
+        case RetryLater():
+            return {"is": "retry", "reason": outcome.reason, "after": outcome.after}
+        case Misconfigured():
+            told = {"problem": outcome.problem, "fix": outcome.fix}
+            return {"is": "misconfigured", **told}
+        case StrategyError():
+            return {"is": "error", **asdict(outcome)}
         case TimedOut():
-            raise ValueError("only the daemon says that the time is over")
+            raise ValueError("only the daemon measures the time of a run")
 
 
-def ended_from(message: Message, seconds: float) -> Ended:
-    """Read an ending; a result is checked as any other runner's is.
+def outcome_from(message: Message) -> RunOutcome:
+    """Read an outcome; what the child sends is checked here, whatever it checked.
 
     Raises:
-        FrameError: it is none of the endings.
+        FrameError: it is not a valid outcome.
     """
     match message:
-        case {"is": "finished", "output": output, "evidence": dict(evidence)}:
-            return _finished(output, evidence, seconds)
-        case {"is": "declined", "reason": str(reason), "details": dict(details)}:
-            return Declined(printable(reason), _plain(details))
-        case {"is": "later", "reason": str(reason), "after": int() | float() as after}:
-            return Later(printable(reason), _fair(after))
-        case {"is": "broken", "problem": str(problem), "fix": str(fix)}:
-            return Broken(printable(problem), printable(fix))
+        case {"is": "result", "output": output, "evidence": dict(evidence)}:
+            return _result(output, evidence)
+        case {"is": "decline", "reason": str(reason), "details": dict(details)}:
+            decline = Decline(reason)
+            decline.details = details
+            return storable_copy(decline)
+        case {"is": "retry", "reason": str(reason), "after": int() | float() as after}:
+            return _retry_later(reason, after)
+        case {"is": "misconfigured", "problem": str(problem), "fix": str(fix)}:
+            return storable_copy(Misconfigured(problem, fix=fix))
         case {
-            "is": "crashed",
+            "is": "error",
             "error": str(error),
             "where": str(where),
             "traceback": str(traceback),
         }:
             trace = traceback[-LONGEST_TRACEBACK:].encode(errors="backslashreplace")
-            return Crashed(printable(error), printable(where), trace.decode())
+            return StrategyError(storable(error), storable(where), trace.decode())
         case _:
-            raise FrameError("a run ended in no known way")
+            raise FrameError("a run ended in an unknown way")
 
 
-def _finished(output: Any, evidence: dict[str, Any], seconds: float) -> Ended:  # noqa: ANN401 - any JSON
+def _result(output: Any, evidence: dict[str, Any]) -> Result:  # noqa: ANN401 - any JSON
     try:
-        return Finished(to_result(Result(output, evidence=evidence)), seconds)
+        return to_result(Result(output, evidence=evidence))
     except (ResultError, UnicodeEncodeError) as error:
-        raise FrameError(f"a result that was not checked: {error}") from error
+        raise FrameError(f"an invalid result: {error}") from error
 
 
-def _plain(details: dict[str, Any]) -> dict[str, bool | int | str | None]:
-    return {
-        printable(name): value
-        if isinstance(value, bool | int | None)
-        else printable(value)
-        for name, value in details.items()
-    }
-
-
-def _fair(after: float) -> float:
-    if not (math.isfinite(after) and after >= 0):
-        raise FrameError(f"a wait of {after!r} seconds")
-    return float(after)
+def _retry_later(reason: str, after: float) -> RunOutcome:
+    try:
+        return storable_copy(RetryLater(reason, after=float(after)))
+    except (ValueError, OverflowError) as error:
+        raise FrameError(str(error)) from error
 
 
 _NAMES = tuple(field.name for field in fields(Task))

@@ -27,8 +27,8 @@ from journeyman.strategies.child.messages import (
     Message,
     Orders,
     budget_from,
-    ended_message,
     moment_in,
+    outcome_message,
     pack,
     read_frame,
     task_from,
@@ -38,7 +38,12 @@ from journeyman.strategies.loading.installed import installed
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load as load_folder
 from journeyman.strategies.loading.loader import load_file
-from journeyman.strategies.outcomes import Crashed, Ended, of_exception, of_return
+from journeyman.strategies.outcomes import (
+    RunOutcome,
+    StrategyError,
+    outcome_of_exception,
+    outcome_of_return,
+)
 
 LONGEST_NOTE: Final = 200
 """Characters that say what a cost was for."""
@@ -148,14 +153,14 @@ class Running:
         state = message["state"]
         before = _written(state)
         context = self._context(message, log)
-        ended = self._call(message, context)
+        outcome = self._call(message, context)
         try:
             changes = _changes(before, state)
         except (TypeError, ValueError, RecursionError) as error:
-            ended = self._misused_state(error)
+            outcome = self._misused_state(error)
             changes = {"set": {}, "gone": []}
         told = {"run": message["run"], "dropped": log.dropped, "state": changes}
-        return told | {"ended": ended_message(ended)}
+        return told | {"ended": outcome_message(outcome)}
 
     def _context(self, message: Message, log: ChildLog) -> Context:
         began = time.monotonic()  # noqa: TID251 - the daemon's clock, carried on here
@@ -183,7 +188,7 @@ class Running:
         self._stop = context.end
         return context
 
-    def _call(self, message: Message, context: Context) -> Ended:
+    def _call(self, message: Message, context: Context) -> RunOutcome:
         task = task_from(message["task"])
         fields = task.input if isinstance(task.input, dict) else {}
         given: dict[str, Any] = {**fields, "task": task, "ctx": context}
@@ -194,10 +199,10 @@ class Running:
             if inspect.iscoroutine(returned):
                 returned = self._await(returned)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-            return of_exception(loaded, error)
+            return outcome_of_exception(loaded, error)
         finally:
             context.end()
-        return of_return(loaded, returned, 0.0)
+        return outcome_of_return(loaded, returned)
 
     def _await(self, coroutine: Any) -> object:  # noqa: ANN401 - the author's coroutine
         """Run a coroutine on a loop of its own; SIGTERM cancels it."""
@@ -234,11 +239,11 @@ class Running:
                     with suppress(OSError):
                         Path(entry.path).unlink()
 
-    def _misused_state(self, error: Exception) -> Crashed:
+    def _misused_state(self, error: Exception) -> StrategyError:
         text = f"ctx.state holds what JSON cannot say: {error}"
         loaded = self._loaded
         where = f"{'/'.join(loaded.path.parts[-2:])}:{loaded.line} in run"
-        return Crashed(error=text, where=where, traceback=text)
+        return StrategyError(error=text, where=where, traceback=text)
 
 
 def _written(state: dict[str, JSON]) -> dict[str, str]:

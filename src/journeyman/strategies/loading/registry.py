@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
-from journeyman.domain.text import describe, printable
+from journeyman.domain.text import describe, storable
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Score, Skip
 from journeyman.strategies.loading.importing import forget
@@ -233,7 +233,7 @@ def _kept_out(verdict: Verdict, why: str) -> Verdict:
 
 def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Skip):
-        reason = printable(answer.reason)
+        reason = storable(answer.reason)
         return Verdict(name, wanted=False, reason=reason, specific=answer.specific)
     if answer is False:
         return Verdict(name, wanted=False, reason="not wanted", specific=False)
@@ -244,7 +244,7 @@ def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Score):
         return _offer(name, answer, reward)
     reason = f"wants returned {answer!r}: return True, False, skip(...) or score(...)"
-    return Verdict(name, wanted=False, reason=printable(reason), failed=True)
+    return Verdict(name, wanted=False, reason=storable(reason), failed=True)
 
 
 def _offer(name: str, score: Score, reward: int) -> Verdict:

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import anyio
 
+from journeyman.domain.tasks import Result
 from journeyman.strategies.api import Decline, Example
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Crashed, Declined, Ended, Finished
+from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.rehearsal import rehearse
 
 
@@ -41,21 +42,19 @@ async def run_examples(loaded: LoadedStrategy) -> list[ExampleOutcome]:
 
 async def _run(loaded: LoadedStrategy, example: Example) -> str:
     rehearsal = await rehearse(loaded, example.task)
-    if rehearsal.ended is None:
+    if rehearsal.outcome is None:
         return f"wants said no: {rehearsal.verdict.reason}"
-    return _compare(rehearsal.ended, example)
+    return _compare(rehearsal.outcome, example)
 
 
-def _compare(ended: Ended, example: Example) -> str:
-    match ended:
-        case Finished():
-            got: object = ended.result.output
+def _compare(outcome: RunOutcome, example: Example) -> str:
+    match outcome:
+        case Result():
+            got: object = outcome.output
             message = f"got {got!r}"
-        case Declined():
-            got, message = Decline, f"declined: {ended.reason}"
-        case Crashed():
-            got, message = ended, f"{ended.error} ({ended.where})"
+        case Decline():
+            got, message = Decline, f"declined: {outcome}"
         case _:
-            got, message = ended, str(ended)
+            got, message = outcome, str(outcome)
     expected = "a Decline" if example.expect is Decline else repr(example.expect)
     return "ok" if got == example.expect else f"expected {expected}, {message}"

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from journeyman.domain.clock import Clock
-from journeyman.domain.text import describe, printable
+from journeyman.domain.tasks import Result
+from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
-from journeyman.strategies.api import Context
+from journeyman.strategies.api import Context, Misconfigured
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
-from journeyman.strategies.outcomes import Broken, Crashed, Ended, Finished, TimedOut
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.loop import run_on_loop
 from journeyman.strategies.running.thread import ThreadRunner
 
@@ -31,7 +31,7 @@ class HookAnswer:
 
     value: Any = None
     """What it returned; items given one by one are a list. None after a failure."""
-    failure: Broken | Crashed | TimedOut | None = None
+    failure: Misconfigured | StrategyError | TimedOut | None = None
     """How it failed, if it did."""
 
     @property
@@ -40,26 +40,23 @@ class HookAnswer:
         match self.failure:
             case None:
                 return ""
-            case Broken(problem):
-                return problem
-            case Crashed(error):
-                return error
-            case TimedOut(seconds):
-                return f"not done within {seconds:g} s"
+            case StrategyError():
+                return self.failure.error
+            case Misconfigured() | TimedOut():
+                return str(self.failure)
 
 
 class HookCaller:
     """Calls hooks: async ones on the loop, plain ones in a thread."""
 
-    def __init__(self, clock: Clock, *, block_limit: float | None) -> None:
+    def __init__(self, *, block_limit: float | None) -> None:
         """Let one step on the loop take `block_limit` seconds.
 
         None is simulated time: any step may take any time, and nothing may use a
         thread, so plain hooks are called on the loop.
         """
-        self._clock = clock
         self._block_limit = block_limit
-        self._threads = ThreadRunner(clock, GRACE_SECONDS)
+        self._threads = ThreadRunner(GRACE_SECONDS)
 
     async def call(
         self,
@@ -100,7 +97,7 @@ class HookCaller:
         call: Callable[[], Any],
         limit: float,
         values: list[Any],
-    ) -> Ended:
+    ) -> RunOutcome:
         async def work() -> str:
             values.append(_listed(await call()))
             return _DONE
@@ -111,7 +108,6 @@ class HookCaller:
             limit=limit,
             grace=GRACE_SECONDS,
             block_limit=self._block_limit,
-            clock=self._clock,
         )
 
     def ask_status(self, loaded: LoadedStrategy) -> HookAnswer:
@@ -127,7 +123,7 @@ class HookCaller:
         except watchdog.BlockedError:
             return HookAnswer(failure=TimedOut(STATUS_SECONDS))
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-            return HookAnswer(failure=Crashed(describe(error), "", ""))
+            return HookAnswer(failure=StrategyError(describe(error)))
 
 
 def _keeping(call: Callable[[], Any], values: list[Any]) -> Callable[[], str]:
@@ -146,16 +142,14 @@ def _listed(value: object) -> object:
     return list(islice(value, MOST_ITEMS))
 
 
-def _answer(ended: Ended, values: list[Any]) -> HookAnswer:
+def _answer(ended: RunOutcome, values: list[Any]) -> HookAnswer:
     match ended:
-        case Finished():
+        case Result():
             return HookAnswer(values[0])
-        case Broken() | Crashed() | TimedOut():
+        case Misconfigured() | StrategyError() | TimedOut():
             return HookAnswer(failure=ended)
         case _:
             # A deliberate end, such as Decline, makes sense for a task only.
-            what = printable(getattr(ended, "reason", ""))
             kind = type(ended).__name__
-            return HookAnswer(
-                failure=Crashed(f"a hook cannot end as {kind}: {what}", "", "")
-            )
+            error = f"a hook cannot raise {kind}: {ended}"
+            return HookAnswer(failure=StrategyError(error))

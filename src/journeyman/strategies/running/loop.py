@@ -12,10 +12,14 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, TypeAlias
 
-from journeyman.domain.clock import Clock
 from journeyman.strategies import watchdog
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Ended, TimedOut, of_exception, of_return
+from journeyman.strategies.outcomes import (
+    RunOutcome,
+    TimedOut,
+    outcome_of_exception,
+    outcome_of_return,
+)
 
 # As strings: neither can be subscripted at run time in every supported Python.
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
@@ -29,8 +33,7 @@ async def run_on_loop(
     limit: float,
     grace: float,
     block_limit: float | None,
-    clock: Clock,
-) -> Ended:
+) -> RunOutcome:
     """Run a strategy on the loop.
 
     Args:
@@ -39,9 +42,7 @@ async def run_on_loop(
         limit: seconds that it may take in all.
         grace: seconds that it may take to clean up, once cancelled.
         block_limit: seconds that one step may hold the loop; None: any.
-        clock: measures what it took.
     """
-    began = clock.monotonic()
     drive = _Drive(call, limit, grace, block_limit)
     try:
         returned = await drive
@@ -52,12 +53,8 @@ async def run_on_loop(
             raise
         if drive.expired:
             return TimedOut(limit)
-        return of_exception(loaded, error, block_limit)
-    return (
-        TimedOut(limit)
-        if drive.expired
-        else of_return(loaded, returned, clock.monotonic() - began)
-    )
+        return outcome_of_exception(loaded, error, block_limit)
+    return TimedOut(limit) if drive.expired else outcome_of_return(loaded, returned)
 
 
 class _Drive:

@@ -7,25 +7,25 @@ that was killed takes its half-sent result with it.
 import shutil
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Final, Self
+from typing import Self
 
 import anyio
 from anyio.abc import TaskGroup
 
-from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import JSON, Task
-from journeyman.domain.text import printable
+from journeyman.domain.text import storable
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Misconfigured, RetryLater
 from journeyman.strategies.child import kernel
 from journeyman.strategies.child.messages import (
     FrameError,
     Message,
-    ended_from,
+    outcome_from,
     pack,
     run_message,
 )
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Broken, Crashed, Ended, Later, TimedOut
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import (
     PREFIX,
     Child,
@@ -49,11 +49,11 @@ class ChildMessages:
             case {"log": str(level), "event": str(event), "fields": dict(fields)}:
                 self._log(level, event, fields)
             case {"progress": int() | float() as fraction, "note": str(note)}:
-                self._context.progress(fraction, printable(note))
+                self._context.progress(fraction, storable(note))
             case {"cost": int() | float() as credits_, "note": str(note)}:
                 # What comes from there may be any JSON, also no fair number.
                 with suppress(ValueError):
-                    self._context.report_cost(credits_, printable(note))
+                    self._context.report_cost(credits_, storable(note))
             case _:
                 pass
 
@@ -100,22 +100,15 @@ class ChildMessages:
         log = self._context.log
         tell = {"debug": log.debug, "warning": log.warning, "error": log.error}
         known = {name: value for name, value in fields.items() if name.isidentifier()}
-        tell.get(level, log.info)(printable(event), **known)
-
-
-SYSTEM_PAUSE_SECONDS: Final = 60.0
-"""How long a task waits when the system gives no more processes."""
+        tell.get(level, log.info)(storable(event), **known)
 
 
 class ProcessRunner:
     """Keeps a pool for each strategy. Outside `running` it starts a child per task."""
 
-    def __init__(
-        self, isolation: Isolation, clock: Clock, grace_seconds: float
-    ) -> None:
-        """Keep to the limits; a polite child may take so long to end after its time."""
+    def __init__(self, isolation: Isolation, grace_seconds: float) -> None:
+        """Wait for `grace_seconds` for a cooperative child after its time."""
         self._isolation = isolation
-        self._clock = clock
         self._grace = grace_seconds
         self._pools: dict[str, Pool] = {}
         self._group: TaskGroup | None = None
@@ -149,55 +142,56 @@ class ProcessRunner:
 
     async def run(
         self, loaded: LoadedStrategy, task: Task, context: Context, limit: float
-    ) -> Ended:
+    ) -> RunOutcome:
         """Run a task in a child; `limit` is in seconds."""
         pool = self._pool_of(loaded)
         try:
             child = await pool.lend()
         except NotStartedError as error:
             problem = f"it does not load in its process: {error}"
-            return Broken(problem, "correct its file, then `journeyman reload`")
+            return Misconfigured(
+                problem, fix="correct its file, then `journeyman reload`"
+            )
         except ChildGoneError as error:
             # No bar to all its tasks: the machine may only have been short of memory.
             first, *printed = str(error).splitlines()
-            return _crash(loaded, f"its process does not start: {first}", printed)
+            return _error(loaded, f"its process does not start: {first}", printed)
         except OSError as error:
-            return Later(f"no process can be started: {error}", SYSTEM_PAUSE_SECONDS)
+            return RetryLater(f"no process can be started: {error}")
         return await self._run_in(child, pool, task, context, limit)
 
     async def _run_in(
         self, child: Child, pool: Pool, task: Task, context: Context, limit: float
-    ) -> Ended:
+    ) -> RunOutcome:
         hearing = ChildMessages(context, child)
         hearing.note_change(pool.loaded)
         self._runs += 1
-        ended: Ended | None = None
+        outcome: RunOutcome | None = None
         how = ""
         time = anyio.CancelScope()
         try:
             request = pack(run_message(self._runs, task, context))
-            began = self._clock.monotonic()
             with anyio.move_on_after(limit) as time:
                 told = await child.ask(request, self._runs, hearing.hear)
-                ended = ended_from(told["ended"], self._clock.monotonic() - began)
+                outcome = outcome_from(told["ended"])
                 hearing.read_end(told)
         except (ChildGoneError, FrameError) as error:
-            ended, how = None, str(error)
+            outcome, how = None, str(error)
         except (TypeError, ValueError) as error:
-            ended = None
+            outcome = None
             how = f"the task or ctx.state cannot be handed over: {error}"
         finally:
             context.end()
             # Asked first where its time was over, or where the daemon wants it to end.
-            grace = self._grace if ended is None and not how else 0.0
-            await self._part(child, pool, grace, is_done=ended is not None)
+            grace = self._grace if outcome is None and not how else 0.0
+            await self._part(child, pool, grace, is_done=outcome is not None)
         hearing.read_output()
-        if ended is not None:
-            return ended
+        if outcome is not None:
+            return outcome
         if time.cancelled_caught:
             return TimedOut(limit)
         # What it printed is in the log already.
-        return _crash(pool.loaded, f"its process is gone: {how or child.last_words}")
+        return _error(pool.loaded, f"its process is gone: {how or child.last_words}")
 
     async def _part(
         self, child: Child, pool: Pool, grace: float, *, is_done: bool
@@ -250,6 +244,8 @@ async def _warm_up(pool: Pool) -> None:
         await pool.warm_up()
 
 
-def _crash(loaded: LoadedStrategy, error: str, printed: Sequence[str] = ()) -> Crashed:
+def _error(
+    loaded: LoadedStrategy, error: str, printed: Sequence[str] = ()
+) -> StrategyError:
     where = f"{'/'.join(loaded.path.parts[-2:])}:{loaded.line} in run"
-    return Crashed(error, where, "\n".join(printed))
+    return StrategyError(error, where, "\n".join(printed))

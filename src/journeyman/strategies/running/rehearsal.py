@@ -11,13 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import anyio
-
 from journeyman.domain.tasks import Task
 from journeyman.strategies.api import BudgetView, Context
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry, Verdict
-from journeyman.strategies.outcomes import Ended
+from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.runner import Runner
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -95,7 +93,7 @@ class Rehearsal:
     """What came of one task."""
 
     verdict: Verdict
-    ended: Ended | None
+    outcome: RunOutcome | None
     """None: the strategy did not want the task."""
     log: tuple[LogLine, ...]
     cost: float = 0.0
@@ -125,27 +123,11 @@ async def rehearse(
     verdict = Registry([loaded]).choose(task).verdicts[0]
     if not verdict.wanted and not anyway:
         return Rehearsal(verdict, None, tuple(stage.log.lines))
-    runner = runner or new_runner()
+    runner = runner or Runner()
     with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
         context = stage.context(loaded.name, task, Path(folder))
-        ended = await runner.run(loaded, task, context, timeout_seconds=timeout_seconds)
+        outcome = await runner.run(
+            loaded, task, context, timeout_seconds=timeout_seconds
+        )
     cost = sum(credits_ for credits_, _ in stage.costs)
-    return Rehearsal(verdict, ended, tuple(stage.log.lines), cost)
-
-
-def new_runner() -> Runner:
-    """Give a runner for which no time passes: how long it takes is of no interest."""
-    return Runner(_StillClock())
-
-
-class _StillClock:
-    """Stands still."""
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    def now(self) -> datetime:
-        return NOW
-
-    async def sleep(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
+    return Rehearsal(verdict, outcome, tuple(stage.log.lines), cost)

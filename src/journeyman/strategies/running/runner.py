@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, Self
 
-from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import Task
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Decline
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import Declined, Ended
+from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.loop import run_on_loop
 from journeyman.strategies.running.process import ProcessRunner
@@ -24,20 +24,18 @@ _USUAL_ISOLATION: Final = Isolation()
 
 
 class Runner:
-    """Runs strategies; nothing that an author does gets out of it but an Ended."""
+    """Runs strategies; whatever the author's code does, it ends as a `RunOutcome`."""
 
     def __init__(
         self,
-        clock: Clock,
         *,
         block_limit: float | None = BLOCK_SECONDS,
         grace_seconds: float = GRACE_SECONDS,
         isolation: Isolation | None = _USUAL_ISOLATION,
     ) -> None:
-        """Measure by the clock.
+        """Set the limits.
 
         Args:
-            clock: tells how long a run took.
             block_limit: seconds that one step may hold the loop; None: any, for
                 simulated time.
             grace_seconds: what a run may take to end after its limit, or when the
@@ -45,13 +43,12 @@ class Runner:
             isolation: the limits of processes; None, for simulated time: strategies
                 that ask for a process run on the loop.
         """
-        self._clock = clock
         self._block_limit = block_limit
         self._grace = grace_seconds
-        self._threads = ThreadRunner(clock, grace_seconds)
+        self._threads = ThreadRunner(grace_seconds)
         self._processes: ProcessRunner | None = None
         if isolation is not None:
-            self._processes = ProcessRunner(isolation, clock, grace_seconds)
+            self._processes = ProcessRunner(isolation, grace_seconds)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
@@ -81,14 +78,14 @@ class Runner:
         *,
         timeout_seconds: float,
         at_most: float | None = None,
-    ) -> Ended:
+    ) -> RunOutcome:
         """Run one task; the strategy's own `timeout` goes before `timeout_seconds`.
 
         Neither goes beyond `at_most`, in seconds: the time until the task's deadline.
         Only the cancellation of the caller and Ctrl-C are raised.
         """
         if lack := loaded.instance.lack(task):
-            return Declined(lack)
+            return Decline(lack)
         limit = timeout_seconds if loaded.timeout is None else loaded.timeout
         limit = limit if at_most is None else min(limit, at_most)
         if loaded.runner == "process" and self._processes is not None:
@@ -106,7 +103,6 @@ class Runner:
                 limit=limit,
                 grace=self._grace,
                 block_limit=self._block_limit,
-                clock=self._clock,
             )
         finally:
             context.end()

@@ -15,16 +15,14 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from journeyman.domain.clock import Clock
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.outcomes import Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import (
-    Broken,
-    Ended,
-    Later,
+    RunOutcome,
     TimedOut,
-    of_exception,
-    of_return,
+    outcome_of_exception,
+    outcome_of_return,
 )
 
 MAX_ABANDONED: Final = 3
@@ -34,16 +32,14 @@ MAX_ABANDONED: Final = 3
 class _Job:
     """One call in one thread, and what came of it."""
 
-    def __init__(self, call: Callable[[], Any], clock: Clock) -> None:
+    def __init__(self, call: Callable[[], Any]) -> None:
         self.ended = anyio.Event()
         self.returned: Any = None
         self.error: BaseException | None = None
-        self.seconds = 0.0
         self.when_late: Callable[[], None] | None = None
         self._call = call
         # What the daemon bound to its log for this task also holds in the thread.
         self._variables = contextvars.copy_context()
-        self._clock = clock
         self._loop = asyncio.get_running_loop()
 
     def start(self, name: str) -> None:
@@ -52,12 +48,10 @@ class _Job:
         ).start()
 
     def _work(self) -> None:
-        began = self._clock.monotonic()
         try:
             self.returned = self._variables.run(self._call)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
             self.error = error
-        self.seconds = self._clock.monotonic() - began
         # The loop is closed when the daemon ended first; then nobody is waiting.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._end)
@@ -71,9 +65,8 @@ class _Job:
 class ThreadRunner:
     """Runs strategies in threads, and counts those that never came back."""
 
-    def __init__(self, clock: Clock, grace_seconds: float) -> None:
-        """Measure by the clock; wait so long for a polite thread after its time."""
-        self._clock = clock
+    def __init__(self, grace_seconds: float) -> None:
+        """Wait for `grace_seconds` for a cooperative thread after its time."""
         self._grace = grace_seconds
         self._abandoned: WeakKeyDictionary[LoadedStrategy, int] = WeakKeyDictionary()
 
@@ -83,23 +76,23 @@ class ThreadRunner:
         call: Callable[[], Any],
         context: Context,
         limit: float,
-    ) -> Ended:
+    ) -> RunOutcome:
         """Run a strategy in a thread; `limit` is in seconds."""
         stuck = self._abandoned.get(loaded, 0)
         if stuck >= MAX_ABANDONED:
             return _too_many(stuck)
-        job = _Job(call, self._clock)
+        job = _Job(call)
         context.report_through(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             job.start(loaded.name)
         except RuntimeError:
-            return Later("the system gives no more threads", 60)
+            return RetryLater("the system gives no more threads")
         in_time = await self._wait(loaded, job, context, limit)
         if not in_time:
             return TimedOut(limit)
         if job.error is not None:
-            return of_exception(loaded, job.error)
-        return of_return(loaded, job.returned, job.seconds)
+            return outcome_of_exception(loaded, job.error)
+        return outcome_of_return(loaded, job.returned)
 
     async def _wait(
         self, loaded: LoadedStrategy, job: _Job, context: Context, limit: float
@@ -127,8 +120,8 @@ class ThreadRunner:
         job.when_late = came_back
 
 
-def _too_many(stuck: int) -> Broken:
-    return Broken(
+def _too_many(stuck: int) -> Misconfigured:
+    return Misconfigured(
         f"{stuck} of its runs never ended; their threads are still busy",
         fix="give the calls in run a time-out, or look at ctx.cancelled now and then",
     )
