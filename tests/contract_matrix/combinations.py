@@ -6,9 +6,14 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias, get_args
 
-from journeyman.sandbox.error_bodies import VocabularyName
-from journeyman.sandbox.layouts import ContainerName, Naming, RecordForm, ValueForm
-from journeyman.sandbox.requests import DialectName
+from journeyman.sandbox.errors import ErrorFormatName
+from journeyman.sandbox.options import (
+    ListingFormat,
+    Naming,
+    RecordFormat,
+    RequestFormat,
+    ValueFormat,
+)
 
 Combination: TypeAlias = Mapping[str, Any]
 """From an option of the sandbox to its value."""
@@ -16,14 +21,14 @@ _Choice: TypeAlias = tuple[str, Any]
 
 FACTORS: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {
-        "dialect": get_args(DialectName),
+        "request_format": get_args(RequestFormat),
         "strict": (False, True),
-        "container": get_args(ContainerName),
+        "listing_format": get_args(ListingFormat),
         "naming": get_args(Naming),
-        "errors": get_args(VocabularyName),
-        "silent": (False, True),
-        "records": get_args(RecordForm),
-        "values": get_args(ValueForm),
+        "error_format": get_args(ErrorFormatName),
+        "empty_answers": (False, True),
+        "record_format": get_args(RecordFormat),
+        "value_format": get_args(ValueFormat),
     },
 )
 
@@ -31,13 +36,13 @@ FACTORS: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 def pairwise() -> tuple[Combination, ...]:
     """Give combinations in which every two values of two factors meet once or more.
 
-    The strict dialects with each vocabulary of errors are what negotiation has to
+    The strict request formats with each error format are what negotiation has to
     get through, so all of these are there, and the other factors are spread on them.
     """
     rows: list[dict[str, Any]] = [
-        {"dialect": dialect, "strict": True, "errors": errors}
-        for dialect in FACTORS["dialect"]
-        for errors in FACTORS["errors"]
+        {"request_format": request_format, "strict": True, "error_format": errors}
+        for request_format in FACTORS["request_format"]
+        for errors in FACTORS["error_format"]
     ]
     missing = dict.fromkeys(_all_pairs())
     uses: Counter[_Choice] = Counter()
@@ -54,10 +59,10 @@ def pairwise() -> tuple[Combination, ...]:
 
 def name_of(row: Combination) -> str:
     """Name a combination by what is not the sandbox's default, in a fixed order."""
-    words = [row["dialect"], "strict" if row["strict"] else "lenient"]
-    words += [row[factor] for factor in ("container", "naming", "errors")]
-    words += [row[factor] for factor in ("records", "values")]
-    return "-".join([*words, *(["silent"] if row["silent"] else [])])
+    words = [row["request_format"], "strict" if row["strict"] else "lenient"]
+    words += [row[factor] for factor in ("listing_format", "naming", "error_format")]
+    words += [row[factor] for factor in ("record_format", "value_format")]
+    return "-".join([*words, *(["empty"] if row["empty_answers"] else [])])
 
 
 def _completed(

@@ -28,7 +28,7 @@ class Target:
     def __init__(self, base_url: str) -> None:
         with httpx.Client(base_url=base_url, trust_env=False) as client:
             token = client.post(JOIN, json={}).json()["access_token"]
-            listed = client.get("/sandbox/books").json()
+            listed = client.get("/sandbox/ledger").json()
         assert listed["balanced"]
         self.base_url = base_url
         self.headers = {"Authorization": f"Bearer {token}"}
@@ -38,7 +38,7 @@ class Target:
 
     def books(self) -> dict[str, Any]:
         with httpx.Client(base_url=self.base_url, trust_env=False) as client:
-            books: dict[str, Any] = client.get("/sandbox/books").json()
+            books: dict[str, Any] = client.get("/sandbox/ledger").json()
             return books
 
 

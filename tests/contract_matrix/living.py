@@ -14,7 +14,7 @@ from journeyman.daemon.environment import Environment, SystemClock, SystemRandom
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, serving
-from journeyman.settings.sources import load_settings
+from journeyman.settings.loading import load_settings
 from journeyman.testing import RecordingLog
 
 TASKS = 2
@@ -77,7 +77,7 @@ async def live(
         with anyio.move_on_after(PATIENCE_SECONDS):
             await _run(given, folder, log, until)
         async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-            books = (await client.get("/sandbox/books")).raise_for_status().json()
+            books = (await client.get("/sandbox/ledger")).raise_for_status().json()
     return _summed(log, books, folder)
 
 

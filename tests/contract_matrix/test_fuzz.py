@@ -29,7 +29,7 @@ def test_no_request_makes_the_sandbox_fail(
     dialect: str, errors: str, values: str, *, strict: bool
 ) -> None:
     with sandbox_to_fuzz(
-        dialect=dialect, errors=errors, values=values, strict=strict
+        request_format=dialect, error_format=errors, value_format=values, strict=strict
     ) as target:
         statuses = fuzz(target, EXAMPLES, task_ids(target))
         books = target.books()

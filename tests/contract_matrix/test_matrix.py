@@ -48,7 +48,7 @@ async def test_it_earns(
 async def test_without_an_action_nothing_is_earned_and_the_log_says_why(
     absent: str, endpoint: str, tmp_path: Path
 ) -> None:
-    row = {"absent": (absent,)}
+    row = {"absent_endpoints": (absent,)}
 
     life = await live(row, tmp_path, until="network.endpoint_absent")
 
@@ -59,14 +59,14 @@ async def test_without_an_action_nothing_is_earned_and_the_log_says_why(
 async def test_without_discovery_the_public_marketplace_is_enough(
     tmp_path: Path,
 ) -> None:
-    life = await live({"absent": ("discover_tasks",)}, tmp_path)
+    life = await live({"absent_endpoints": ("discover_tasks",)}, tmp_path)
 
     assert life.completed == TASKS
     assert life.earned == life.booked > 0
 
 
 async def test_a_pinned_dialect_that_is_refused_is_told(tmp_path: Path) -> None:
-    row = {"dialect": "camel", "strict": True}
+    row = {"request_format": "camel", "strict": True}
     pinned = {"contract.dialect": "snake"}
 
     life = await live(row, tmp_path, pinned, until="task.lost")
@@ -77,7 +77,7 @@ async def test_a_pinned_dialect_that_is_refused_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_negotiation_that_may_not_go_on_is_told(tmp_path: Path) -> None:
-    row = {"dialect": "wrapped", "strict": True, "errors": "html"}
+    row = {"request_format": "wrapped", "strict": True, "error_format": "html"}
     few = {"contract.max_candidates": 2}
 
     life = await live(row, tmp_path, few, until="network.dialect_exhausted")
@@ -88,10 +88,10 @@ async def test_a_negotiation_that_may_not_go_on_is_told(tmp_path: Path) -> None:
 
 def _cells(row: Combination, life: Life) -> list[str]:
     return [
-        row["dialect"],
+        row["request_format"],
         "yes" if row["strict"] else "no",
         *(row[name] for name in ("container", "naming", "errors", "records", "values")),
-        "yes" if row["silent"] else "no",
+        "yes" if row["empty_answers"] else "no",
         str(life.earned),
         str(life.requests),
         str(life.refused),

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from tests.one_task import in_one_task
 
 from journeyman.sandbox import SandboxOptions, create_app
 
@@ -22,7 +23,8 @@ async def open_sandbox() -> AsyncIterator[Callable[..., Awaitable[httpx.AsyncCli
             **options: Any,  # noqa: ANN401 - as SandboxOptions takes them
         ) -> httpx.AsyncClient:
             app = create_app(SandboxOptions(**options))
-            await stack.enter_async_context(app.router.lifespan_context(app))
+            running = in_one_task(app.router.lifespan_context(app))
+            await stack.enter_async_context(running)
             transport = httpx.ASGITransport(app)
             client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
             return await stack.enter_async_context(client)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from journeyman.sandbox import Machine, SandboxOptions, create_app
+from journeyman.sandbox import SandboxEnvironment, SandboxOptions, create_app
 
 Open = Callable[..., Awaitable[httpx.AsyncClient]]
 Join = Callable[[httpx.AsyncClient], Awaitable[httpx.AsyncClient]]
@@ -18,7 +18,7 @@ SUBMIT = "/functions/v1/submit-task-result-public"
 COMPLETE = "/functions/v1/complete-task-public"
 
 
-class Still(Machine):
+class Still(SandboxEnvironment):
     """A machine whose clock stands, so that two sandboxes make equal tasks."""
 
     def now(self) -> datetime:
@@ -34,7 +34,7 @@ async def listing(**options: Any) -> Any:  # noqa: ANN401 - options, and a JSON 
 
 @pytest.mark.parametrize("name", ["tasks", "data", "items", "results"])
 async def test_tasks_are_under_a_name(name: str) -> None:
-    answer = await listing(container=name)
+    answer = await listing(listing_format=name)
 
     assert answer.keys() == {"ok", "count", name}
     assert len(answer[name]) == answer["count"] == 2
@@ -44,7 +44,7 @@ async def test_tasks_are_in_other_containers() -> None:
     plain = (await listing())["tasks"]
 
     async def of(container: str) -> Any:  # noqa: ANN401 - a JSON value
-        return await listing(container=container)
+        return await listing(listing_format=container)
 
     assert await of("bare") == plain
     assert (await of("nested"))["data"]["tasks"] == plain
@@ -89,9 +89,9 @@ async def test_what_is_in_an_input_keeps_its_names() -> None:
     assert all(task["Input"].keys() == {"text"} for task in answer["Tasks"])
 
 
-async def test_names_follow_the_dialect_unless_they_are_chosen() -> None:
-    camel = (await listing(dialect="camel"))["tasks"]
-    chosen = (await listing(dialect="camel", naming="snake"))["tasks"]
+async def test_names_follow_the_request_format_unless_they_are_chosen() -> None:
+    camel = (await listing(request_format="camel"))["tasks"]
+    chosen = (await listing(request_format="camel", naming="snake"))["tasks"]
 
     assert "createdAt" in camel[0]
     assert "created_at" in chosen[0]
@@ -99,7 +99,7 @@ async def test_names_follow_the_dialect_unless_they_are_chosen() -> None:
 
 async def test_values_are_written_in_other_forms() -> None:
     async def of(values: str) -> Fields:
-        task: Fields = (await listing(values=values))["tasks"][0]
+        task: Fields = (await listing(value_format=values))["tasks"][0]
         return task
 
     plain, texts = await of("plain"), await of("texts")
@@ -116,8 +116,8 @@ async def test_values_are_written_in_other_forms() -> None:
 
 async def test_a_record_may_be_wrapped() -> None:
     plain = (await listing())["tasks"][0]
-    resource = (await listing(records="attributes"))["tasks"][0]
-    typed = (await listing(records="graphql"))["tasks"][0]
+    resource = (await listing(record_format="attributes"))["tasks"][0]
+    typed = (await listing(record_format="graphql"))["tasks"][0]
 
     assert {"id": resource["id"], **resource["attributes"]} == plain
     assert typed == {"__typename": "Task", **plain}
@@ -126,7 +126,7 @@ async def test_a_record_may_be_wrapped() -> None:
 async def test_an_id_that_is_a_number_names_its_task_as_number_and_as_text(
     open_sandbox: Open, join: Join
 ) -> None:
-    visitor = await open_sandbox(tasks=2, kinds=("word_count",), values="numbers")
+    visitor = await open_sandbox(tasks=2, kinds=("word_count",), value_format="numbers")
     member = await join(visitor)
     first, second = (await visitor.get(MARKET)).json()["tasks"]
 
@@ -145,7 +145,9 @@ async def test_an_id_that_is_a_number_names_its_task_as_number_and_as_text(
 async def test_wrapped_answers_are_in_an_envelope(
     open_sandbox: Open, join: Join
 ) -> None:
-    visitor = await open_sandbox(tasks=1, kinds=("word_count",), dialect="wrapped")
+    visitor = await open_sandbox(
+        tasks=1, kinds=("word_count",), request_format="wrapped"
+    )
     member = await join(visitor)
     (task,) = (await visitor.get(MARKET)).json()["data"]["tasks"]
 
@@ -161,7 +163,7 @@ async def test_wrapped_answers_are_in_an_envelope(
 async def test_a_silent_sandbox_does_all_and_says_nothing(
     open_sandbox: Open, join: Join
 ) -> None:
-    visitor = await open_sandbox(tasks=1, kinds=("word_count",), silent=True)
+    visitor = await open_sandbox(tasks=1, kinds=("word_count",), empty_answers=True)
     member = await join(visitor)
     (task,) = (await visitor.get(MARKET)).json()["tasks"]
     name = {"task_id": task["id"]}
@@ -174,7 +176,7 @@ async def test_a_silent_sandbox_does_all_and_says_nothing(
     ]
 
     assert [(one.status_code, one.json()) for one in answers] == [(200, {})] * 3
-    books = (await member.get("/sandbox/books")).json()
+    books = (await member.get("/sandbox/ledger")).json()
     us = member.headers["X-Agent"]
     earned = {one["agent_id"]: one["earned"] for one in books["agents"]}
     assert earned[us] == task["reward"]
@@ -183,7 +185,11 @@ async def test_a_silent_sandbox_does_all_and_says_nothing(
 async def test_a_repeated_key_gets_the_same_bytes_in_every_form(
     open_sandbox: Open, join: Join
 ) -> None:
-    options = {"dialect": "wrapped", "naming": "pascal", "values": "objects"}
+    options = {
+        "request_format": "wrapped",
+        "naming": "pascal",
+        "value_format": "objects",
+    }
     visitor = await open_sandbox(tasks=1, kinds=("word_count",), **options)
     member = await join(visitor)
     (task,) = (await visitor.get(MARKET)).json()["Data"]["Tasks"]

@@ -9,7 +9,12 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from journeyman.sandbox import SandboxOptions, create_app, serving
+from journeyman.sandbox import (
+    SandboxEnvironment,
+    SandboxOptions,
+    create_app,
+    serving,
+)
 
 JOIN = "/functions/v1/create-free-agent-public"
 DISCOVER = "/functions/v1/get-marketplace-tasks"
@@ -33,8 +38,8 @@ AFTER_EFFECT = {
 }
 
 
-class Watched:
-    """An ambient whose time passes only by sleeping; it counts the sleeps."""
+class Watched(SandboxEnvironment):
+    """An environment whose time passes only by sleeping; it counts the sleeps."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -87,13 +92,13 @@ class Came(NamedTuple):
 
 
 async def registered(trouble: str, came: dict[str, Came]) -> None:
-    options = SandboxOptions(tasks=0, chaos="hard", chaos_only=(trouble,))
+    options = SandboxOptions(tasks=0, chaos="hard", faults=(trouble,))
     async with (
         serving(options) as base_url,
         httpx.AsyncClient(base_url=base_url, trust_env=False) as client,
     ):
         looks = Counter([await seen(client) for _ in range(REQUESTS)])
-        books = (await client.get("/sandbox/books")).json()
+        books = (await client.get("/sandbox/ledger")).json()
     came[trouble] = Came(looks, len(books["agents"]) - POSTERS, books["balanced"])
 
 
@@ -129,16 +134,16 @@ async def test_the_same_seed_makes_the_same_trouble() -> None:
 
 
 async def test_without_chaos_nothing_goes_wrong() -> None:
-    ambient = Watched()
-    async with in_process(SandboxOptions(tasks=0), ambient) as client:
+    environment = Watched()
+    async with in_process(SandboxOptions(tasks=0), environment) as client:
         assert {await seen_in_process(client) for _ in range(40)} == {"fine"}
-    assert ambient.slept == []
+    assert environment.slept == []
 
 
 async def test_mild_is_rarer_than_hard_and_to_name_a_trouble_is_to_want_it() -> None:
     troubled = {}
     for chaos in ("off", "mild", "hard"):
-        options = SandboxOptions(tasks=0, chaos=chaos, chaos_only=("error_before",))
+        options = SandboxOptions(tasks=0, chaos=chaos, faults=("error_before",))
         async with in_process(options, Watched()) as client:
             came = [await seen_in_process(client) for _ in range(200)]
             troubled[chaos] = came.count("500")
@@ -147,27 +152,27 @@ async def test_mild_is_rarer_than_hard_and_to_name_a_trouble_is_to_want_it() -> 
 
 
 async def test_latency_is_seconds_at_most() -> None:
-    ambient = Watched()
-    options = SandboxOptions(tasks=0, chaos="hard", chaos_only=("latency",))
-    async with in_process(options, ambient) as client:
+    environment = Watched()
+    options = SandboxOptions(tasks=0, chaos="hard", faults=("latency",))
+    async with in_process(options, environment) as client:
         for _ in range(20):
             assert await seen_in_process(client) == "fine"
 
-    assert ambient.slept
-    assert all(0 < seconds <= 3 for seconds in ambient.slept)
+    assert environment.slept
+    assert all(0 < seconds <= 3 for seconds in environment.slept)
 
 
 async def test_a_token_expires_for_a_while_on_private_endpoints_only() -> None:
-    ambient = Watched()
-    options = SandboxOptions(tasks=0, chaos="hard", chaos_only=("expired_token",))
-    async with in_process(options, ambient) as client:
+    environment = Watched()
+    options = SandboxOptions(tasks=0, chaos="hard", faults=("expired_token",))
+    async with in_process(options, environment) as client:
         token = (await client.post(JOIN, json={})).json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
         while (await client.get(DISCOVER)).status_code == 200:
             pass
         during = await client.get(DISCOVER)
         public = await client.get("/functions/v1/public-marketplace")
-        ambient.clock += timedelta(seconds=11)
+        environment.clock += timedelta(seconds=11)
         after = {(await client.get(DISCOVER)).status_code for _ in range(3)}
 
     assert (during.status_code, during.json()["error"]) == (401, "token_expired")
@@ -176,29 +181,29 @@ async def test_a_token_expires_for_a_while_on_private_endpoints_only() -> None:
 
 
 async def test_a_lost_lease_opens_a_claimed_task_again() -> None:
-    options = SandboxOptions(tasks=3, chaos="hard", chaos_only=("lost_lease",))
+    options = SandboxOptions(tasks=3, chaos="hard", faults=("lost_lease",))
     async with in_process(options, Watched()) as client:
         token = (await client.post(JOIN, json={})).json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
         (task, *_) = (await client.get(DISCOVER)).json()["tasks"]
         await client.post(CLAIM, json={"task_id": task["id"]})
         looks = 0
-        while (await client.get("/sandbox/books")).json()["tasks"]["claimed"]:
+        while (await client.get("/sandbox/ledger")).json()["tasks"]["claimed"]:
             looks += 1
             await client.get(DISCOVER)
         late = await client.post(
             "/functions/v1/submit-task-result-public",
             json={"task_id": task["id"], "result": 1},
         )
-        books = (await client.get("/sandbox/books")).json()
+        books = (await client.get("/sandbox/ledger")).json()
 
     assert 0 < looks < 20
     assert (late.status_code, late.json()["error"]) == (409, "not_claimant")
     assert books["balanced"]
 
 
-def in_process(options: SandboxOptions, ambient: Watched) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(create_app(options, ambient))
+def in_process(options: SandboxOptions, environment: Watched) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(create_app(options, environment))
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080")
 
 

@@ -243,7 +243,7 @@ async def test_openapi_tells_which_endpoints_need_the_token(
 async def test_the_home_page_leads_on(visitor: httpx.AsyncClient) -> None:
     page = BeautifulSoup((await visitor.get("/")).text, "html.parser")
 
-    assert "The books balance" in page.text
+    assert "The ledger balances" in page.text
     for anchor in page.find_all("a"):
         assert (await visitor.get(str(anchor["href"]))).status_code == 200
 

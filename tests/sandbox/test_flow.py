@@ -182,7 +182,7 @@ async def test_a_post_needs_a_reward_that_can_be_paid(
     answer = await member.post(POST, json=new)
 
     assert answer.status_code == status
-    assert (await member.get("/sandbox/books")).json()["balanced"]
+    assert (await member.get("/sandbox/ledger")).json()["balanced"]
 
 
 @pytest.mark.parametrize("path", [CLAIM, SUBMIT, COMPLETE])
@@ -293,7 +293,7 @@ async def test_a_repeated_idempotency_key_gets_the_same_answer(
         await member.post(path, json=body, headers={"Idempotency-Key": "k-1"})
         for _ in range(2)
     ]
-    books = (await member.get("/sandbox/books")).json()
+    books = (await member.get("/sandbox/ledger")).json()
 
     assert one.status_code == 200
     assert one.content == two.content
@@ -351,4 +351,4 @@ async def test_a_refilled_market_stays_full_of_work_that_can_be_done(
         task = next(one for one in listed if one not in people)
         await member.post(CLAIM, json={"task_id": task["id"]})
 
-    assert (await member.get("/sandbox/books")).json()["balanced"]
+    assert (await member.get("/sandbox/ledger")).json()["balanced"]

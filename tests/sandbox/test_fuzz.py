@@ -1,12 +1,15 @@
 """The sandbox's OpenAPI, fuzzed for a moment, and requests that no client sends.
 
-`make contract-matrix` fuzzes at length, in all dialects.
+`make contract-matrix` fuzzes at length, in all request_formats.
 """
 
 import anyio
+import pytest
 from tests.contract_matrix.fuzzing import fuzz, sandbox_to_fuzz
 
 from journeyman.sandbox import SandboxOptions, serving
+
+pytestmark = pytest.mark.endurance
 
 EXAMPLES = 3
 CLAIM = "/functions/v1/claim-task-public"
@@ -14,7 +17,7 @@ LIST = "/functions/v1/get-marketplace-tasks"
 
 
 def test_no_request_that_its_description_leads_to_makes_it_fail() -> None:
-    options = {"dialect": "wrapped", "strict": True, "errors": "zod"}
+    options = {"request_format": "wrapped", "strict": True, "errors": "zod"}
     with sandbox_to_fuzz(kinds=("word_count",), **options) as target:
         statuses = fuzz(target, EXAMPLES, [])
         books = target.books()

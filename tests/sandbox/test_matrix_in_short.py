@@ -9,6 +9,8 @@ import pytest
 from tests.contract_matrix.combinations import FACTORS, Combination
 from tests.contract_matrix.living import TASKS, live
 
+pytestmark = pytest.mark.endurance
+
 PLAIN: Combination = {factor: values[0] for factor, values in FACTORS.items()}
 ACTIONS = 3
 
@@ -18,17 +20,21 @@ ACTIONS = 3
     [
         pytest.param({}, 0, id="the default"),
         pytest.param(
-            {"dialect": "camel", "container": "nested", "errors": "supabase"},
+            {
+                "request_format": "camel",
+                "listing_format": "nested",
+                "errors": "supabase",
+            },
             2 * ACTIONS,
             id="camel",
         ),
         pytest.param(
-            {"dialect": "id-only", "errors": "html", "silent": True},
+            {"request_format": "id-only", "errors": "html", "silent": True},
             3 * ACTIONS,
             id="id-only",
         ),
         pytest.param(
-            {"dialect": "wrapped", "errors": "problem-json", "naming": "pascal"},
+            {"request_format": "wrapped", "errors": "problem-json", "naming": "pascal"},
             3 * ACTIONS,
             id="wrapped",
         ),

@@ -31,7 +31,7 @@ async def checkout(member: httpx.AsyncClient, **changes: object) -> str:
 
 
 async def own_books(member: httpx.AsyncClient) -> Fields:
-    books = (await member.get("/sandbox/books")).json()
+    books = (await member.get("/sandbox/ledger")).json()
     assert books["balanced"]
     assert books["difference"] == 0
     agents: list[Fields] = books["agents"]
@@ -172,12 +172,12 @@ async def test_a_required_field_of_an_order_is_required(
 
 
 async def test_posters_paid_for_what_they_post(visitor: httpx.AsyncClient) -> None:
-    books = (await visitor.get("/sandbox/books")).json()
+    books = (await visitor.get("/sandbox/ledger")).json()
 
     assert len(books["agents"]) == 4
     assert all(one["starter"] == 100 for one in books["agents"])
     assert all(one["bought"] >= 1000 for one in books["agents"])
-    assert books["held"]["escrow"] == sum(one["spent"] for one in books["agents"])
+    assert books["balances"]["escrow"] == sum(one["spent"] for one in books["agents"])
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -198,7 +198,7 @@ async def test_the_books_balance_after_any_walk(
         known += [one["id"] for one in (await listed(member))[-1:]]
         await own_books(member)
 
-    counts = (await visitor.get("/sandbox/books")).json()["tasks"]
+    counts = (await visitor.get("/sandbox/ledger")).json()["tasks"]
     assert all(counts[state] for state in ("open", "claimed", "completed"))
 
 

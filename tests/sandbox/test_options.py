@@ -32,7 +32,7 @@ def test_options_are_read(tmp_path: Path) -> None:
     ("text", "problem", "fix"),
     [
         pytest.param("task = 7", "unknown key 'task'", "'tasks'", id="misspelt"),
-        pytest.param("zzz = 7", "unknown key 'zzz'", "rivals", id="strange"),
+        pytest.param("zzz = 7", "unknown key 'zzz'", "competitors", id="strange"),
         pytest.param("tasks = 'many'", "tasks", "How many tasks", id="wrong type"),
         pytest.param("tasks = -1", "tasks", "How many tasks", id="out of bounds"),
         pytest.param(

@@ -17,7 +17,13 @@ from tests.simulation.findings import INVARIANTS
 from tests.simulation.plan import Chaos
 from tests.simulation.run import Outcome
 
-from journeyman.cli.output import Cell, Tell, answer, facts, progress, say, table
+from journeyman.cli.output import (
+    Cell,
+    ReportProgress,
+    print_fields,
+    print_table,
+    progress,
+)
 from journeyman.cli.session import Session, command
 from journeyman.daemon.environment import SystemClock
 from journeyman.domain.errors import UsageError
@@ -63,7 +69,7 @@ def _by_number(entry: tuple[str, int]) -> int:
 def show(campaign: Campaign, seconds: float) -> None:
     """Print what a person wants to know; `seconds` is how long it took."""
     pace = campaign.hours / seconds
-    facts(
+    print_fields(
         {
             "runs": f"{campaign.runs:,}, {len(campaign.failed)} with a broken promise",
             "simulated": f"{campaign.hours:,.1f} daemon-hours in {seconds:.1f} s, "
@@ -75,15 +81,15 @@ def show(campaign: Campaign, seconds: float) -> None:
             "undecidable": _counted(campaign.undecidable),
         },
     )
-    say()
+    print()
     rows: list[list[Cell]] = [
         [name, campaign.exercised[name], INVARIANTS[name]]
         for name in INVARIANTS
         if campaign.exercised[name]
     ]
-    table(["invariant", "tested", "says"], rows)
+    print_table(["invariant", "tested", "says"], rows)
     if campaign.never_exercised:
-        say(f"Never put to the test: {', '.join(campaign.never_exercised)}")
+        print(f"Never put to the test: {', '.join(campaign.never_exercised)}")
     for replay, outcome in campaign.failed[:FAILURES_SHOWN]:
         _show_failure(outcome, replay)
 
@@ -95,12 +101,12 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _show_failure(outcome: Outcome, replay: str) -> None:
     first = outcome.violations[0]
-    say()
-    say(f"BROKEN: {first}")
+    print()
+    print(f"BROKEN: {first}")
     for happening in first.story[-EVENTS_SHOWN:]:
-        say(str(happening)[:WIDTH])
+        print(str(happening)[:WIDTH])
     more = len(outcome.violations) - 1
-    say(f"{more} more in this run. To see it again: {replay}")
+    print(f"{more} more in this run. To see it again: {replay}")
 
 
 VIOLATED = 1
@@ -160,7 +166,7 @@ def simulate(
     with progress("simulating", len(work), shown=not session.as_json) as tell:
         campaign, seconds = _run(work, jobs, replay, tell)
     data = as_json(campaign, seconds)
-    answer(as_json=session.as_json, data=data, show=lambda: show(campaign, seconds))
+    session.answer(data, lambda: show(campaign, seconds))
     return VIOLATED if campaign.failed else 0
 
 
@@ -170,7 +176,7 @@ def _require(is_right: bool, problem: str) -> None:  # noqa: FBT001 - a conditio
 
 
 def _run(
-    work: list[Work], jobs: int, replay: str, tell: Tell
+    work: list[Work], jobs: int, replay: str, tell: ReportProgress
 ) -> tuple[Campaign, float]:
     """Do all the work; give what it came to, and how many seconds it took."""
     campaign, clock = Campaign(), SystemClock()

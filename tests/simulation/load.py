@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from journeyman.sandbox import tasks
-from journeyman.sandbox.agents import Newcomer, enroll
+from journeyman.sandbox import agents, tasks
 from journeyman.sandbox.store import State
 
 CROWD = 10_000
@@ -71,10 +70,10 @@ def post_hostile(state: State, load: Load, kind: str) -> None:
         return
     poster = "agent_with_odd_ids"
     with state.transaction():
-        enroll(state, Newcomer(poster, "odd-ids", "Odd ids", "poster"))
+        agents.add(state, agents.Profile(poster, "odd-ids", "Odd ids", "poster"))
         for task_id in HOSTILE_IDS[: load.hostile]:
             text = f"the task is called {task_id}"
-            post = tasks.Post(
+            post = tasks.NewTask(
                 task_id=task_id,
                 kind=kind,
                 title=task_id,

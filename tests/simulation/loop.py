@@ -31,6 +31,8 @@ from tests.simulation.errors import (
     LivelockError,
 )
 
+from journeyman.sandbox import SandboxEnvironment
+
 MOST_TURNS = 20_000
 """At one moment. A daemon that starts takes some dozens."""
 
@@ -211,26 +213,19 @@ class SeededRandomness:
         return f"{prefix}_{self._random.getrandbits(96):024x}"
 
 
-class SimulatedAmbient:
-    """What the sandbox takes from its machine: a right clock, and seeded tokens.
-
-    `seconds` tells the network's own time.
-    """
+class SimulatedSandboxEnvironment(SandboxEnvironment):
+    """The network's own clock, which is always right, and seeded tokens."""
 
     def __init__(self, seconds: Callable[[], float], seed: int) -> None:
         self._seconds = seconds
         self._random = seeded(seed, "tokens")
 
     def now(self) -> datetime:
-        """The true time, in UTC; the network's clock is never set."""
+        """Return the true time, in UTC."""
         return START + timedelta(seconds=self._seconds())
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await anyio.sleep(seconds)
-
     def new_token(self) -> str:
-        """A text of 64 hexadecimal digits."""
+        """Return a text of 64 hexadecimal digits."""
         return f"{self._random.getrandbits(256):064x}"
 
 

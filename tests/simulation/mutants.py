@@ -28,6 +28,7 @@ import journeyman.strategies.running.runner
 import journeyman.worker.claim
 import journeyman.worker.submit
 from journeyman.daemon.loops import DiscoverLoop
+from journeyman.domain.retry import RetryPolicy
 from journeyman.economy.posting import Posting
 from journeyman.journal.ledger import Ledger
 from journeyman.journal.tasks import TaskRecord, Tasks
@@ -37,8 +38,8 @@ from journeyman.network.exchange import Exchange
 from journeyman.network.http import HttpClient
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
+from journeyman.worker.intents import Intents
 from journeyman.worker.join import Join
-from journeyman.worker.retry import Backoff
 from journeyman.worker.submit import Submit
 
 DAY = 86_400.0
@@ -163,9 +164,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "trust_one_404",
-        journeyman.worker.submit,
-        "RESULT_DOUBTFUL_TRIES",
-        1,
+        Intents,
+        "may_be_mistaken",
+        planted.never,
         _fault("spurious_404", SUBMIT),
     ),
     Mutant(
@@ -175,7 +176,7 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.never,
         replace(MICRO, kills=(10.0,)),
     ),
-    Mutant("token_late", Join, "_try", planted.token_late, MICRO),
+    Mutant("token_late", Join, "_attempt", planted.token_late, MICRO),
     Mutant(
         "answer_forgotten_early",
         Join,
@@ -260,8 +261,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "redirect_leak",
-        HttpClient,
-        "_exchange",
+        journeyman.network.http.httpx.AsyncClient,
+        "stream",
         planted.following,
         _fault("redirect_307", CLAIM),
     ),
@@ -288,12 +289,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "no_backoff",
-        Backoff,
-        "seconds",
+        RetryPolicy,
+        "wait_after",
         lambda *_: 0.5,
         replace(MICRO, outages=(Outage(begins=1.3, ends=60, fault="drop_before"),)),
         # Since either of them alone keeps the peace.
-        also=((Exchange, "run", planted.run_under_no_pressure),),
+        also=((Exchange, "run", planted.run_without_rate_limits),),
     ),
 )
 

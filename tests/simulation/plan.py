@@ -195,7 +195,7 @@ class Plan:
     disk_at: dict[int, DiskFault] = field(default_factory=dict)
     """How the disk fails at which commit, by its number."""
     load: Load = PLAIN
-    rivals: int = 0
+    competitors: int = 0
     errands: int = 0
     """How many tasks the owner posts, and top-ups asked for, over the run."""
     errands_at_once: int = 1
@@ -266,7 +266,7 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
         stop_rate=random.choice((0.0, 0.0, 0.002)) if is_hard else 0.0,
         disk_at=_disk(random, 3 if is_hard else 1),
         load=draw_load(random, seconds),
-        rivals=random.choice((0, 0, 1, 3)),
+        competitors=random.choice((0, 0, 1, 3)),
         errands=random.randint(0, 12),
         errands_at_once=random.choice((1, 1, 6)),
         oddities=random.random() < 0.7,

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
+import httpx2 as httpx
 
 import journeyman.economy.budget
 from journeyman.daemon.loops import DiscoverLoop
@@ -51,9 +52,9 @@ class _Told:
 
 
 async def claim_first(self: Inside, record: Inside) -> Inside:
-    outcome = await self._network.claim(record.task_id, key_for(record, "claim"))
+    outcome = await self.network.claim(record.task_id, key_for(record, "claim"))
     informed = copy.copy(self)
-    informed._network = _Told(outcome)
+    informed.network = _Told(outcome)
     return await _claim(informed, record)
 
 
@@ -79,7 +80,7 @@ def no_doubt(self: Inside, record: Inside, **more: Inside) -> Inside:
 
 
 async def booked_apart(self: Inside, record: Inside, shown: int | None) -> Inside:
-    journal = self._intents.journal
+    journal = self.intents.journal
     with journal.tx("booked apart"):
         journal.ledger.book(
             NewEntry(
@@ -98,25 +99,23 @@ _joined = Join._joined
 
 
 async def token_late(self: Inside) -> Inside:
-    outcome = await self._network.register(self._open_intent())
+    outcome = await self.network.register(self.intent.open())
     await anyio.lowlevel.checkpoint()
-    return self._conclude(outcome)
+    return self._finish(outcome)
 
 
 def answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
-    identity = Identity(
-        registration.agent_id, registration.access_token, self._base_url
-    )
-    self._answers.forget()
+    identity = Identity(registration.agent_id, registration.access_token, self.base_url)
+    self.identity_files.answers.forget()
     self._open_books(identity, registration.credits)
-    self._save(identity)
+    self.identity_files.save(identity)
     return identity
 
 
 def token_told(self: Inside, registration: Inside) -> Inside:
     identity = _joined(self, registration)
-    self._log.emit(
-        events.JOIN_TROUBLE,
+    self.log.emit(
+        events.JOIN_DELAYED,
         message=f"joined with {identity.access_token.reveal()}",
         attempt=1,
         retry_in=0,
@@ -137,9 +136,9 @@ def release_unknown(self: Inside, spend: Inside, failure: Inside) -> Inside:
 
 
 def release_at_recovery(self: Inside) -> None:
-    for spend in self._journal.spends.in_state(SpendState.HELD):
+    for spend in self._journal.spends.in_state(SpendState.RESERVED):
         with self._journal.tx("forgotten"):
-            self._journal.spends.settle(spend.spend_id, SpendState.RELEASED)
+            self._journal.spends.move(spend.spend_id, SpendState.RELEASED)
 
 
 async def spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
@@ -178,9 +177,8 @@ def due_by_the_clock(self: Inside, now: datetime) -> bool:
     return bool(self.next_at <= now.timestamp())
 
 
-async def no_cap(_self: Inside, response: Inside) -> bytes:
-    chunks: AsyncIterator[bytes] = response.aiter_raw()
-    return b"".join([chunk async for chunk in chunks])
+async def no_cap(_self: Inside, response: Inside, _keep: Inside) -> bytes:
+    return b"".join([chunk async for chunk in response.aiter_bytes()])
 
 
 def unguarded(text: str) -> Inside:
@@ -201,15 +199,15 @@ def never(*_: object) -> bool:
     return False
 
 
-async def run_under_no_pressure(
-    self: Inside, call: Inside, read: Inside, rescue: Inside = lambda *_: None
+async def run_without_rate_limits(
+    self: Inside, call: Inside, read: Inside, rescue: Inside = None
 ) -> Inside:
     return (await self._make(call, read, rescue))[0]
 
 
 def hurried_standing(journal: Inside, now: Inside) -> Inside:
     booked = _standing(journal, now)
-    held = journal.spends.in_state(SpendState.HELD)
+    held = journal.spends.in_state(SpendState.RESERVED)
     return replace(
         booked,
         held=0,
@@ -218,17 +216,20 @@ def hurried_standing(journal: Inside, now: Inside) -> Inside:
     )
 
 
+_stream = httpx.AsyncClient.stream
+
+
 @asynccontextmanager
-async def following(self: Inside, request: Inside) -> AsyncIterator[Inside]:
-    response = await self._client.send(request, stream=True)
-    if "location" in response.headers:
-        response = await self._client.send(
-            self._client.build_request(
-                request.method, response.headers["location"], headers=request.headers
-            ),
-            stream=True,
-        )
-    yield response
+async def following(
+    self: Inside, method: Inside, url: Inside, **more: Inside
+) -> AsyncIterator[Inside]:
+    async with _stream(self, method, url, **more) as response:
+        target = response.headers.get("location")
+        if target is None:
+            yield response
+    if target is not None:
+        async with _stream(self, method, target, **more) as response:
+            yield response
 
 
 _look = DiscoverLoop.look

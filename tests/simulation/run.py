@@ -40,7 +40,7 @@ from tests.simulation.verdict import (
 from tests.simulation.watch import HOST, Watch
 
 from journeyman.control.server import Desk
-from journeyman.daemon.agent import one_error, open_agent
+from journeyman.daemon.agent import open_agent
 from journeyman.daemon.daemon import Daemon
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.shutdown import Shutdown
@@ -49,6 +49,7 @@ from journeyman.domain.errors import (
     NetworkError,
     SafetyError,
     StateError,
+    one_error,
 )
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.identity import load_identity
@@ -56,7 +57,7 @@ from journeyman.journal.journal import Journal
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions
-from journeyman.sandbox.rivals import Rival
+from journeyman.sandbox.competitors import Competitor
 from journeyman.settings.sections import (
     NetworkSettings,
     ScheduleSettings,
@@ -269,8 +270,8 @@ LOOK_SECONDS = 60.0
 """How often a calm world looks whether all is done."""
 LAST_SECONDS = 120.0
 """How long the daemon has to stop at the very end."""
-RIVAL_PAUSE = (60.0, 900.0)
-"""Seconds between two steps of a rival."""
+COMPETITOR_PAUSE = (60.0, 900.0)
+"""Seconds between two steps of a competitor."""
 TICKS = 200
 """How often progress is told."""
 
@@ -338,9 +339,11 @@ class Course:
         for task_id in self._network.made_tasks():
             at = self._chance.uniform(0, plan.release_seconds)
             self._network.release(task_id, at)
-        for number in range(1, plan.rivals + 1):
-            rival = self._network.add_rival(number)
-            self._later(self._chance.uniform(*RIVAL_PAUSE), partial(self._let, rival))
+        for number in range(1, plan.competitors + 1):
+            competitor = self._network.add_competitor(number)
+            self._later(
+                self._chance.uniform(*COMPETITOR_PAUSE), partial(self._let, competitor)
+            )
         self._tick()
         appoint(plan.fault_seconds, self._look)
 
@@ -361,11 +364,13 @@ class Course:
         self._watch.clock_was_set()
         self._trace.add("the machine was suspended", seconds=seconds)
 
-    def _let(self, rival: Rival) -> None:
-        """Let a rival take a step, and another one later, until all is calm."""
-        rival.step()
+    def _let(self, competitor: Competitor) -> None:
+        """Let a competitor take a step, and another one later, until all is calm."""
+        competitor.step()
         if self._timeline.seconds < self._plan.fault_seconds:
-            self._later(self._chance.uniform(*RIVAL_PAUSE), partial(self._let, rival))
+            self._later(
+                self._chance.uniform(*COMPETITOR_PAUSE), partial(self._let, competitor)
+            )
 
     def _tick(self) -> None:
         self._on_progress(self._timeline.seconds)

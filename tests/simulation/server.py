@@ -19,12 +19,11 @@ from fastapi import FastAPI
 from tests.simulation.behaviour import ErrorBody, NetworkBehaviour, Rejoin, TimeLimits
 from tests.simulation.errors import NotInstantError
 from tests.simulation.load import PLAIN, Load, crowd, odd_rows, post_hostile
-from tests.simulation.loop import SimulatedAmbient
+from tests.simulation.loop import SimulatedSandboxEnvironment
 
-from journeyman.sandbox import SandboxOptions, create_app, workshop
-from journeyman.sandbox.agents import Newcomer, authenticate, enroll
+from journeyman.sandbox import SandboxOptions, agents, create_app, task_generator
+from journeyman.sandbox.competitors import Competitor
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.rivals import Rival
 from journeyman.sandbox.store import State, open_state
 
 BOM = b"\xef\xbb\xbf"
@@ -208,9 +207,11 @@ class SimulatedNetwork:
         self._load = load
         self._crowds = list(load.crowds)
         self.crowds_shown = 0
-        self._state = open_state(options, SimulatedAmbient(seconds, options.seed))
+        self._state = open_state(
+            options, SimulatedSandboxEnvironment(seconds, options.seed)
+        )
         self._db = self._state.db
-        workshop.stock(self._state)
+        task_generator.create_first_tasks(self._state)
         post_hostile(self._state, load, options.kinds[0])
         self._releases: dict[str, float] = {}
         self.limits = TimeLimits(
@@ -270,7 +271,7 @@ class SimulatedNetwork:
 
     def made_tasks(self) -> list[str]:
         """Give the ids of all tasks of the market itself, in its order."""
-        query = "SELECT task_id FROM tasks WHERE made IS NOT NULL ORDER BY sequence"
+        query = "SELECT task_id FROM tasks WHERE series_number IS NOT NULL ORDER BY sequence"
         return [str(row["task_id"]) for row in self._db.execute(query)]
 
     def members(self) -> list[str]:
@@ -304,7 +305,7 @@ class SimulatedNetwork:
     def knows(self, token: str) -> bool:
         """Tell whether a token belongs to an agent."""
         try:
-            authenticate(self._state, token)
+            agents.authenticate(self._state, token)
         except Refusal:
             return False
         return True
@@ -314,13 +315,13 @@ class SimulatedNetwork:
         query = "SELECT balance FROM accounts WHERE account = ?"
         return int(self._db.execute(query, (agent_id,)).fetchone()["balance"])
 
-    def add_rival(self, number: int) -> Rival:
+    def add_competitor(self, number: int) -> Competitor:
         """Let another agent take part; it acts when its `step` is called."""
-        name = f"rival-{number:02d}"
-        newcomer = Newcomer(f"agent_{name.replace('-', '_')}", name, name, "rival")
+        slug, agent_id = f"competitor-{number:02d}", f"agent_competitor_{number:02d}"
+        profile = agents.Profile(agent_id, slug, slug, "competitor")
         with self._state.transaction():
-            enroll(self._state, newcomer)
-        return Rival(self._state, number)
+            agents.add(self._state, profile)
+        return Competitor(self._state, number)
 
     def _answered(self, asked: Asked) -> Answer:
         if asked.path == LISTING:

@@ -12,6 +12,8 @@ from tests.simulation.campaign import (
 from tests.simulation.plan import Chaos
 from tests.simulation.run import simulate
 
+pytestmark = pytest.mark.endurance
+
 
 def test_the_crash_sweep_has_every_contract() -> None:
     assert len(list(SWEEPS["crashes"]())) == 432

@@ -3,6 +3,8 @@
 import pytest
 from tests.simulation.trial import ORDERS, Earnings, draw_market, try_order
 
+pytestmark = pytest.mark.endurance
+
 HOURS = 0.5
 
 

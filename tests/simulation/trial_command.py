@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from tests.simulation.trial import ORDERS, Earnings, draw_market, try_order
 
-from journeyman.cli.output import Cell, answer, facts, progress, say, table
+from journeyman.cli.output import Cell, print_fields, print_table, progress
 from journeyman.cli.session import Session, command
 
 OURS, FIRST, BEST = "expected", "first", "clairvoyant"
@@ -46,10 +46,9 @@ def trial(
             for order in ORDERS:
                 earned[number][order] = try_order(order, offers, hours=hours)
                 tell(next(done))
-    answer(
-        as_json=session.as_json,
-        data={str(number): _as_json(by_order) for number, by_order in earned.items()},
-        show=lambda: _show(earned),
+    session.answer(
+        {str(number): _as_json(by_order) for number, by_order in earned.items()},
+        lambda: _show(earned),
     )
 
 
@@ -93,10 +92,10 @@ def _show(earned: dict[int, dict[str, Earnings]]) -> None:
         for number, one in told.items()
     ]
     orders = list(next(iter(earned.values())))
-    say("Credits per hour, by the order of claiming:")
-    table(["seed", *orders, "of first", "of clairvoyant"], rows)
-    say()
-    facts(
+    print("Credits per hour, by the order of claiming:")
+    print_table(["seed", *orders, "of first", "of clairvoyant"], rows)
+    print()
+    print_fields(
         {
             "median": f"{_median(told, 'times_first'):.2f} times the order of "
             f"appearance, {_median(told, 'share_of_clairvoyant'):.0%} of what one "
@@ -104,9 +103,9 @@ def _show(earned: dict[int, dict[str, Earnings]]) -> None:
         },
     )
     last = list(told.values())[-1]["expected_and_actual"]
-    say()
-    say("What was expected of the last market's tasks, and what came:")
-    table(
+    print()
+    print("What was expected of the last market's tasks, and what came:")
+    print_table(
         ["kind", "tasks", "credits expected", "came", "seconds expected", "took"],
         [
             [

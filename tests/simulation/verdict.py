@@ -23,6 +23,7 @@ from tests.simulation.server import (
 )
 from tests.simulation.watch import Watch
 
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import (
     IN_FLIGHT,
     TERMINAL,
@@ -36,7 +37,6 @@ from journeyman.journal.ledger import Confidence
 from journeyman.journal.spends import SpendKind
 from journeyman.journal.tasks import TaskRecord
 from journeyman.settings.sections import Settings
-from journeyman.worker.join import UNCERTAIN_TRIES_PER_DAY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +133,7 @@ class Verdict:
         intent = self._journal.facts.get("registration")
         # Counted before it leaves, so that one which was killed at once counts too.
         tries = intent.get("uncertain_tries") if isinstance(intent, dict) else 0
-        waits_for_tomorrow = tries == UNCERTAIN_TRIES_PER_DAY
+        waits_for_tomorrow = tries == RetryPolicy.unknown_registrations_per_day
         self._check(
             "I-18",
             f"no identity after {self._remains.watch.registrations} registrations",
@@ -306,7 +306,7 @@ class Verdict:
     def _test_books(self, agent_id: str) -> None:
         """Where nothing is in doubt, both books say the same."""
         doubtful = self._journal.database.row(
-            "SELECT 1 FROM spends WHERE state IN ('held', 'unknown') "
+            "SELECT 1 FROM spends WHERE state IN ('reserved', 'unknown') "
             "UNION ALL SELECT 1 FROM ledger WHERE confidence = ? AND ?",
             Confidence.ASSUMED,
             # A claim that was taken back while its work was on the way may not be paid.

@@ -306,7 +306,7 @@ def _missing_intent(journal: Journal, asked: Asked) -> str:
         # Where another shape than the usual one is tried, its mark follows the spend's.
         spend_id, _, _ = asked.header("idempotency-key").partition("-")
         spend = journal.spends.get(SpendId(spend_id))
-        held = spend is not None and spend.state is SpendState.HELD
+        held = spend is not None and spend.state is SpendState.RESERVED
         return "" if held else "no spend is held for it"
     wanted = INTENT_STATES.get(asked.path)
     return _missing_task_intent(journal, asked, wanted) if wanted else ""

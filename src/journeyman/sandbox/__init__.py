@@ -1,4 +1,4 @@
-"""A local network: the contract implemented for itself, to try an agent on.
+"""A local network to try agents on: an independent implementation of the contract.
 
 It imports nothing of the agent, so that one misreading of the contract cannot hide
 in both.
@@ -7,11 +7,10 @@ in both.
 from journeyman.sandbox.app import create_app, serve, serving
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.options import SandboxOptions, load_options
-from journeyman.sandbox.store import Ambient, Machine
+from journeyman.sandbox.store import SandboxEnvironment
 
 __all__ = [
-    "Ambient",
-    "Machine",
+    "SandboxEnvironment",
     "SandboxError",
     "SandboxOptions",
     "create_app",

@@ -1,4 +1,4 @@
-"""Who takes part: registration, tokens, the directory and the manifests."""
+"""Agents: registration, tokens, the directory and the manifests."""
 
 import hashlib
 import sqlite3
@@ -17,57 +17,57 @@ _PUBLIC = """
 """
 
 
-class Newcomer(NamedTuple):
-    """Who an agent is, before it has joined."""
+class Profile(NamedTuple):
+    """Who an agent is."""
 
     agent_id: str
     slug: str
     name: str
     role: str
-    """`member`, `poster` or `rival`."""
+    """`member`, `poster` or `competitor`."""
 
 
-def join(state: State) -> dict[str, Any]:
+def register(state: State) -> dict[str, Any]:
     """Register a free agent (contract endpoint 1)."""
     agent_id = state.new_id("agent")
     tail = agent_id[-12:]
-    newcomer = Newcomer(agent_id, f"member-{tail}", f"Member {tail}", "member")
+    profile = Profile(agent_id, f"member-{tail}", f"Member {tail}", "member")
     return {
         "agent_id": agent_id,
-        "access_token": enroll(state, newcomer),
+        "access_token": add(state, profile),
         "credits": ledger.STARTER_CREDITS,
     }
 
 
-def enroll(state: State, newcomer: Newcomer) -> str:
-    """Add an agent with its starter credits; gives its token, which is not kept."""
-    token = state.ambient.new_token()
+def add(state: State, profile: Profile) -> str:
+    """Add an agent with its starter credits; return its token, which is not kept."""
+    token = state.environment.new_token()
     now = state.now()
     state.db.execute(
         "INSERT INTO agents (agent_id, slug, name, role, token_hash, joined_at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
-        (*newcomer, _hashed(token), now),
+        (*profile, _hashed(token), now),
     )
-    ledger.open_account(state.db, newcomer.agent_id, now)
+    ledger.open_account(state.db, profile.agent_id, now)
     return token
 
 
-def is_enrolled(state: State, agent_id: str) -> bool:
-    """Tell whether the agent exists."""
+def exists(state: State, agent_id: str) -> bool:
+    """Return whether the agent exists."""
     query = "SELECT 1 FROM agents WHERE agent_id = ?"
     return state.db.execute(query, (agent_id,)).fetchone() is not None
 
 
 def authenticate(state: State, token: str | None) -> str:
-    """Give the agent that a bearer token belongs to (contract, section 5)."""
+    """Return the agent that a bearer token belongs to (contract, section 5)."""
     if token is None:
         raise _unauthorized(
-            "a bearer token is needed: send 'Authorization: Bearer <ACCESS_TOKEN>'",
+            "a bearer token is needed: send 'Authorization: Bearer <ACCESS_TOKEN>'"
         )
     query = "SELECT agent_id FROM agents WHERE token_hash = ?"
     row = state.db.execute(query, (_hashed(token),)).fetchone()
     if row is None:
-        raise _unauthorized("this token is unknown here: register to get one")
+        raise _unauthorized("this token is unknown: register to get one")
     return str(row["agent_id"])
 
 

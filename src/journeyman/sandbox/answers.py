@@ -1,49 +1,28 @@
-"""How answers are named and arranged, where the contract does not show them.
+"""How answers are written, where the contract does not show them.
 
-The operations of the sandbox give one plain form. A `Writer` makes of it what the
-options ask for; what is in a task's `input` is somebody's data and stays as it is.
+The operations of the sandbox return one plain form. An `AnswerWriter` makes of it what
+the options ask for; what is in a task's `input` is somebody's data and stays as it is.
 """
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from datetime import datetime
+from typing import Any, TypeAlias
 
-from journeyman.sandbox.layouts import (
-    CONTAINERS,
-    RECORDS,
-    SPELLINGS,
-    VALUES,
-    Entry,
-    Spell,
-)
-from journeyman.sandbox.options import SandboxOptions
+from pydantic.alias_generators import to_camel, to_pascal
+
+from journeyman.sandbox.options import Naming, SandboxOptions
 
 Answer: TypeAlias = dict[str, Any]
-Write: TypeAlias = Callable[[Answer], bytes]
 
-_CHOICES = ("dialect", "container", "naming", "records", "values", "silent")
-"""The options that an answer depends on."""
-
-
-class Writer(NamedTuple):
-    """Writes the answers of one sandbox."""
-
-    listing: Write
-    """Of tasks, as `tasks.listing` gives them."""
-    receipt: Write
-    """The answer to an action (contract endpoints 7 to 10)."""
-    view: Write
-    """Of agents."""
-
-
-def writer_for(options: SandboxOptions) -> Writer:
-    """Choose how to write, once."""
-    default = SandboxOptions()
-    if all(getattr(options, name) == getattr(default, name) for name in _CHOICES):
-        return Writer(encoded, encoded, encoded)
-    shaped = _Shaped(options)
-    receipt = _say_nothing if options.silent else shaped.receipt
-    return Writer(shaped.listing, receipt, shaped.view)
+_RELEVANT_OPTIONS = (
+    "request_format",
+    "listing_format",
+    "naming",
+    "record_format",
+    "value_format",
+    "empty_answers",
+)
 
 
 def encoded(answer: object) -> bytes:
@@ -51,49 +30,155 @@ def encoded(answer: object) -> bytes:
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _say_nothing(_answer: Answer) -> bytes:
-    return b"{}"
-
-
-class _Shaped:
-    """Arranges answers by the options."""
+class AnswerWriter:
+    """Writes the answers of one sandbox."""
 
     def __init__(self, options: SandboxOptions) -> None:
-        camel = options.dialect == "camel"
-        naming = options.naming or ("camel" if camel else "snake")
-        self._spell: Spell = SPELLINGS[naming]
-        self._values = VALUES[options.values]
-        self._record = RECORDS[options.records]
-        self._arrange = CONTAINERS[options.container]
-        self._is_enveloped = options.dialect == "wrapped"
+        default = SandboxOptions()
+        self._options = options
+        self._is_plain = all(
+            getattr(options, name) == getattr(default, name)
+            for name in _RELEVANT_OPTIONS
+        )
+        camel = options.request_format == "camel"
+        self._naming: Naming = options.naming or ("camel" if camel else "snake")
+        self._is_wrapped = options.request_format == "wrapped"
 
     def listing(self, answer: Answer) -> bytes:
-        entries = [Entry(one["id"], self._task(one)) for one in answer["tasks"]]
-        arranged = self._arrange(entries, self._spell)
-        if self._is_enveloped:
-            arranged = {self._spell("data"): arranged}
-        return encoded(arranged)
+        """Write a list of tasks, as `tasks.listing` returns it."""
+        if self._is_plain:
+            return encoded(answer)
+        ids = [task["id"] for task in answer["tasks"]]
+        listing = self._listing(ids, [self._record(task) for task in answer["tasks"]])
+        return encoded({self._named("data"): listing} if self._is_wrapped else listing)
 
-    def receipt(self, answer: Answer) -> bytes:
-        shaped = dict(answer)
-        task = shaped.pop("task", None)
-        named = self._renamed(self._values(shaped))
+    def action(self, answer: Answer) -> bytes:
+        """Write the answer to an action (contract endpoints 7 to 10)."""
+        if self._options.empty_answers:
+            return b"{}"
+        if self._is_plain:
+            return encoded(answer)
+        fields = dict(answer)
+        task = fields.pop("task", None)
+        renamed = self._renamed(self._converted(fields))
         if task is not None:
-            named[self._spell("task")] = self._task(task)
-        return encoded(self._enveloped(named))
+            renamed[self._named("task")] = self._record(task)
+        return encoded(self._wrapped(renamed))
 
-    def view(self, answer: Answer) -> bytes:
-        return encoded(self._enveloped(self._renamed(answer)))
+    def agents(self, answer: Answer) -> bytes:
+        """Write the directory, or a manifest."""
+        if self._is_plain:
+            return encoded(answer)
+        return encoded(self._wrapped(self._renamed(answer)))
 
-    def _task(self, record: Answer) -> Answer:
-        return self._record(self._values(record), self._renamed)
-
-    def _enveloped(self, answer: Answer) -> Answer:
-        if not self._is_enveloped:
+    def _wrapped(self, answer: Answer) -> Answer:
+        if not self._is_wrapped:
             return answer
-        ok = self._spell("ok")
+        ok = self._named("ok")
         rest = {name: value for name, value in answer.items() if name != ok}
-        return {ok: answer.get(ok, True), self._spell("data"): rest}
+        return {ok: answer.get(ok, True), self._named("data"): rest}
+
+    def _listing(self, ids: list[str], records: list[Answer]) -> Answer | list[Answer]:
+        """Arrange the records of a listing."""
+        total = len(records)
+        fields: Answer
+        match self._options.listing_format:
+            case "bare":
+                return records
+            case "embedded":  # as in the Hypertext Application Language
+                links = {"self": {"href": "/functions/v1/get-marketplace-tasks"}}
+                return {"_links": links, "_embedded": {self._named("tasks"): records}}
+            case "keyed":
+                fields = {"tasks": self._keyed(ids, records)}
+            case "tasks" | "data" | "items" | "results" as name:
+                fields = {"ok": True, "count": total, name: records}
+            case "nested":
+                inside = {self._named("total"): total, self._named("tasks"): records}
+                fields = {"success": True, "data": inside}
+            case "edges":
+                connection = self._connection(ids, records)
+                fields = {"data": {self._named("marketplace_tasks"): connection}}
+            case "paged":  # a page of an endless list, with another list beside it
+                order = {"property": "created_at", "ascending": True}
+                sort = [{self._named(name): value for name, value in order.items()}]
+                fields = {
+                    "page_number": 0,
+                    "total_elements": total,
+                    "sort": sort,
+                    "content": records,
+                }
+        return {self._named(name): value for name, value in fields.items()}
+
+    def _keyed(self, ids: list[str], records: list[Answer]) -> Answer:
+        """Put records under their ids, which are not in them then, as in Firebase."""
+        left_out = {"id", self._named("id")}
+        return {
+            task_id: {k: v for k, v in record.items() if k not in left_out}
+            for task_id, record in zip(ids, records, strict=True)
+        }
+
+    def _connection(self, ids: list[str], records: list[Answer]) -> Answer:
+        """Arrange records as a GraphQL connection."""
+        named = self._named
+        edges = [
+            {named("cursor"): task_id, named("node"): record}
+            for task_id, record in zip(ids, records, strict=True)
+        ]
+        page = {named("has_next_page"): False}
+        return {named("edges"): edges, named("page_info"): page}
+
+    def _record(self, task: Answer) -> Answer:
+        fields = self._converted(task)
+        match self._options.record_format:
+            case "plain":
+                return dict(self._renamed(fields))
+            case "graphql":
+                return {"__typename": "Task", **self._renamed(fields)}
+            case "attributes":  # a JSON:API resource, which fixes the outer names
+                task_id = fields.pop("id")
+                attributes = self._renamed(fields)
+                return {"type": "tasks", "id": task_id, "attributes": attributes}
+
+    def _converted(self, fields: Answer) -> Answer:
+        """Write the values in another way."""
+        convert: dict[str, Callable[[Any], Any]] = {}
+        match self._options.value_format:
+            case "texts":
+                convert = {
+                    "reward": lambda amount: f"{amount} credits",
+                    "credits_earned": lambda amount: f"{amount} credits",
+                    "tags": ", ".join,
+                }
+            case "numbers":
+                convert = {
+                    "id": _number,
+                    "task_id": _number,
+                    "created_at": _milliseconds,
+                }
+            case "objects":
+                convert = {
+                    "reward": lambda amount: {"amount": amount, "unit": "credits"},
+                    "poster": lambda agent_id: {"id": agent_id},
+                    "tags": lambda tags: [{"name": tag} for tag in tags],
+                }
+            case "plain":
+                pass
+        return {
+            name: convert[name](value) if name in convert else value
+            for name, value in fields.items()
+        }
+
+    def _named(self, name: str) -> str:
+        """Spell a name, which is in snake_case."""
+        match self._naming:
+            case "snake":
+                return name
+            case "camel":
+                return to_camel(name)
+            case "pascal":
+                return to_pascal(name)
+            case "kebab":
+                return name.replace("_", "-")
 
     def _renamed(self, value: Any) -> Any:  # noqa: ANN401 - a JSON value in and out
         if isinstance(value, list):
@@ -101,6 +186,15 @@ class _Shaped:
         if not isinstance(value, dict):
             return value
         return {
-            self._spell(name): inner if name == "input" else self._renamed(inner)
+            self._named(name): inner if name == "input" else self._renamed(inner)
             for name, inner in value.items()
         }
+
+
+def _number(task_id: str) -> int | str:
+    """Return an id as a number; one from before `numbers` was chosen is no number."""
+    return int(task_id) if task_id.isdecimal() else task_id
+
+
+def _milliseconds(moment: str) -> int:
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)

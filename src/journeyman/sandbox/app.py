@@ -1,4 +1,4 @@
-"""The sandbox as an ASGI application."""
+"""The sandbox as an ASGI application, and as a server."""
 
 import asyncio
 import errno
@@ -12,30 +12,40 @@ import uvicorn
 from fastapi import Depends, FastAPI, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from journeyman.sandbox import workshop
-from journeyman.sandbox.call import CUT
-from journeyman.sandbox.chaos import Chaos
+from journeyman.sandbox import task_generator
+from journeyman.sandbox.chaos import CLOSE_CONNECTION, ChaosMiddleware
+from journeyman.sandbox.competitors import Competitor
+from journeyman.sandbox.contract import VERSION
 from journeyman.sandbox.endpoints import contract_router
-from journeyman.sandbox.error_bodies import VOCABULARIES
-from journeyman.sandbox.errors import SandboxError
+from journeyman.sandbox.errors import (
+    ERROR_FORMATS,
+    SandboxError,
+    install_error_handlers,
+)
 from journeyman.sandbox.options import SandboxOptions
-from journeyman.sandbox.rivals import Rival
-from journeyman.sandbox.store import Ambient, Machine, State, open_state
-from journeyman.sandbox.surface import VERSION
+from journeyman.sandbox.store import SandboxEnvironment, State, open_state
 from journeyman.sandbox.web import web_router
-from journeyman.sandbox.wire import install_error_answers
+
+_BACKLOG = 2048
+"""How many connections may wait to be accepted."""
+_LAST_PORT = 65535
+_GRACE_SECONDS = 3
+"""How long requests in flight may take when it stops."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def create_app(options: SandboxOptions, ambient: Ambient | None = None) -> FastAPI:
-    """Open the data, make the first tasks and build the application.
+def create_app(
+    options: SandboxOptions, environment: SandboxEnvironment | None = None
+) -> FastAPI:
+    """Open the data, create the first tasks and build the application.
 
-    It can be called at once; rivals live, and the data is closed, with its lifespan.
+    It answers at once. Competitors run during its lifespan, which closes the data.
 
     Raises:
         SandboxError: the data cannot be used.
     """
-    state = open_state(options, ambient or Machine())
-    workshop.stock(state)
+    state = open_state(options, environment or SandboxEnvironment())
+    task_generator.create_first_tasks(state)
     app = FastAPI(
         title="Agent Network Service (sandbox)",
         version=VERSION,
@@ -45,11 +55,11 @@ def create_app(options: SandboxOptions, ambient: Ambient | None = None) -> FastA
         redirect_slashes=False,
     )
     app.state.sandbox = state
-    app.include_router(contract_router(options), dependencies=[Depends(_take_time)])
+    app.include_router(contract_router(options), dependencies=[Depends(_delay)])
     app.include_router(web_router())
-    install_error_answers(app, VOCABULARIES[options.errors])
+    install_error_handlers(app, ERROR_FORMATS[options.error_format])
     if options.chaos_level != "off":
-        app.add_middleware(Chaos, state=state)
+        app.add_middleware(ChaosMiddleware, state=state)
     return app
 
 
@@ -58,39 +68,31 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: State = app.state.sandbox
     try:
         async with anyio.create_task_group() as group:
-            for number in range(1, state.options.rivals + 1):
-                group.start_soon(Rival(state, number).run)
+            for number in range(1, state.options.competitors + 1):
+                group.start_soon(Competitor(state, number).run)
             yield
             group.cancel_scope.cancel()
     finally:
         state.db.close()
 
 
-async def _take_time(request: Request) -> None:
+async def _delay(request: Request) -> None:
     state: State = request.app.state.sandbox
     if state.options.latency_seconds:
-        await state.ambient.sleep(state.options.latency_seconds)
-
-
-_BACKLOG = 2048
-"""Connections that may wait to be accepted."""
-_LAST_PORT = 65535
-_GRACE_SECONDS = 3
-"""How long requests that are under way may take when it stops."""
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+        await state.environment.sleep(state.options.latency_seconds)
 
 
 class _Connection(H11Protocol):
     """A connection that a request can ask to be closed."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn narrows it
-        """Let requests reach what closes it."""
+        """Tell requests how to close it."""
         super().connection_made(transport)
-        self.app_state = {**self.app_state, CUT: transport.close}
+        self.app_state = {**self.app_state, CLOSE_CONNECTION: transport.close}
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, with an end that is no failure and a sign that it has begun."""
+    """Uvicorn, which reports when it is ready, and leaves signals alone."""
 
     def __init__(self, app: FastAPI) -> None:
         config = uvicorn.Config(
@@ -106,13 +108,13 @@ class _Server(uvicorn.Server):
         self.ready = anyio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, then say so."""
+        """Start to listen, then report it."""
         await super().startup(sockets)
         self.ready.set()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave signals to `serve`: uvicorn would raise them again at its end."""
+        """Leave signals to the caller: uvicorn would raise them again at its end."""
         yield
 
 
@@ -125,7 +127,7 @@ def serve(
     """Serve until SIGINT or SIGTERM, then return.
 
     `on_ready` is called once, with the base address, when requests are answered.
-    Port 0 takes any free one.
+    Port 0 means any free port.
 
     Raises:
         SandboxError: the address cannot be listened on, or the data cannot be used.
@@ -137,7 +139,7 @@ def serve(
 async def serving(
     options: SandboxOptions, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[str]:
-    """Serve inside a running event loop; gives the base address.
+    """Serve inside a running event loop; yield the base address.
 
     Raises:
         SandboxError: as `serve` does.
@@ -171,8 +173,8 @@ def _listener(host: str, port: int) -> socket.socket:
     """Bind before anything else, so that the address is known, and known to be free."""
     if not 0 <= port <= _LAST_PORT:
         raise SandboxError(
-            f"{port} is not a port",
-            f"Choose one from 0 to {_LAST_PORT}; 0 takes any free one.",
+            f"{port} is not a valid port",
+            f"Choose one from 0 to {_LAST_PORT}; 0 means any free port.",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -185,7 +187,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> SandboxError:
     if error.errno == errno.EADDRINUSE:
         return SandboxError(
             f"port {port} on {host} is taken",
-            "Stop what listens there, or choose another port; 0 takes any free one.",
+            "Stop what listens there, or choose another port; 0 means any free port.",
         )
     return SandboxError(
         f"cannot listen on port {port} of {host}: {error.strerror or error}",
@@ -195,7 +197,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> SandboxError:
 
 def _address(host: str, listener: socket.socket) -> str:
     port = listener.getsockname()[1]
-    # Nobody can connect to "all addresses"; the loopback one is always among them.
+    # Nobody can connect to "all addresses"; loopback is always one of them.
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - compared, not listened on
     return (
         f"http://[{reachable}]:{port}"

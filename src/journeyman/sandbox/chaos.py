@@ -1,152 +1,54 @@
-"""Trouble to order: around the contract's endpoints, by a seeded chance.
+"""Faults, injected by seeded chance into requests to the contract's endpoints.
 
-The same seed and the same order of requests make the same trouble. What is beside
-the contract (pages, books, documents) is spared.
+The same seed and the same order of requests give the same faults. What is beside the
+contract (pages, ledger, documents) is spared.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from random import Random
 from types import MappingProxyType
+from typing import TypeAlias
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from journeyman.sandbox import tasks
-from journeyman.sandbox.call import Answer, Call, Headers
-from journeyman.sandbox.options import FAULTS, LASTING, SHARES, Trouble
+from journeyman.sandbox.contract import ENDPOINTS
+from journeyman.sandbox.errors import ERROR_FORMATS, Refusal
+from journeyman.sandbox.options import FAULTS, ChaosLevel, Fault
 from journeyman.sandbox.store import State, seeded
-from journeyman.sandbox.surface import ENDPOINTS
 
+CLOSE_CONNECTION = "sandbox.close_connection"
+"""In a request's state: closes its connection. The server puts it there."""
+
+_FAULT_RATES: Mapping[ChaosLevel, float] = MappingProxyType(
+    {"off": 0.0, "mild": 0.05, "hard": 0.3},
+)
+_LASTING: frozenset[Fault] = frozenset({"expired_token", "lost_lease"})
+"""Their effect outlives their request, so they come a quarter as often as others."""
 _LATENCY_SECONDS = (0.2, 3.0)
 _RETRY_SECONDS = (1, 5)
 _EXPIRY = timedelta(seconds=10)
-"""How long a token is refused."""
+"""How long an expired token is refused."""
 _PAGE = b"<!DOCTYPE html><html><head><title>One moment</title></head></html>\n"
-
-
-async def _latency(call: Call) -> None:
-    await call.state.ambient.sleep(call.random.uniform(*_LATENCY_SECONDS))
-    await call.pass_on()
-
-
-async def _throttled(call: Call) -> None:
-    seconds = str(call.random.randint(*_RETRY_SECONDS)).encode()
-    await _too_many(call, ((b"retry-after", seconds),))
-
-
-async def _throttled_silently(call: Call) -> None:
-    await _too_many(call, ())
-
-
-async def _too_many(call: Call, headers: Headers) -> None:
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    await call.refuse(status, "rate_limited", "slow down", headers)
-
-
-async def _unavailable(call: Call) -> None:
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    headers = ((b"retry-after", b"2"),)
-    await call.refuse(status, "unavailable", "back in a moment", headers)
-
-
-async def _error_before(call: Call) -> None:
-    await _internal_error(call)
-
-
-async def _error_after(call: Call) -> None:
-    await call.served()
-    await _internal_error(call)
-
-
-async def _internal_error(call: Call) -> None:
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    await call.refuse(status, "internal_error", "something went wrong on purpose")
-
-
-async def _dropped_before(call: Call) -> None:
-    await call.cut()
-
-
-async def _dropped_after(call: Call) -> None:
-    await call.served()
-    await call.cut()
-
-
-async def _truncated(call: Call) -> None:
-    answer = await call.served()
-    half = answer.body[: len(answer.body) // 2]
-    await call.answer(replace(answer, body=half), whole=False)
-    await call.cut()
-
-
-async def _malformed(call: Call) -> None:
-    answer = await call.served()
-    await call.answer(answer.but(answer.body[:-1] + b",]"))
-
-
-async def _page(call: Call) -> None:
-    headers = ((b"content-type", b"text/html"),)
-    await call.answer(Answer(status=200, headers=headers, body=b"").but(_PAGE))
-
-
-async def _byte_order_mark(call: Call) -> None:
-    answer = await call.served()
-    await call.answer(answer.but(b"\xef\xbb\xbf" + answer.body))
-
-
-async def _expired_token(call: Call) -> None:
-    if not call.authorization:
-        await call.pass_on()
-        return
-    call.expired[call.authorization] = call.state.ambient.now() + _EXPIRY
-    await refuse_token(call)
-
-
-async def refuse_token(call: Call) -> None:
-    """Say that the token has expired."""
-    await call.refuse(HTTPStatus.UNAUTHORIZED, "token_expired", "the token has expired")
-
-
-async def _lost_lease(call: Call) -> None:
-    with call.state.transaction():
-        tasks.lose_a_claim(call.state, call.random)
-    await call.pass_on()
-
-
-HAPPENINGS: Mapping[Trouble, Callable[[Call], Awaitable[None]]] = MappingProxyType(
-    {
-        "latency": _latency,
-        "throttled": _throttled,
-        "throttled_silently": _throttled_silently,
-        "unavailable": _unavailable,
-        "error_before": _error_before,
-        "error_after": _error_after,
-        "dropped_before": _dropped_before,
-        "dropped_after": _dropped_after,
-        "truncated": _truncated,
-        "malformed": _malformed,
-        "page": _page,
-        "byte_order_mark": _byte_order_mark,
-        "expired_token": _expired_token,
-        "lost_lease": _lost_lease,
-    },
-)
-
-
 _PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
+_PRIVATE_PATHS = frozenset(one.path for one in ENDPOINTS if one.private)
+
+_Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
 
 
-class Chaos:
-    """Passes requests on, or lets something go wrong with them."""
+class ChaosMiddleware:
+    """Passes requests on, or injects a fault."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         options = state.options
         self._app = app
         self._state = state
-        self._share = SHARES[options.chaos_level]
-        self._names = [n for n in FAULTS if n in (options.chaos_only or FAULTS)]
-        self._weights = [1 if name in LASTING else 4 for name in self._names]
+        self._rate = _FAULT_RATES[options.chaos_level]
+        self._faults = [name for name in FAULTS if name in (options.faults or FAULTS)]
+        self._weights = [1 if name in _LASTING else 4 for name in self._faults]
         self._random = seeded(options.seed, "chaos")
         self._expired: dict[bytes, datetime] = {}
 
@@ -155,7 +57,7 @@ class Chaos:
         if scope["type"] != "http" or scope["path"] not in _PATHS:
             await self._app(scope, receive, send)
             return
-        call = Call(
+        request = _Request(
             app=self._app,
             scope=scope,
             receive=receive,
@@ -164,14 +66,172 @@ class Chaos:
             random=self._random,
             expired=self._expired,
         )
-        await self._met(call)
-
-    async def _met(self, call: Call) -> None:
-        """Choose what the request meets, and let it happen."""
-        if call.is_expired():
-            await refuse_token(call)
-        elif self._random.random() < self._share:
-            (name,) = self._random.choices(self._names, self._weights)
-            await HAPPENINGS[name](call)
+        if request.has_expired_token():
+            await request.refuse_token()
+        elif self._random.random() < self._rate:
+            (fault,) = self._random.choices(self._faults, self._weights)
+            await request.meet(fault)
         else:
-            await call.pass_on()
+            await request.pass_on()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Answer:
+    status: int
+    headers: _Headers
+    body: bytes
+
+    def with_body(self, body: bytes) -> "_Answer":
+        kept = tuple(pair for pair in self.headers if pair[0] != b"content-length")
+        length = (b"content-length", str(len(body)).encode())
+        return replace(self, headers=(*kept, length), body=body)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Request:
+    """One request, and all that a fault may do to it."""
+
+    app: ASGIApp
+    scope: Scope = field(repr=False)
+    receive: Receive
+    send: Send
+    state: State
+    random: Random
+    expired: dict[bytes, datetime] = field(repr=False)
+    """Until when which `Authorization` is refused."""
+
+    async def meet(self, fault: Fault) -> None:
+        """Let a fault happen."""
+        match fault:
+            case "latency":
+                seconds = self.random.uniform(*_LATENCY_SECONDS)
+                await self.state.environment.sleep(seconds)
+                await self.pass_on()
+            case "lost_lease":
+                with self.state.transaction():
+                    tasks.lose_a_claim(self.state, self.random)
+                await self.pass_on()
+            case "expired_token":
+                await self._expire_token()
+            case "throttled" | "throttled_silently" | "unavailable" | "error_before":
+                await self._refuse_by(fault)
+            case "page" | "dropped_before":
+                await self._answer_by(fault)
+            case _:
+                await self._spoil(fault, await self._processed())
+
+    async def _refuse_by(self, fault: Fault) -> None:
+        match fault:
+            case "throttled":
+                seconds = str(self.random.randint(*_RETRY_SECONDS)).encode()
+                await self._throttle(((b"retry-after", seconds),))
+            case "throttled_silently":
+                await self._throttle(())
+            case "unavailable":
+                status = HTTPStatus.SERVICE_UNAVAILABLE
+                headers = ((b"retry-after", b"2"),)
+                await self._refuse(status, "unavailable", "back in a moment", headers)
+            case _:
+                await self._fail()
+
+    async def _answer_by(self, fault: Fault) -> None:
+        if fault == "page":
+            headers = ((b"content-type", b"text/html"),)
+            empty = _Answer(status=200, headers=headers, body=b"")
+            await self._answer(empty.with_body(_PAGE))
+        else:
+            await self._drop()
+
+    async def _spoil(self, fault: Fault, answer: _Answer) -> None:
+        """Process the request, and then let something go wrong with the answer."""
+        match fault:
+            case "error_after":
+                await self._fail()
+            case "dropped_after":
+                await self._drop()
+            case "truncated":
+                half = answer.body[: len(answer.body) // 2]
+                await self._answer(replace(answer, body=half), complete=False)
+                await self._drop()
+            case "malformed":
+                await self._answer(answer.with_body(answer.body[:-1] + b",]"))
+            case _:
+                await self._answer(answer.with_body(b"\xef\xbb\xbf" + answer.body))
+
+    @property
+    def _authorization(self) -> bytes:
+        """The header on a private endpoint; empty where there is none."""
+        private = self.scope["path"] in _PRIVATE_PATHS
+        headers: Mapping[bytes, bytes] = dict(self.scope["headers"]) if private else {}
+        return headers.get(b"authorization", b"")
+
+    def has_expired_token(self) -> bool:
+        """Return whether this request's token is refused for a while."""
+        until = self.expired.get(self._authorization)
+        return until is not None and self.state.environment.now() < until
+
+    async def _expire_token(self) -> None:
+        if not self._authorization:
+            await self.pass_on()
+            return
+        self.expired[self._authorization] = self.state.environment.now() + _EXPIRY
+        await self.refuse_token()
+
+    async def refuse_token(self) -> None:
+        """Answer that the token has expired."""
+        status = HTTPStatus.UNAUTHORIZED
+        await self._refuse(status, "token_expired", "the token has expired")
+
+    async def _throttle(self, headers: _Headers) -> None:
+        status = HTTPStatus.TOO_MANY_REQUESTS
+        await self._refuse(status, "rate_limited", "slow down", headers)
+
+    async def _fail(self) -> None:
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        await self._refuse(status, "internal_error", "something went wrong on purpose")
+
+    async def pass_on(self) -> None:
+        """Serve the request without a fault."""
+        await self.app(self.scope, self.receive, self.send)
+
+    async def _processed(self) -> _Answer:
+        """Process the request, and keep the answer from the client."""
+        sent: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            sent.append(message)
+
+        await self.app(self.scope, self.receive, keep)
+        start, *parts = sent
+        body = b"".join(part.get("body", b"") for part in parts)
+        headers = tuple(start["headers"])
+        return _Answer(status=start["status"], headers=headers, body=body)
+
+    async def _answer(self, answer: _Answer, *, complete: bool = True) -> None:
+        start = {"status": answer.status, "headers": [*answer.headers]}
+        await self.send({"type": "http.response.start", **start})
+        body = {"body": answer.body, "more_body": not complete}
+        await self.send({"type": "http.response.body", **body})
+
+    async def _refuse(
+        self, status: HTTPStatus, error: str, message: str, headers: _Headers = ()
+    ) -> None:
+        error_format = ERROR_FORMATS[self.state.options.error_format]
+        body = error_format.write(Refusal(status, error, message)).encode()
+        media_type = (b"content-type", error_format.media_type.encode())
+        empty = _Answer(status=status, headers=(media_type, *headers), body=b"")
+        await self._answer(empty.with_body(body))
+
+    async def _drop(self) -> None:
+        """Close the connection.
+
+        Raises:
+            ConnectionResetError: there is none, since no server is used.
+        """
+        close: Callable[[], None] | None
+        close = self.scope.get("state", {}).get(CLOSE_CONNECTION)
+        if close is None:
+            raise ConnectionResetError("the sandbox has dropped the connection")
+        close()
+        while (await self.receive())["type"] != "http.disconnect":
+            pass  # what is left of the request

@@ -12,7 +12,7 @@ CREDITS_PER_USD = 100
 """The contract's exchange rate; one credit is one cent."""
 CUSTOM_PRICE = "price_custom"
 _LARGEST = 10_000_000
-"""In credits; more is surely a mistake."""
+"""In credits; more would surely be a mistake."""
 
 
 class Product(NamedTuple):
@@ -22,7 +22,7 @@ class Product(NamedTuple):
     plan: str
     label: str
     credits: int | None
-    """None: as many as the buyer asks for."""
+    """None: any number that the buyer asks for."""
 
 
 class Order(NamedTuple):
@@ -47,8 +47,8 @@ _MODES = {"credit_pack": "payment", "subscription": "subscription"}
 
 
 def create(state: State, order: Order) -> dict[str, Any]:
-    """Open a session; nothing is bought until somebody pays on its page."""
-    if not agents.is_enrolled(state, order.agent_id):
+    """Open a session; nothing is bought until it is paid on its page."""
+    if not agents.exists(state, order.agent_id):
         raise Refusal(
             HTTPStatus.NOT_FOUND,
             "unknown_agent",

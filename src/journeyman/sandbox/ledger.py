@@ -20,7 +20,7 @@ def move(
     amount: int,
     at: str,
 ) -> None:
-    """Book one entry; (reason, reference) can be booked once only."""
+    """Book one entry; each (reason, reference) can be booked only once."""
     db.execute(
         "INSERT INTO entries (reason, reference, source, target, amount, booked_at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -32,7 +32,7 @@ def move(
 
 
 def open_account(db: sqlite3.Connection, agent_id: str, at: str) -> None:
-    """Give a new agent an account with the starter credits in it."""
+    """Open the account of a new agent, with its starter credits."""
     db.execute("INSERT INTO accounts (account) VALUES (?)", (agent_id,))
     move(
         db,
@@ -46,18 +46,18 @@ def open_account(db: sqlite3.Connection, agent_id: str, at: str) -> None:
 
 
 def balance_of(db: sqlite3.Connection, account: str) -> int:
-    """Give the credits of an account."""
+    """Return the credits of an account."""
     query = "SELECT balance FROM accounts WHERE account = ?"
     (balance,) = db.execute(query, (account,)).fetchone()
     return int(balance)
 
 
-def books(db: sqlite3.Connection) -> dict[str, Any]:
+def summary(db: sqlite3.Connection) -> dict[str, Any]:
     """Add everything up twice, from the entries and from the balances.
 
-    `difference` is the credits created less the credits held. `balanced` says more:
-    every balance equals its entries, and escrow holds exactly the rewards of the
-    tasks that are not completed.
+    `difference` is the credits created less all balances. `balanced` means more: every
+    balance equals its entries, and escrow has exactly the rewards of the tasks that
+    are not completed.
     """
     created = {
         "starter_grants": _created(db, STARTER_GRANTS),
@@ -65,14 +65,14 @@ def books(db: sqlite3.Connection) -> dict[str, Any]:
     }
     escrow = balance_of(db, ESCROW)
     agents = _agents(db)
-    held = {"agents": sum(agent["balance"] for agent in agents), "escrow": escrow}
-    difference = sum(created.values()) - sum(held.values())
+    balances = {"agents": sum(agent["balance"] for agent in agents), "escrow": escrow}
+    difference = sum(created.values()) - sum(balances.values())
     return {
         "balanced": difference == 0
-        and not _accounts_that_disagree(db)
-        and escrow == _rewards_not_paid(db),
+        and not _has_wrong_balance(db)
+        and escrow == _unpaid_rewards(db),
         "created": created,
-        "held": held,
+        "balances": balances,
         "difference": difference,
         "agents": agents,
         "tasks": task_counts(db),
@@ -113,7 +113,7 @@ def _agents(db: sqlite3.Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in db.execute(query)]
 
 
-def _accounts_that_disagree(db: sqlite3.Connection) -> list[str]:
+def _has_wrong_balance(db: sqlite3.Connection) -> bool:
     query = """
         WITH flows AS (
             SELECT target AS account, amount FROM entries
@@ -125,10 +125,10 @@ def _accounts_that_disagree(db: sqlite3.Connection) -> list[str]:
         GROUP BY accounts.account
         HAVING balance != coalesce(sum(amount), 0)
     """
-    return [account for (account,) in db.execute(query)]
+    return db.execute(query).fetchone() is not None
 
 
-def _rewards_not_paid(db: sqlite3.Connection) -> int:
+def _unpaid_rewards(db: sqlite3.Connection) -> int:
     query = "SELECT coalesce(sum(reward), 0) FROM tasks WHERE status != 'completed'"
     (rewards,) = db.execute(query).fetchone()
     return int(rewards)

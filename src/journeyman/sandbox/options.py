@@ -1,29 +1,37 @@
-"""How a sandbox is set up, by keyword or from a TOML file."""
+"""The options of a sandbox, by keyword or from a TOML file."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from journeyman.sandbox.error_bodies import VocabularyName
-from journeyman.sandbox.errors import SandboxError
+from journeyman.sandbox.contract import ENDPOINTS
+from journeyman.sandbox.errors import ErrorFormatName, SandboxError
 from journeyman.sandbox.kinds import KINDS
-from journeyman.sandbox.layouts import ContainerName, Naming, RecordForm, ValueForm
-from journeyman.sandbox.requests import DialectName
-from journeyman.sandbox.surface import ENDPOINTS
 
+DEFAULT_BASE_URL = "http://127.0.0.1:8080"
+
+RequestFormat = Literal["snake", "camel", "id-only", "wrapped"]
+ListingFormat = Literal[
+    "tasks",
+    "data",
+    "items",
+    "results",
+    "bare",
+    "nested",
+    "keyed",
+    "edges",
+    "embedded",
+    "paged",
+]
+Naming = Literal["snake", "camel", "pascal", "kebab"]
+RecordFormat = Literal["plain", "attributes", "graphql"]
+ValueFormat = Literal["plain", "texts", "numbers", "objects"]
 ChaosLevel = Literal["off", "mild", "hard"]
-Trouble = Literal[
+Fault = Literal[
     "latency",
     "throttled",
     "throttled_silently",
@@ -39,20 +47,11 @@ Trouble = Literal[
     "expired_token",
     "lost_lease",
 ]
-FAULTS: tuple[Trouble, ...] = get_args(Trouble)
-LASTING: frozenset[Trouble] = frozenset({"expired_token", "lost_lease"})
-"""They outlive their request, so they come a quarter as often as the others."""
-SHARES: Mapping[ChaosLevel, float] = MappingProxyType(
-    {"off": 0.0, "mild": 0.05, "hard": 0.3},
-)
-"""Of the requests to the contract's endpoints, how many meet a trouble."""
-
-
-DEFAULT_BASE_URL = "http://127.0.0.1:8080"
+FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
 def _one_of(known: Iterable[str]) -> AfterValidator:
-    """Refuse names that there are not."""
+    """Refuse unknown names."""
     names = list(known)
 
     def check(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,114 +65,113 @@ def _one_of(known: Iterable[str]) -> AfterValidator:
 
 def _web_origin(url: str) -> str:
     if url and not url.startswith(("http://", "https://")):
-        raise ValueError("it must begin with http:// or https://")
+        raise ValueError("it must start with http:// or https://")
     return url.rstrip("/")
 
 
 class SandboxOptions(BaseModel):
-    """Everything that can be chosen about a sandbox; each field has a default."""
+    """All options of a sandbox; each has a default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: Path | None = Field(
         default=None,
-        description="The SQLite file to keep and continue; none keeps all in memory.",
+        description="The SQLite file to keep and continue; without it, data is lost.",
     )
     tasks: int = Field(
         default=40,
         ge=0,
         le=100_000,
-        description="How many tasks are made at the first start.",
+        description="How many tasks are created at the first start.",
     )
     seed: int = Field(
         default=1,
-        description="The same seed makes the same tasks, their ids included.",
+        description="The same seed creates the same tasks, with the same ids.",
     )
     refill: bool = Field(
         default=False,
-        description="Make new tasks, so that this many are open at all times.",
+        description="Create new tasks, so that `tasks` are open at all times.",
     )
     kinds: Annotated[tuple[str, ...], _one_of(KINDS)] = Field(
         default=(),
-        description="Only these kinds of task; none named means all.",
+        description="Only these kinds of task; empty means all.",
     )
-    rivals: int = Field(
+    competitors: int = Field(
         default=0,
         ge=0,
         le=1000,
         description="Other agents that compete for tasks.",
     )
-    rival_every: float = Field(
+    competitor_interval_seconds: float = Field(
         default=1.0,
         gt=0,
-        description="Seconds between two steps of one rival, on average.",
+        description="Seconds between two steps of one competitor, on average.",
     )
     latency_seconds: float = Field(
         default=0.0,
         ge=0,
         le=60,
-        description="Seconds that every answer of the contract takes longer.",
+        description="Seconds by which each answer of the contract is delayed.",
     )
     base_url: Annotated[str, AfterValidator(_web_origin)] = Field(
         default="",
-        description="The address that clients use; none is the one listened on.",
+        description="The address that clients use; empty means the one listened on.",
     )
-
-    dialect: DialectName = Field(
+    request_format: RequestFormat = Field(
         default="snake",
-        description="How the bodies of actions are named; see `strict`.",
+        description="How the bodies of actions are written; see `strict`.",
     )
     strict: bool = Field(
         default=False,
-        description="Take bodies in the dialect only, without any unknown field.",
+        description="Accept only bodies in that format, without unknown fields.",
     )
-    errors: VocabularyName = Field(
+    error_format: ErrorFormatName = Field(
         default="json",
-        description="How errors look.",
+        description="How errors are written.",
     )
-    container: ContainerName = Field(
+    listing_format: ListingFormat = Field(
         default="tasks",
-        description="Where in a listing the tasks are.",
+        description="Where the tasks are in a listing.",
     )
     naming: Naming | Literal[""] = Field(
         default="",
-        description="How names in answers are spelled; empty is as the dialect does.",
+        description="How names in answers are spelled; empty follows the requests.",
     )
-    records: RecordForm = Field(
+    record_format: RecordFormat = Field(
         default="plain",
-        description="What surrounds a task's fields.",
+        description="What surrounds the fields of a task.",
     )
-    values: ValueForm = Field(
+    value_format: ValueFormat = Field(
         default="plain",
-        description="How amounts, moments, tags and ids are written.",
+        description="How amounts, times, tags and ids are written.",
     )
-    silent: bool = Field(
+    empty_answers: bool = Field(
         default=False,
-        description="Answer each action that is granted with an empty object.",
+        description="Answer each action that succeeds with an empty object.",
     )
-    absent: Annotated[
+    absent_endpoints: Annotated[
         tuple[str, ...], _one_of(endpoint.name for endpoint in ENDPOINTS)
     ] = Field(
         default=(),
-        description="Endpoints that are not there: they answer 404.",
+        description="Endpoints that do not exist: they answer 404.",
     )
     chaos: ChaosLevel = Field(
         default="off",
-        description="How often something goes wrong.",
+        description="How often a fault is injected.",
     )
-    chaos_only: Annotated[tuple[str, ...], _one_of(FAULTS)] = Field(
+    faults: Annotated[tuple[str, ...], _one_of(FAULTS)] = Field(
         default=(),
-        description="Only these troubles; none named means all.",
+        description="Only these faults; empty means all.",
     )
 
     @property
     def chaos_level(self) -> ChaosLevel:
-        """How often something goes wrong; to name troubles is to want some."""
-        return "mild" if self.chaos == "off" and self.chaos_only else self.chaos
+        """How often a fault is injected; naming faults without a level means `mild`."""
+        return "mild" if self.chaos == "off" and self.faults else self.chaos
 
     @property
     def origin(self) -> str:
-        """The address to name in documents, without a slash at its end."""
+        """The address that documents name, without a trailing slash."""
         return self.base_url or DEFAULT_BASE_URL
 
 
@@ -181,7 +179,7 @@ def load_options(path: Path) -> SandboxOptions:
     """Read options from a TOML file, the keys being the field names.
 
     Raises:
-        SandboxError: the file is missing, is no TOML, or has a wrong or unknown key.
+        SandboxError: the file cannot be read, is not valid TOML, or has a wrong key.
     """
     try:
         values = tomllib.loads(path.read_text("utf-8-sig"))

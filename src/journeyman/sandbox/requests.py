@@ -1,20 +1,35 @@
-"""The bodies of the four actions, which the contract does not show, in dialects.
+"""Bodies of requests: read strictly, and validated in one of four request formats.
 
-| dialect | a submission                                                           |
-|---------|------------------------------------------------------------------------|
-| snake   | `{"task_id", "agent_id"?, "result", "evidence"?}`                      |
-| camel   | `{"taskId", "agentId"?, "result", "evidence"?}`                        |
-| id-only | `{"id", "result", "evidence"?}`                                        |
-| wrapped | `{"task": {"id"}, "agent"?: {"id"}, "submission": {"result", ...}}`    |
+The contract does not show the bodies of the four actions.
 
-A strict sandbox takes its own dialect and nothing else. Another one takes a value
-under any of these names, and passes over names that it does not know.
+| format  | a submission                                                        |
+|---------|---------------------------------------------------------------------|
+| snake   | `{"task_id", "agent_id"?, "result", "evidence"?}`                   |
+| camel   | `{"taskId", "agentId"?, "result", "evidence"?}`                     |
+| id-only | `{"id", "result", "evidence"?}`                                     |
+| wrapped | `{"task": {"id"}, "agent"?: {"id"}, "submission": {"result", ...}}` |
+
+A strict sandbox accepts its own format and nothing else. Another one accepts a value
+under any of these names, and ignores names that it does not know.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic import (
     AliasChoices,
     AliasGenerator,
@@ -27,9 +42,114 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.options import RequestFormat
+
+LARGEST_BODY = 1024 * 1024
+"""In bytes."""
+_DRAINED = 32 * LARGEST_BODY
+"""Read this much, so that a client that is still sending reads the refusal."""
+_DEEPEST = 64
+"""Levels of nesting; far more would exhaust the JSON writer's stack later."""
+
+
+class StrictRequest(Request):
+    """A request whose body is small, UTF-8 and JSON that can be written again."""
+
+    async def body(self) -> bytes:
+        """Read the whole body, unless it is too large."""
+        if not hasattr(self, "_body"):
+            received, size = bytearray(), 0
+            async for part in self.stream():
+                size += len(part)
+                if size <= LARGEST_BODY:
+                    received += part
+                elif size > _DRAINED:
+                    break
+            if size > LARGEST_BODY:
+                raise _too_large()
+            self._body = bytes(received)
+        return self._body
+
+    async def json(self) -> Any:  # noqa: ANN401 - a JSON value, as in the base class
+        """Read the body as JSON; a byte-order mark before it is ignored."""
+        if not hasattr(self, "_json"):
+            self._json = _read_json(await self.body())
+        return self._json
+
+
+class StrictRoute(APIRoute):
+    """A route that gets a `StrictRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Read the body before FastAPI does, whose checks are less strict."""
+        handle = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            strict = StrictRequest(request.scope, request.receive)
+            if self.body_field is not None and await strict.body():
+                _require_json_type(strict)
+                await strict.json()
+            return await handle(strict)
+
+        return handle_strictly
+
+
+def _read_json(body: bytes) -> object:
+    try:
+        value = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        _require_shallow(value)
+        # What cannot be written again, such as half of a surrogate pair or a number
+        # beyond all bounds, would only fail later.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise Refusal(
+            HTTPStatus.BAD_REQUEST,
+            "malformed_json",
+            f"the body must be JSON in UTF-8: {error}",
+        ) from error
+    return value
+
+
+def _require_json_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    if media_type.lower() != "application/json":
+        raise Refusal(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "not_json",
+            f"send 'Content-Type: application/json', not {media_type[:80]!r}",
+        )
+
+
+def _require_shallow(value: object) -> None:
+    level = [value]
+    for _depth in range(_DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+
+
+def _inside(value: object) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _too_large() -> Refusal:
+    return Refusal(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "body_too_large",
+        f"the body must not have more than {LARGEST_BODY} bytes",
+    )
+
 
 class Body(BaseModel):
-    """A JSON object; fields are what they say, and unknown ones are passed over."""
+    """A JSON object; values are not converted, and unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -70,7 +190,7 @@ class CheckoutResponse(BaseModel):
 
 
 def _as_text(value: object) -> object:
-    """Take a task's id as a number too: some sandboxes list it as one."""
+    """Accept a number as a task's id: with `numbers`, listings have it as one."""
     return str(value) if type(value) is int else value
 
 
@@ -82,48 +202,6 @@ _Kind = Annotated[str, Field(max_length=100)]
 _Tags = Annotated[list[str], Field(max_length=50)]
 
 
-class Action(Protocol):
-    """A body that names a task: a claim or a completion."""
-
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def agent_id(self) -> str | None: ...
-
-
-class ResultOf(Action, Protocol):
-    """A body that hands in a result: a JSON value, or a string that holds one."""
-
-    @property
-    def result(self) -> Any: ...  # noqa: ANN401 - any JSON value
-
-
-class Work(Protocol):
-    """What a new task says; see `tasks.Post`."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def reward(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def tags(self) -> list[str]: ...
-    @property
-    def input(self) -> Any: ...  # noqa: ANN401 - any JSON value
-
-
-class Posting(Protocol):
-    """A body that posts a task."""
-
-    @property
-    def work(self) -> Work: ...
-    @property
-    def agent_id(self) -> str | None: ...
-
-
 class TaskAction(Body):
     """Claim or complete a task."""
 
@@ -132,13 +210,13 @@ class TaskAction(Body):
 
 
 class Submission(TaskAction):
-    """Hand in a result."""
+    """Submit a result."""
 
     result: Any
     evidence: Any = None
 
 
-class _Work(Body):
+class _TaskFields(Body):
     title: _Title
     description: _Description
     reward: _Reward
@@ -146,60 +224,51 @@ class _Work(Body):
     tags: _Tags = Field(default=[])
     input: Any = None
 
+    @property
+    def fields(self) -> "_TaskFields":
+        """The fields of the new task; in `wrapped` they are not the body itself."""
+        return self
 
-class NewTask(_Work):
+
+class PostTask(_TaskFields):
     """Post a task."""
 
     agent_id: str | None = None
 
-    @property
-    def work(self) -> Work:
-        """Give what is to be done: this body itself."""
-        return self
+
+class IdOnlyAction(Body, extra="forbid"):
+    """Claim or complete a task, in id-only."""
+
+    task_id: _TaskId = Field(alias="id")
+    agent_id: ClassVar[None] = None
+
+
+class IdOnlySubmission(IdOnlyAction, extra="forbid"):
+    """Submit a result, in id-only."""
+
+    result: Any
+    evidence: Any = None
+
+
+class IdOnlyPostTask(_TaskFields, extra="forbid"):
+    """Post a task, in id-only."""
+
+    agent_id: ClassVar[None] = None
 
 
 class _Id(Body, extra="forbid"):
     id: _TaskId
 
 
-class AnonymousAction(Body, extra="forbid"):
-    """Claim or complete a task, in id-only."""
-
-    task_id: _TaskId = Field(alias="id")
-
-    @property
-    def agent_id(self) -> None:
-        """Name nobody: the token does."""
-
-
-class AnonymousSubmission(AnonymousAction, extra="forbid"):
-    """Hand in a result, in id-only."""
-
-    result: Any
-    evidence: Any = None
-
-
-class AnonymousNewTask(_Work, extra="forbid"):
-    """Post a task, in id-only."""
-
-    @property
-    def agent_id(self) -> None:
-        """Name nobody: the token does."""
-
-    @property
-    def work(self) -> Work:
-        return self
-
-
 class WrappedResult(Body, extra="forbid"):
-    """Inside of `submission`."""
+    """The object `submission`."""
 
     result: Any
     evidence: Any = None
 
 
-class WrappedWork(_Work, extra="forbid"):
-    """Inside of `task`, where it is new."""
+class WrappedTask(_TaskFields, extra="forbid"):
+    """The object `task` of a new task."""
 
 
 class _Wrapped(Body, extra="forbid"):
@@ -221,7 +290,7 @@ class WrappedAction(_Wrapped):
 
 
 class WrappedSubmission(WrappedAction):
-    """Hand in a result, in wrapped."""
+    """Submit a result, in wrapped."""
 
     submission: WrappedResult
 
@@ -230,69 +299,69 @@ class WrappedSubmission(WrappedAction):
         return self.submission.result
 
 
-class WrappedNewTask(_Wrapped):
+class WrappedPostTask(_Wrapped):
     """Post a task, in wrapped."""
 
-    task: WrappedWork
+    task: WrappedTask
 
     @property
-    def work(self) -> Work:
+    def fields(self) -> WrappedTask:
         return self.task
 
 
-DialectName = Literal["snake", "camel", "id-only", "wrapped"]
+AnyAction: TypeAlias = TaskAction | IdOnlyAction | WrappedAction
+AnySubmission: TypeAlias = Submission | IdOnlySubmission | WrappedSubmission
+AnyPostTask: TypeAlias = PostTask | IdOnlyPostTask | WrappedPostTask
+
+
+class Bodies(NamedTuple):
+    """The models of the actions' bodies in one sandbox."""
+
+    action: type[AnyAction]
+    submission: type[AnySubmission]
+    post_task: type[AnyPostTask]
+
 
 _Model = TypeVar("_Model", bound=Body)
 
 
-class Bodies(NamedTuple):
-    """What one sandbox reads the bodies of its actions as."""
-
-    action: type[Body]
-    """An `Action`."""
-    submission: type[Body]
-    """A `ResultOf`."""
-    new_task: type[Body]
-    """A `Posting`."""
-
-
-def bodies_for(dialect: DialectName, *, strict: bool) -> Bodies:
-    """Give the models of one dialect; the names in them are those on the wire."""
+def bodies_for(request_format: RequestFormat, *, strict: bool) -> Bodies:
+    """Return the models of one format; the names in them are those on the wire."""
     if not strict:
-        names = AliasGenerator(validation_alias=_any_name(dialect))
-        return _spelled(names, extra="ignore")
-    match dialect:
+        names = AliasGenerator(validation_alias=_any_name(request_format))
+        return _with_names(names, extra="ignore")
+    match request_format:
         case "snake":
-            return _spelled(None, extra="forbid")
+            return _with_names(None, extra="forbid")
         case "camel":
-            return _spelled(AliasGenerator(alias=to_camel), extra="forbid")
+            return _with_names(AliasGenerator(alias=to_camel), extra="forbid")
         case "id-only":
-            return Bodies(AnonymousAction, AnonymousSubmission, AnonymousNewTask)
+            return Bodies(IdOnlyAction, IdOnlySubmission, IdOnlyPostTask)
         case "wrapped":
-            return Bodies(WrappedAction, WrappedSubmission, WrappedNewTask)
+            return Bodies(WrappedAction, WrappedSubmission, WrappedPostTask)
 
 
-def _spelled(names: AliasGenerator | None, *, extra: str) -> Bodies:
-    def spelled(model: type[_Model]) -> type[_Model]:
+def _with_names(names: AliasGenerator | None, *, extra: str) -> Bodies:
+    def named(model: type[_Model]) -> type[_Model]:
         config = {"alias_generator": names, "extra": extra}
         return create_model(model.__name__, __base__=model, __cls_kwargs__=config)
 
-    return Bodies(spelled(TaskAction), spelled(Submission), spelled(NewTask))
+    return Bodies(named(TaskAction), named(Submission), named(PostTask))
 
 
-def _any_name(first: DialectName) -> Callable[[str], AliasChoices]:
-    """Look where any dialect has a value; refusals name the place of the first."""
-    dialects = (first, *(name for name in get_args(DialectName) if name != first))
+def _any_name(first: RequestFormat) -> Callable[[str], AliasChoices]:
+    """Look where any format has a value; refusals name the place of the first."""
+    formats = (first, *(name for name in get_args(RequestFormat) if name != first))
 
     def places(field: str) -> AliasChoices:
-        paths = dict.fromkeys(_place(dialect, field) for dialect in dialects)
+        paths = dict.fromkeys(_path(name, field) for name in formats)
         return AliasChoices(*(AliasPath(*path) for path in paths))
 
     return places
 
 
-def _place(dialect: DialectName, field: str) -> tuple[str, ...]:
-    match dialect:
+def _path(request_format: RequestFormat, field: str) -> tuple[str, ...]:
+    match request_format:
         case "snake":
             return (field,)
         case "camel":

@@ -1,10 +1,10 @@
--- The sandbox's own memory. Times are ISO 8601 in UTC; amounts are whole credits.
+-- The data of the sandbox. Times are ISO 8601 in UTC; amounts are whole credits.
 
 CREATE TABLE agents (
     agent_id   TEXT PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
     name       TEXT NOT NULL,
-    role       TEXT NOT NULL CHECK (role IN ('member', 'poster', 'rival')),
+    role       TEXT NOT NULL CHECK (role IN ('member', 'poster', 'competitor')),
     token_hash BLOB NOT NULL UNIQUE,
     joined_at  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -40,8 +40,8 @@ CREATE TABLE tasks (
     reward      INTEGER NOT NULL CHECK (reward > 0),
     poster      TEXT NOT NULL REFERENCES agents (agent_id),
     created_at  TEXT NOT NULL,
-    made        INTEGER,       -- the number in the seeded series; NULL: a client's
-    answer      TEXT,          -- JSON; only where `made`
+    series_number INTEGER,     -- in the generated series; NULL: a client's
+    answer      TEXT,          -- JSON; only of generated tasks
     status      TEXT NOT NULL DEFAULT 'open'
                 CHECK (status IN ('open', 'claimed', 'submitted', 'completed')),
     claimant    TEXT REFERENCES agents (agent_id),
@@ -72,7 +72,7 @@ CREATE TABLE checkouts (
 ) STRICT, WITHOUT ROWID;
 
 -- What was answered to a request that carried an Idempotency-Key. The key is kept as
--- a hash, and a registration's answer is sealed with the key, since it holds a token.
+-- a hash, and a registration's answer is encrypted with the key, since it holds a token.
 CREATE TABLE answers (
     scope    TEXT NOT NULL,
     path     TEXT NOT NULL,
@@ -81,9 +81,9 @@ CREATE TABLE answers (
     PRIMARY KEY (scope, path, key_hash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE progress (
-    made INTEGER NOT NULL -- how many numbers of the seeded series were used
+CREATE TABLE series (
+    used INTEGER NOT NULL -- how many numbers of the generated series were used
 ) STRICT;
 
 INSERT INTO accounts (account) VALUES ('starter_grants'), ('paid_checkouts'), ('escrow');
-INSERT INTO progress VALUES (0);
+INSERT INTO series VALUES (0);

@@ -9,21 +9,20 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from random import Random
-from typing import Protocol
 
 import anyio
 
+from journeyman.sandbox.contract import ENDPOINTS, Endpoint
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.material import Material, load_material
 from journeyman.sandbox.options import SandboxOptions
-from journeyman.sandbox.surface import Endpoint, offered
 
 _VERSION = 1
 """Of the schema; kept in SQLite's own `user_version`."""
 
 
 def open_database(path: Path | None) -> sqlite3.Connection:
-    """Open the file, making it where there is none; None is a database in memory.
+    """Open the file, which is created if it is missing; None is a database in memory.
 
     Raises:
         SandboxError: the file cannot be written, or is not a sandbox's.
@@ -58,9 +57,9 @@ def _prepare(db: sqlite3.Connection) -> None:
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     is_new = version == 0 and not tables
     if not is_new and version != _VERSION:
-        raise sqlite3.DatabaseError("it holds something else")
+        raise sqlite3.DatabaseError("it is not the database of a sandbox")
     # Locked for as long as it is open: two sandboxes on one file would each think
-    # that they alone decide who wins a race.
+    # that it alone decides who wins a race.
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     # A killed process loses nothing this way; a power cut may lose the last moments,
@@ -70,7 +69,7 @@ def _prepare(db: sqlite3.Connection) -> None:
     if is_new:
         _create(db)
     with transaction(db):
-        pass  # takes the lock now, while a refusal can still be told
+        pass  # takes the lock now, so that opening fails if another sandbox has it
 
 
 def _create(db: sqlite3.Connection) -> None:
@@ -89,27 +88,11 @@ def _unusable(path: Path | None, error: sqlite3.Error) -> SandboxError:
     )
 
 
-class Ambient(Protocol):
-    """What a test or a simulation replaces."""
+class SandboxEnvironment:
+    """The clock and the randomness of this machine; tests replace them."""
 
     def now(self) -> datetime:
-        """The wall clock, in UTC."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        ...
-
-    def new_token(self) -> str:
-        """An unguessable text of 64 hexadecimal digits."""
-        ...
-
-
-class Machine:
-    """The real thing."""
-
-    def now(self) -> datetime:
-        """Read the wall clock."""
+        """Return the time of the wall clock, in UTC."""
         return datetime.now(UTC)  # noqa: TID251 - the sandbox's only clock
 
     async def sleep(self, seconds: float) -> None:
@@ -117,12 +100,12 @@ class Machine:
         await anyio.sleep(seconds)
 
     def new_token(self) -> str:
-        """Draw from the operating system's generator."""
+        """Return an unguessable text of 64 hexadecimal digits."""
         return secrets.token_hex(32)
 
 
 def seeded(*parts: object) -> Random:
-    """Make a generator that the same parts make again."""
+    """Return a generator that is the same for the same parts."""
     text = "/".join(map(str, parts))
     return Random(text)  # noqa: S311 - repeatable on purpose, and nothing secret
 
@@ -133,38 +116,41 @@ class State:
 
     db: sqlite3.Connection
     options: SandboxOptions
-    ambient: Ambient
+    environment: SandboxEnvironment
     material: Material = field(repr=False)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """The contract's endpoints that are there."""
-        return offered(self.options.absent)
+        """The contract's endpoints, without those that the options leave out."""
+        absent = self.options.absent_endpoints
+        return tuple(one for one in ENDPOINTS if one.name not in absent)
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Begin one; see `store.transaction`."""
+        """Begin a transaction; see `store.transaction`."""
         return transaction(self.db)
 
     def now(self) -> str:
-        """The time as the sandbox writes it, such as 2026-11-21T10:00:00Z."""
-        return self.ambient.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        """Return the time as the sandbox writes it, such as 2026-11-21T10:00:00Z."""
+        return self.environment.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def new_id(self, prefix: str) -> str:
-        """Make an identifier that nobody can guess."""
-        return f"{prefix}_{self.ambient.new_token()[:24]}"
+        """Return an identifier that nobody can guess."""
+        return f"{prefix}_{self.environment.new_token()[:24]}"
 
     def task_id(self, bits: int) -> str:
-        """Make a task's identifier of 48 bits."""
-        return str(bits) if self.options.values == "numbers" else f"task_{bits:012x}"
+        """Return the identifier of a task, from 48 bits."""
+        return (
+            str(bits) if self.options.value_format == "numbers" else f"task_{bits:012x}"
+        )
 
     def new_task_id(self) -> str:
-        """Make a task's identifier that nobody can guess."""
-        if self.options.values == "numbers":
-            return self.task_id(int(self.ambient.new_token()[:12], 16))
+        """Return an identifier for a task that nobody can guess."""
+        if self.options.value_format == "numbers":
+            return self.task_id(int(self.environment.new_token()[:12], 16))
         return self.new_id("task")
 
 
-def open_state(options: SandboxOptions, ambient: Ambient) -> State:
+def open_state(options: SandboxOptions, environment: SandboxEnvironment) -> State:
     """Open the data and load the material.
 
     Raises:
@@ -173,6 +159,6 @@ def open_state(options: SandboxOptions, ambient: Ambient) -> State:
     return State(
         db=open_database(options.data),
         options=options,
-        ambient=ambient,
+        environment=environment,
         material=load_material(),
     )

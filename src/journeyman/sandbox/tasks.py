@@ -17,8 +17,8 @@ DEFAULT_LIMIT = 50
 LARGEST_LIMIT = 200
 
 
-class Post(NamedTuple):
-    """A task to be put on the market."""
+class NewTask(NamedTuple):
+    """A task to be published."""
 
     task_id: str
     kind: str
@@ -28,10 +28,10 @@ class Post(NamedTuple):
     input: Any
     reward: int
     poster: str
-    made: int | None = None
-    """Its number in the seeded series; None for a client's task."""
+    series_number: int | None = None
+    """Its number in the generated series; None for a client's task."""
     answer: Any = None
-    """What the check of its kind compares with; only where `made`."""
+    """The right answer, which the check of its kind knows; only if generated."""
 
 
 def listing(state: State, limit: int) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def listing(state: State, limit: int) -> dict[str, Any]:
     return {"ok": True, "count": len(records), "tasks": records}
 
 
-def post(state: State, new: Post) -> dict[str, Any]:
-    """Put a task on the market; its reward goes from the poster into escrow."""
+def post(state: State, new: NewTask) -> dict[str, Any]:
+    """Publish a task; its reward goes from the poster into escrow."""
     balance = ledger.balance_of(state.db, new.poster)
     if balance < new.reward:
         raise Refusal(
@@ -53,7 +53,8 @@ def post(state: State, new: Post) -> dict[str, Any]:
     now = state.now()
     state.db.execute(
         "INSERT INTO tasks (task_id, kind, title, description, tags, input, reward,"
-        " poster, created_at, made, answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " poster, created_at, series_number,"
+        " answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *new[:4],
             _json(list(new.tags)),
@@ -61,8 +62,8 @@ def post(state: State, new: Post) -> dict[str, Any]:
             new.reward,
             new.poster,
             now,
-            new.made,
-            None if new.made is None else _json(new.answer),
+            new.series_number,
+            None if new.series_number is None else _json(new.answer),
         ),
     )
     ledger.move(
@@ -77,14 +78,14 @@ def post(state: State, new: Post) -> dict[str, Any]:
     return {
         "ok": True,
         "task_id": new.task_id,
-        "task": _record(_found(state, new.task_id)),
+        "task": _record(_task(state, new.task_id)),
         "balance": balance - new.reward,
     }
 
 
 def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     """Give an open task to one agent; a repeat by that agent changes nothing."""
-    task = _found(state, task_id)
+    task = _task(state, task_id)
     if task["poster"] == agent_id:
         raise Refusal(HTTPStatus.FORBIDDEN, "own_task", "this is your own task")
     if task["claimant"] == agent_id:
@@ -96,20 +97,22 @@ def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
         }
     _refuse_after_rejection(state, agent_id, task_id)
     if task["status"] != "open":
-        raise Refusal(HTTPStatus.CONFLICT, "already_claimed", "another agent has it")
+        raise Refusal(
+            HTTPStatus.CONFLICT, "already_claimed", "another agent has claimed it"
+        )
     state.db.execute(
         "UPDATE tasks SET status = 'claimed', claimant = ? WHERE task_id = ?",
         (agent_id, task_id),
     )
-    return {"ok": True, "status": "claimed", "task": _record(_found(state, task_id))}
+    return {"ok": True, "status": "claimed", "task": _record(_task(state, task_id))}
 
 
 def submit(state: State, agent_id: str, task_id: str, result: object) -> dict[str, Any]:
-    """Look at a result at once; a wrong one opens the task again for others."""
-    task = _held(state, agent_id, task_id)
+    """Check a result at once; a wrong one opens the task again for others."""
+    task = _claimed_task(state, agent_id, task_id)
     if task["status"] == "claimed":
         try:
-            _judge(task, result)
+            _check(task, result)
         except WrongAnswerError as wrong:
             return _reject(state, agent_id, task_id, str(wrong))
         state.db.execute(
@@ -121,7 +124,7 @@ def submit(state: State, agent_id: str, task_id: str, result: object) -> dict[st
 
 def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     """Pay the reward of an accepted task, once."""
-    task = _held(state, agent_id, task_id)
+    task = _claimed_task(state, agent_id, task_id)
     if task["status"] == "claimed":
         raise Refusal(
             HTTPStatus.CONFLICT,
@@ -142,11 +145,11 @@ def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
 
 
 def lose_a_claim(state: State, random: Random) -> None:
-    """Open one claimed task again, as if its claim had run out; which is chance."""
+    """Open one claimed task again, chosen at random, as if its lease had ended."""
     query = "SELECT task_id FROM tasks WHERE status = 'claimed' ORDER BY sequence"
-    held = [row["task_id"] for row in state.db.execute(query)]
-    if held:
-        _open_again(state, random.choice(held))
+    claimed = [row["task_id"] for row in state.db.execute(query)]
+    if claimed:
+        _open_again(state, random.choice(claimed))
 
 
 def _pay(state: State, task: sqlite3.Row) -> None:
@@ -165,8 +168,8 @@ def _pay(state: State, task: sqlite3.Row) -> None:
     )
 
 
-def _judge(task: sqlite3.Row, result: object) -> None:
-    if task["made"] is not None:
+def _check(task: sqlite3.Row, result: object) -> None:
+    if task["series_number"] is not None:
         kind = KINDS[task["kind"]]
         kind.check(json.loads(task["input"]), json.loads(task["answer"]), result)
     elif result in (None, "", [], {}) or not str(result).strip():
@@ -194,7 +197,7 @@ def _open_again(state: State, task_id: str) -> None:
     state.db.execute(query, (task_id,))
 
 
-def _found(state: State, task_id: str) -> sqlite3.Row:
+def _task(state: State, task_id: str) -> sqlite3.Row:
     query = "SELECT * FROM tasks WHERE task_id = ?"
     row: sqlite3.Row | None = state.db.execute(query, (task_id,)).fetchone()
     if row is None:
@@ -206,15 +209,15 @@ def _found(state: State, task_id: str) -> sqlite3.Row:
     return row
 
 
-def _held(state: State, agent_id: str, task_id: str) -> sqlite3.Row:
+def _claimed_task(state: State, agent_id: str, task_id: str) -> sqlite3.Row:
     """Find a task that this agent has claimed."""
-    task = _found(state, task_id)
+    task = _task(state, task_id)
     if task["claimant"] != agent_id:
         _refuse_after_rejection(state, agent_id, task_id)
         raise Refusal(
             HTTPStatus.CONFLICT,
             "not_claimant",
-            "claim the task first; you do not hold it",
+            "claim the task first; it is not yours",
         )
     return task
 
@@ -231,7 +234,7 @@ def _refuse_after_rejection(state: State, agent_id: str, task_id: str) -> None:
 
 
 def _record(task: sqlite3.Row) -> dict[str, Any]:
-    """Show a task as docs/reference/sandbox-tasks.md describes it."""
+    """Return a task as docs/reference/sandbox-tasks.md describes it."""
     return {
         "id": task["task_id"],
         "title": task["title"],

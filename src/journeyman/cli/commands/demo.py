@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from journeyman.cli.output import answer, say
 from journeyman.cli.session import Session, command
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def demo(
         int, typer.Option(min=1, help="End when so many tasks have ended.")
     ] = 30,
     seed: Annotated[int, typer.Option(help="The same seed makes the same tasks.")] = 1,
-    rivals: Annotated[
+    competitors: Annotated[
         int, typer.Option(min=0, help="Other agents that compete for tasks.")
     ] = 2,
     slots: Annotated[int, typer.Option(min=1, help="How many to work on at once.")] = 4,
@@ -54,19 +53,17 @@ def demo(
         tasks=tasks,
         slots=slots,
         seed=seed,
-        rivals=rivals,
+        competitors=competitors,
         latency_seconds=latency,
     )
     place, errands = DemoDirectory(directory), ControlRequests()
     place.prepare()
     if not session.as_json:
-        say(f"A sandbox and a daemon work in {directory} until {tasks} tasks ended ...")
+        print(
+            f"A sandbox and a daemon work in {directory} until {tasks} tasks ended ..."
+        )
     summary = anyio.run(play, plan, place, _view(session, tasks), errands)
-    answer(
-        as_json=session.as_json,
-        data=summary.as_json(),
-        show=lambda: print_summary(summary, errands),
-    )
+    session.answer(summary.as_json(), lambda: print_summary(summary, errands))
     return 0 if summary.passed else FAILED
 
 

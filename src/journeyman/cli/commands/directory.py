@@ -1,20 +1,15 @@
 """`journeyman directory`: the agents that the network knows."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from journeyman.cli.output import answer, say
+from journeyman.cli.agent import read
 from journeyman.cli.session import Session, command
 
-if TYPE_CHECKING:
-    from journeyman.domain.outcomes import Outcome
-    from journeyman.domain.tasks import JSON
-    from journeyman.network.client import NetworkClient
 
-
-@command("directory", example="journeyman directory --slug rival-01")
+@command("directory", example="journeyman directory --slug competitor-01")
 def directory(
     session: Session,
     *,
@@ -23,21 +18,17 @@ def directory(
     ] = None,
     public: Annotated[
         bool,
-        typer.Option("--public", help="Ask the public list of active agents."),
+        typer.Option("--public", help="Read the public list of active agents."),
     ] = False,
 ) -> None:
     """Show the directory of agents, or the manifest of one."""
-    from journeyman.cli.agent import read
-
-    async def ask(
-        client: "NetworkClient",
-        _identified: bool,  # noqa: FBT001 - the shape of a Question
-    ) -> "Outcome[JSON]":
-        if public:
-            return await client.public_agents()
-        return await client.agents_directory(slug)
-
-    found = read(session, "the directory", ask)
-    # The contract does not show the shape: JSON is the only honest form of it.
+    found = read(
+        session,
+        "the directory",
+        lambda client, _identified: (
+            client.public_agents() if public else client.agents_directory(slug)
+        ),
+    )
+    # The contract does not show the shape, so even people get JSON.
     text = json.dumps(found, indent=2)
-    answer(as_json=session.as_json, data=found, show=lambda: say(text))
+    session.answer(found, lambda: print(text))

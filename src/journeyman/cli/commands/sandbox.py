@@ -24,7 +24,7 @@ def _choice(choices: str, told: str) -> Any:  # noqa: ANN401 - as typer.Option i
 
 @command(
     "sandbox",
-    example="journeyman sandbox --port 8080 --data sandbox.db --rivals 2",
+    example="journeyman sandbox --port 8080 --data sandbox.db --competitors 2",
     settings=False,
 )
 def sandbox(  # noqa: PLR0913 - each is an option of the command line
@@ -44,7 +44,7 @@ def sandbox(  # noqa: PLR0913 - each is an option of the command line
     seed: Annotated[
         int | None, typer.Option(help="The same seed makes the same tasks.")
     ] = None,
-    rivals: Annotated[
+    competitors: Annotated[
         int | None, typer.Option(help="Other agents that compete for tasks.")
     ] = None,
     refill: Annotated[
@@ -59,51 +59,54 @@ def sandbox(  # noqa: PLR0913 - each is an option of the command line
         float | None,
         typer.Option(metavar="SECONDS", help="Answer this much later."),
     ] = None,
-    dialect: Annotated[
+    request_format: Annotated[
         str | None,
-        _choice("snake|camel|id-only|wrapped", "How bodies of actions are named."),
+        _choice("snake|camel|id-only|wrapped", "How bodies of actions are written."),
     ] = None,
     strict: Annotated[
         bool | None,
-        typer.Option("--strict", help="Refuse other dialects, and unknown fields."),
+        typer.Option("--strict", help="Refuse other formats, and unknown fields."),
     ] = None,
-    errors: Annotated[
+    error_format: Annotated[
         str | None,
         _choice(
-            "json|supabase|problem-json|fastapi|zod|plain|html", "How errors look."
+            "json|supabase|problem-json|fastapi|zod|plain|html",
+            "How errors are written.",
         ),
     ] = None,
-    container: Annotated[
+    listing_format: Annotated[
         str | None,
         _choice(
             "tasks|data|items|results|bare|nested|keyed|edges|embedded|paged",
-            "Where in a listing the tasks are.",
+            "Where the tasks are in a listing.",
         ),
     ] = None,
     naming: Annotated[
         str | None,
         _choice("snake|camel|pascal|kebab", "How names in answers are spelled."),
     ] = None,
-    records: Annotated[
+    record_format: Annotated[
         str | None,
-        _choice("plain|attributes|graphql", "What surrounds a task's fields."),
+        _choice("plain|attributes|graphql", "What surrounds the fields of a task."),
     ] = None,
-    values: Annotated[
+    value_format: Annotated[
         str | None,
-        _choice("plain|texts|numbers|objects", "How amounts and moments are written."),
+        _choice("plain|texts|numbers|objects", "How amounts and times are written."),
     ] = None,
-    silent: Annotated[
+    empty_answers: Annotated[
         bool | None,
-        typer.Option("--silent", help="Answer granted actions with an empty object."),
+        typer.Option(
+            "--empty-answers", help="Answer actions that succeed with an empty object."
+        ),
     ] = None,
-    absent: Annotated[
+    absent_endpoints: Annotated[
         str | None, _choice("NAME,...", "These endpoints answer 404.")
     ] = None,
     chaos: Annotated[
-        str | None, _choice("off|mild|hard", "How often something goes wrong.")
+        str | None, _choice("off|mild|hard", "How often a fault is injected.")
     ] = None,
-    chaos_only: Annotated[
-        str | None, _choice("KIND,...", "Only these troubles, such as truncated.")
+    faults: Annotated[
+        str | None, _choice("KIND,...", "Only these faults, such as truncated.")
     ] = None,
     config: Annotated[
         Path | None,
@@ -120,21 +123,21 @@ def sandbox(  # noqa: PLR0913 - each is an option of the command line
         data=data,
         tasks=tasks,
         seed=seed,
-        rivals=rivals,
+        competitors=competitors,
         refill=refill,
         kinds=_listed(kinds),
         latency_seconds=latency,
-        dialect=dialect,
+        request_format=request_format,
         strict=strict,
-        errors=errors,
-        container=container,
+        error_format=error_format,
+        listing_format=listing_format,
         naming=naming,
-        records=records,
-        values=values,
-        silent=silent,
-        absent=_listed(absent),
+        record_format=record_format,
+        value_format=value_format,
+        empty_answers=empty_answers,
+        absent_endpoints=_listed(absent_endpoints),
         chaos=chaos,
-        chaos_only=_listed(chaos_only),
+        faults=_listed(faults),
     )
 
     def announce(base_url: str) -> None:

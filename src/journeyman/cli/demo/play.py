@@ -31,7 +31,7 @@ class Plan:
     """It ends when so many have ended."""
     slots: int
     seed: int
-    rivals: int
+    competitors: int
     latency_seconds: float
     """The sandbox answers this much later, so that a person can watch."""
 
@@ -76,7 +76,7 @@ async def play(
 def _offer(plan: Plan, directory: DemoDirectory) -> list[str]:
     arguments = ["--port", "0", "--data", str(directory.sandbox_data), "--refill"]
     arguments += ["--tasks", str(OPEN_TASKS), "--seed", str(plan.seed)]
-    arguments += ["--rivals", str(plan.rivals)]
+    arguments += ["--competitors", str(plan.competitors)]
     return [*arguments, "--latency", str(plan.latency_seconds)]
 
 
@@ -113,7 +113,7 @@ async def _watch(
 async def _books(base_url: str) -> dict[str, Any]:
     try:
         async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-            response = await client.get("/sandbox/books")
+            response = await client.get("/sandbox/ledger")
             return dict(response.raise_for_status().json())
     except (httpx.HTTPError, ValueError) as error:
         raise NetworkError(f"the sandbox's books could not be read: {error}") from error

@@ -9,10 +9,10 @@ import anyio
 import anyio.lowlevel
 import httpx2 as httpx
 
-from journeyman.sandbox import SandboxOptions, create_app
+from journeyman.sandbox import SandboxEnvironment, SandboxOptions, create_app
 
 
-class QuickTime:
+class QuickTime(SandboxEnvironment):
     """Time that passes when somebody waits, up to a chosen moment."""
 
     def __init__(self) -> None:
@@ -58,19 +58,19 @@ async def contested(
         yield client, time
 
 
-async def test_rivals_do_all_the_work_that_a_program_can_do() -> None:
-    async with contested(tasks=13, rivals=3, seed=4) as (client, time):
+async def test_competitors_do_all_the_work_that_a_program_can_do() -> None:
+    async with contested(tasks=13, competitors=3, seed=4) as (client, time):
         await time.let_pass(300)
-        books = (await client.get("/sandbox/books")).json()
+        books = (await client.get("/sandbox/ledger")).json()
 
-    rivals = [one for one in books["agents"] if "rival" in one["agent_id"]]
+    competitors = [one for one in books["agents"] if "competitor" in one["agent_id"]]
     assert books["balanced"]
     assert books["tasks"] == {"open": 2, "claimed": 0, "submitted": 0, "completed": 11}
-    assert len([one for one in rivals if one["earned"]]) >= 2
+    assert len([one for one in competitors if one["earned"]]) >= 2
 
 
-async def test_a_rival_takes_what_a_client_posts() -> None:
-    async with contested(tasks=0, rivals=1) as (client, time):
+async def test_a_competitor_takes_what_a_client_posts() -> None:
+    async with contested(tasks=0, competitors=1) as (client, time):
         agent = (
             await client.post("/functions/v1/create-free-agent-public", json={})
         ).json()
@@ -80,17 +80,17 @@ async def test_a_rival_takes_what_a_client_posts() -> None:
             headers={"Authorization": f"Bearer {agent['access_token']}"},
         )
         await time.let_pass(4)
-        books = (await client.get("/sandbox/books")).json()
+        books = (await client.get("/sandbox/ledger")).json()
 
     earned = {one["agent_id"]: one["earned"] for one in books["agents"]}
-    assert earned["agent_rival_01"] == 40
+    assert earned["agent_competitor_01"] == 40
 
 
 async def test_the_same_seed_makes_the_same_contest() -> None:
     contests = []
     for _ in range(2):
-        async with contested(tasks=26, rivals=4, seed=9) as (client, time):
+        async with contested(tasks=26, competitors=4, seed=9) as (client, time):
             await time.let_pass(60)
-            contests.append((await client.get("/sandbox/books")).json())
+            contests.append((await client.get("/sandbox/ledger")).json())
 
     assert contests[0] == contests[1]

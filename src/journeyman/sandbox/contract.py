@@ -1,10 +1,9 @@
-"""What the sandbox offers over HTTP: the contract's ten endpoints, as a table.
+"""The contract's ten endpoints, as a table.
 
 The routes and the discovery documents both come from here, so that a document
-cannot name an address that is not there.
+cannot name an address that does not exist.
 """
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 VERSION = "2.1.0"
@@ -23,7 +22,7 @@ class Endpoint(NamedTuple):
     """Needs the bearer token."""
 
 
-JOIN = Endpoint(
+REGISTER = Endpoint(
     "register",
     "POST",
     f"{FUNCTIONS}/create-free-agent-public",
@@ -90,11 +89,11 @@ POST_TASK = Endpoint(
     "post_task",
     "POST",
     f"{FUNCTIONS}/write-post-task-public",
-    "Create (post) a task; its reward is held until it is completed",
+    "Create (post) a task; its reward stays in escrow until then",
     private=True,
 )
 ENDPOINTS = (
-    JOIN,
+    REGISTER,
     CHECKOUT,
     MARKETPLACE,
     PUBLIC_DIRECTORY,
@@ -105,8 +104,3 @@ ENDPOINTS = (
     COMPLETE,
     POST_TASK,
 )
-
-
-def offered(absent: Collection[str]) -> tuple[Endpoint, ...]:
-    """Give the endpoints less those that are named, in the contract's order."""
-    return tuple(endpoint for endpoint in ENDPOINTS if endpoint.name not in absent)

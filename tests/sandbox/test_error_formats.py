@@ -10,7 +10,7 @@ Open = Callable[..., Awaitable[httpx.AsyncClient]]
 Join = Callable[[httpx.AsyncClient], Awaitable[httpx.AsyncClient]]
 CLAIM = "/functions/v1/claim-task-public"
 TYPE = {"Content-Type": "application/json"}
-VOCABULARIES = ["json", "supabase", "problem-json", "fastapi", "zod", "plain", "html"]
+ERROR_FORMATS = ["json", "supabase", "problem-json", "fastapi", "zod", "plain", "html"]
 
 Opened = Callable[[str], Awaitable[httpx.AsyncClient]]
 
@@ -20,7 +20,7 @@ def strict_member(open_sandbox: Open, join: Join) -> Opened:
     """Join a strict sandbox that speaks a vocabulary."""
 
     async def opened(errors: str) -> httpx.AsyncClient:
-        return await join(await open_sandbox(tasks=1, strict=True, errors=errors))
+        return await join(await open_sandbox(tasks=1, strict=True, error_format=errors))
 
     return opened
 
@@ -110,7 +110,7 @@ def strict_member(open_sandbox: Open, join: Join) -> Opened:
         ),
     ],
 )
-async def test_a_body_in_another_dialect_is_refused_in_the_vocabularys_words(
+async def test_a_body_in_another_request_format_is_refused_in_the_vocabularys_words(
     errors: str, status: int, told: dict[str, Any], strict_member: Opened
 ) -> None:
     member = await strict_member(errors)
@@ -152,7 +152,7 @@ async def test_words_without_a_structure_name_the_field_too(
     assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
 
 
-@pytest.mark.parametrize("errors", VOCABULARIES)
+@pytest.mark.parametrize("errors", ERROR_FORMATS)
 async def test_statuses_other_than_invalid_are_the_same_in_all(
     errors: str, strict_member: Opened
 ) -> None:

@@ -1,41 +1,42 @@
-"""Other agents: they compete for tasks, and take those that clients post."""
+"""Competing agents: they also do the tasks that clients post."""
 
 import json
 import sqlite3
 
-from journeyman.sandbox import tasks, workshop
-from journeyman.sandbox.agents import Newcomer, enroll, is_enrolled
+from journeyman.sandbox import agents, task_generator, tasks
 from journeyman.sandbox.errors import Refusal
 from journeyman.sandbox.kinds import KINDS
 from journeyman.sandbox.store import State, seeded
 
 _WRONG_ONE_IN = 10
-"""How often a rival hands in nonsense."""
+"""How often a competitor submits a wrong result."""
 
 
-class Rival:
-    """One competing agent; what it does next is read from the data each time."""
+class Competitor:
+    """One competing agent; what it does next depends only on the data."""
 
     def __init__(self, state: State, number: int) -> None:
-        """Seed it by the options and its number, so that runs can be repeated."""
+        """Seed it by the options and its number, so that runs repeat."""
         self._state = state
-        self._agent_id = f"agent_rival_{number:02d}"
+        self._agent_id = f"agent_competitor_{number:02d}"
         self._rng = seeded(state.options.seed, "rival", number)
-        self._newcomer = Newcomer(
+        self._profile = agents.Profile(
             self._agent_id,
-            f"rival-{number:02d}",
-            f"Rival {number}",
-            "rival",
+            f"competitor-{number:02d}",
+            f"Competitor {number}",
+            "competitor",
         )
 
     async def run(self) -> None:
-        """Take a step now and then, for ever."""
+        """Take a step now and then, forever."""
         with self._state.transaction():
-            if not is_enrolled(self._state, self._agent_id):
-                enroll(self._state, self._newcomer)
+            if not agents.exists(self._state, self._agent_id):
+                agents.add(self._state, self._profile)
         while True:
             pace = self._rng.uniform(0.5, 1.5)
-            await self._state.ambient.sleep(pace * self._state.options.rival_every)
+            await self._state.environment.sleep(
+                pace * self._state.options.competitor_interval_seconds
+            )
             self.step()
 
     def step(self) -> None:
@@ -52,7 +53,7 @@ class Rival:
 
     def _unfinished(self) -> sqlite3.Row | None:
         query = """
-            SELECT task_id, status, made, answer FROM tasks
+            SELECT task_id, status, series_number, answer FROM tasks
             WHERE claimant = ? AND status IN ('claimed', 'submitted') LIMIT 1
         """
         row: sqlite3.Row | None
@@ -61,25 +62,27 @@ class Rival:
 
     def _claim(self) -> None:
         query = """
-            SELECT task_id, kind, made FROM tasks WHERE status = 'open'
+            SELECT task_id, kind, series_number FROM tasks WHERE status = 'open'
             ORDER BY sequence LIMIT 200
         """
-        fit = [row for row in self._state.db.execute(query) if _is_doable(row)]
-        if not fit:
+        doable = [row for row in self._state.db.execute(query) if _is_doable(row)]
+        if not doable:
             return
         try:
-            tasks.claim(self._state, self._agent_id, self._rng.choice(fit)["task_id"])
+            tasks.claim(
+                self._state, self._agent_id, self._rng.choice(doable)["task_id"]
+            )
         except Refusal:
             return  # A result of ours was rejected there before.
-        workshop.refill(self._state)
+        task_generator.refill(self._state)
 
     def _result(self, task: sqlite3.Row) -> object:
-        if task["made"] is None:
-            return f"Done by {self._newcomer.name}."
+        if task["series_number"] is None:
+            return f"Done by {self._profile.name}."
         if self._rng.randrange(_WRONG_ONE_IN) == 0:
             return "I do not know."
         return json.loads(task["answer"])
 
 
 def _is_doable(task: sqlite3.Row) -> bool:
-    return task["made"] is None or not KINDS[task["kind"]].for_people
+    return task["series_number"] is None or not KINDS[task["kind"]].for_people

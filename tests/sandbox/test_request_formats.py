@@ -1,4 +1,4 @@
-"""The bodies of the actions in every ready dialect, taken strictly and not."""
+"""The bodies of the actions in every ready request_format, taken strictly and not."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,43 +15,49 @@ CLAIM = f"{PREFIX}claim-task-public"
 SUBMIT = f"{PREFIX}submit-task-result-public"
 COMPLETE = f"{PREFIX}complete-task-public"
 POST = f"{PREFIX}write-post-task-public"
-DIALECTS = ["snake", "camel", "id-only", "wrapped"]
+REQUEST_FORMATS = ["snake", "camel", "id-only", "wrapped"]
 
 
-def naming(dialect: str, task_id: str, agent_id: str) -> Fields:
-    """Name a task, and the agent where the dialect does."""
+def naming(request_format: str, task_id: str, agent_id: str) -> Fields:
+    """Name a task, and the agent where the request_format does."""
     bodies: dict[str, Fields] = {
         "snake": {"task_id": task_id, "agent_id": agent_id},
         "camel": {"taskId": task_id, "agentId": agent_id},
         "id-only": {"id": task_id},
         "wrapped": {"task": {"id": task_id}, "agent": {"id": agent_id}},
     }
-    return bodies[dialect]
+    return bodies[request_format]
 
 
-def handing_in(dialect: str, task_id: str, agent_id: str, result: object) -> Fields:
-    body = naming(dialect, task_id, agent_id)
+def handing_in(
+    request_format: str, task_id: str, agent_id: str, result: object
+) -> Fields:
+    body = naming(request_format, task_id, agent_id)
     work = {"result": result, "evidence": {"method": "counted"}}
-    return {**body, "submission": work} if dialect == "wrapped" else {**body, **work}
+    return (
+        {**body, "submission": work}
+        if request_format == "wrapped"
+        else {**body, **work}
+    )
 
 
-def posting(dialect: str, agent_id: str, work: Fields) -> Fields:
+def posting(request_format: str, agent_id: str, work: Fields) -> Fields:
     bodies: dict[str, Fields] = {
         "snake": {**work, "agent_id": agent_id},
         "camel": {**work, "agentId": agent_id},
         "id-only": work,
         "wrapped": {"task": work, "agent": {"id": agent_id}},
     }
-    return bodies[dialect]
+    return bodies[request_format]
 
 
-async def lived(member: httpx.AsyncClient, dialect: str, task: Fields) -> Fields:
+async def lived(member: httpx.AsyncClient, request_format: str, task: Fields) -> Fields:
     """Claim, submit and complete; give the last answer."""
     us, result = member.headers["X-Agent"], len(task["input"]["text"].split())
-    name = naming(dialect, task["id"], us)
+    name = naming(request_format, task["id"], us)
     claimed = await member.post(CLAIM, json=name)
     assert claimed.status_code == 200, claimed.text
-    work = handing_in(dialect, task["id"], us, result)
+    work = handing_in(request_format, task["id"], us, result)
     submitted = await member.post(SUBMIT, json=work)
     assert submitted.status_code == 200, submitted.text
     completed: Fields = (await member.post(COMPLETE, json=name)).json()
@@ -64,61 +70,69 @@ async def tasks_of(member: httpx.AsyncClient) -> list[Fields]:
     return listed
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_strict_sandbox_takes_its_own_dialect(
-    dialect: str, open_sandbox: Open, join: Join
+@pytest.mark.parametrize("request_format", REQUEST_FORMATS)
+async def test_a_strict_sandbox_takes_its_own_request_format(
+    request_format: str, open_sandbox: Open, join: Join
 ) -> None:
-    options = {"dialect": dialect, "strict": True, "container": "items"}
+    options = {
+        "request_format": request_format,
+        "strict": True,
+        "listing_format": "items",
+    }
     member = await join(await open_sandbox(tasks=1, kinds=("word_count",), **options))
     listed = await member.get(f"{PREFIX}public-marketplace")
     answer = listed.json()
     (task,) = (answer.get("data") or answer)["items"]
 
-    completed = await lived(member, dialect, task)
+    completed = await lived(member, request_format, task)
     us = member.headers["X-Agent"]
     work = {"title": "Say hello", "description": "In any way", "reward": 3}
-    posted = await member.post(POST, json=posting(dialect, us, work))
+    posted = await member.post(POST, json=posting(request_format, us, work))
 
     told = completed.get("data", completed)
     assert task["reward"] in {told.get("credits_earned"), told.get("creditsEarned")}
     assert posted.status_code == 200, posted.text
-    assert (await member.get("/sandbox/books")).json()["balanced"]
+    assert (await member.get("/sandbox/ledger")).json()["balanced"]
 
 
-@pytest.mark.parametrize("own", DIALECTS)
-async def test_a_strict_sandbox_takes_no_other_dialect(
+@pytest.mark.parametrize("own", REQUEST_FORMATS)
+async def test_a_strict_sandbox_takes_no_other_request_format(
     own: str, open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=1, dialect=own, strict=True))
+    member = await join(await open_sandbox(tasks=1, request_format=own, strict=True))
 
-    async def statuses(dialect: str) -> set[int]:
+    async def statuses(request_format: str) -> set[int]:
         bodies = {
-            CLAIM: naming(dialect, "t", "a"),
-            SUBMIT: handing_in(dialect, "t", "a", 1),
-            COMPLETE: naming(dialect, "t", "a"),
+            CLAIM: naming(request_format, "t", "a"),
+            SUBMIT: handing_in(request_format, "t", "a", 1),
+            COMPLETE: naming(request_format, "t", "a"),
         }
         answers = [await member.post(path, json=bodies[path]) for path in bodies]
         return {answer.status_code for answer in answers}
 
     assert await statuses(own) <= {403, 404}
-    for other in set(DIALECTS) - {own}:
+    for other in set(REQUEST_FORMATS) - {own}:
         assert await statuses(other) == {422}, other
 
 
-@pytest.mark.parametrize("own", DIALECTS)
-async def test_without_strictness_every_dialect_is_taken(
+@pytest.mark.parametrize("own", REQUEST_FORMATS)
+async def test_without_strictness_every_request_format_is_taken(
     own: str, open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=4, kinds=("word_count",), dialect=own))
+    member = await join(
+        await open_sandbox(tasks=4, kinds=("word_count",), request_format=own)
+    )
     answer = (await member.get(f"{PREFIX}get-marketplace-tasks")).json()
 
-    for other, task in zip(DIALECTS, answer.get("data", answer)["tasks"], strict=True):
+    for other, task in zip(
+        REQUEST_FORMATS, answer.get("data", answer)["tasks"], strict=True
+    ):
         completed = await lived(member, other, task)
         assert completed["ok"] is True
 
 
 @pytest.mark.parametrize(
-    ("dialect", "missing", "unknown"),
+    ("request_format", "missing", "unknown"),
     [
         ("snake", "task_id", "x"),
         ("camel", "taskId", "x"),
@@ -127,9 +141,11 @@ async def test_without_strictness_every_dialect_is_taken(
     ],
 )
 async def test_a_strict_refusal_names_what_is_missing_and_what_is_unknown(
-    dialect: str, missing: str, unknown: str, open_sandbox: Open, join: Join
+    request_format: str, missing: str, unknown: str, open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=0, dialect=dialect, strict=True))
+    member = await join(
+        await open_sandbox(tasks=0, request_format=request_format, strict=True)
+    )
 
     answer = await member.post(CLAIM, json={unknown: 1})
 
@@ -141,39 +157,41 @@ async def test_a_strict_refusal_names_what_is_missing_and_what_is_unknown(
 async def test_an_unknown_field_inside_of_a_wrapper_is_refused_too(
     open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=0, dialect="wrapped", strict=True))
+    member = await join(
+        await open_sandbox(tasks=0, request_format="wrapped", strict=True)
+    )
 
     answer = await member.post(CLAIM, json={"task": {"id": "t", "kind": "x"}})
 
     assert "task.kind: Extra inputs" in answer.json()["message"]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_lenient_refusal_names_the_place_in_its_own_dialect(
-    dialect: str, open_sandbox: Open, join: Join
+@pytest.mark.parametrize("request_format", REQUEST_FORMATS)
+async def test_a_lenient_refusal_names_the_place_in_its_own_request_format(
+    request_format: str, open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=0, dialect=dialect))
+    member = await join(await open_sandbox(tasks=0, request_format=request_format))
     wanted = {"snake": "task_id", "camel": "taskId", "id-only": "id"}
 
     answer = await member.post(CLAIM, json={})
 
-    place = wanted.get(dialect, "task.id")
+    place = wanted.get(request_format, "task.id")
     assert answer.json()["message"] == f"{place}: Field required"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("request_format", REQUEST_FORMATS)
 async def test_registration_and_checkout_stay_as_the_contract_shows_them(
-    dialect: str, open_sandbox: Open
+    request_format: str, open_sandbox: Open
 ) -> None:
     visitor = await open_sandbox(
         tasks=0,
-        dialect=dialect,
+        request_format=request_format,
         strict=True,
-        errors="html",
+        error_format="html",
         naming="pascal",
-        silent=True,
-        values="objects",
-        records="graphql",
+        empty_answers=True,
+        value_format="objects",
+        record_format="graphql",
     )
 
     joined = await visitor.post(f"{PREFIX}create-free-agent-public", json={})
@@ -196,7 +214,7 @@ async def test_registration_and_checkout_stay_as_the_contract_shows_them(
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
-    ("dialect", "errors"),
+    ("request_format", "errors"),
     [
         ("snake", "html"),
         ("camel", "json"),
@@ -204,10 +222,12 @@ async def test_registration_and_checkout_stay_as_the_contract_shows_them(
         ("wrapped", "zod"),
     ],
 )
-async def test_openapi_is_valid_and_tells_the_names_of_the_dialect(
-    dialect: str, errors: str, open_sandbox: Open, *, strict: bool
+async def test_openapi_is_valid_and_tells_the_names_of_the_request_format(
+    request_format: str, errors: str, open_sandbox: Open, *, strict: bool
 ) -> None:
-    visitor = await open_sandbox(tasks=0, dialect=dialect, strict=strict, errors=errors)
+    visitor = await open_sandbox(
+        tasks=0, request_format=request_format, strict=strict, error_format=errors
+    )
 
     described = (await visitor.get("/openapi.json")).json()
 
@@ -218,7 +238,7 @@ async def test_openapi_is_valid_and_tells_the_names_of_the_dialect(
     schema = described["components"]["schemas"][name]
     assert schema.get("additionalProperties", True) is not strict
     if strict:
-        own = naming(dialect, "t", "a")
+        own = naming(request_format, "t", "a")
         assert schema["properties"].keys() == own.keys()
     (media_type,) = operation["responses"]["4XX"]["content"]
     refused = await visitor.post(CLAIM, json={})
@@ -231,9 +251,9 @@ async def test_an_absent_endpoint_answers_404_and_no_document_names_it(
 ) -> None:
     if name == "create":
         with pytest.raises(ValueError, match="there is no 'create'"):
-            await open_sandbox(tasks=0, absent=(name,))
+            await open_sandbox(tasks=0, absent_endpoints=(name,))
         return
-    member = await join(await open_sandbox(tasks=0, absent=(name,)))
+    member = await join(await open_sandbox(tasks=0, absent_endpoints=(name,)))
     path = {"complete_task": COMPLETE, "marketplace": f"{PREFIX}public-marketplace"}
     method = "POST" if name == "complete_task" else "GET"
 
