@@ -6,13 +6,13 @@ import pytest
 from tests.network.rate_limit.conftest import URL, Answer, PassingClock, Scripted
 
 from journeyman.daemon.loops import Pace
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import AccessToken, AgentId, Identity, Task
 from journeyman.network.client import NetworkClient
 from journeyman.network.dialect import ASSUMED
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.testing import FakeRandomness, RecordingLog
 from journeyman.worker.discover import Discover
-from journeyman.worker.retry import Backoff
 from journeyman.worker.select import Decision, Select
 
 HOUR = 3600.0
@@ -50,7 +50,8 @@ class Poller:
         self.discover = Discover(
             network=self.client,
             select=Nobody(),
-            backoff=Backoff(randomness),
+            retry=RetryPolicy(),
+            randomness=randomness,
             rate_limiter=self.rate_limiter,
             limit=50,
             log=log,
@@ -99,13 +100,13 @@ async def test_a_storm_halves_the_requests_and_ten_polls_later_all_is_normal(
     assert in_storm <= normal / 2
 
     poller.network.reply = lambda _: Answer(body={"tasks": []})
-    while poller.rate_limiter.held("marketplace_tasks"):
+    while poller.rate_limiter.pause_for("marketplace_tasks"):
         await poller.poll()
     waits = [await poller.poll() for _ in range(10)]
     after = await poller.poll_for(HOUR)
 
     assert waits[9] <= 60  # the usual pause: thirty seconds on average
-    assert not poller.rate_limiter._lanes["marketplace_tasks"].is_slowed
+    assert not poller.rate_limiter.limits["marketplace_tasks"].is_throttled
     assert after == pytest.approx(normal, rel=0.25)
 
 

@@ -16,6 +16,7 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.stapled import MultiListener
+from tests.one_task import in_one_task
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId, Identity
 from journeyman.network.client import NetworkClient
@@ -173,13 +174,13 @@ async def serving() -> AsyncIterator[ScriptedServer]:
 
 @pytest.fixture
 async def server() -> AsyncIterator[ScriptedServer]:
-    async with serving() as scripted:
+    async with in_one_task(serving()) as scripted:
         yield scripted
 
 
 @pytest.fixture
 async def other_server() -> AsyncIterator[ScriptedServer]:
-    async with serving() as scripted:
+    async with in_one_task(serving()) as scripted:
         yield scripted
 
 
@@ -231,7 +232,7 @@ async def network(
     client_for: ClientFor,
 ) -> AsyncIterator[NetworkClient]:
     """Give an identified client of `server`."""
-    async with client_for(server.base_url) as client:
+    async with in_one_task(client_for(server.base_url)) as client:
         yield client
 
 

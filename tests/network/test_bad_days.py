@@ -49,7 +49,7 @@ async def test_a_port_where_nobody_listens_means_not_sent(
 
     assert isinstance(outcome, NotSent)
     assert outcome.message == "ConnectError: Connection refused"
-    assert log.named("network.trouble")[0]["outcome"] == "not sent"
+    assert log.named("network.request_failed")[0]["outcome"] == "not sent"
 
 
 async def test_a_tls_handshake_that_never_ends_means_not_sent(
@@ -136,7 +136,7 @@ async def test_a_dripping_server_is_stopped_by_the_total_deadline(
     async with client_for(server.base_url, limits=SHORT) as client:
         outcome = await client.claim(TASK, KEY)
 
-    assert message_of(outcome) == "no whole answer in 0.2 s"
+    assert message_of(outcome) == "no complete answer within 0.2 s"
 
 
 async def test_a_stopped_call_leaves_the_client_usable(

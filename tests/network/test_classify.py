@@ -284,7 +284,7 @@ async def test_the_log_tells_each_request_and_each_trouble(
 
     told = [fields["outcome"] for fields in log.named("network.request")]
     assert told == ["confirmed", "refused: conflict", "unknown"]
-    (trouble,) = log.named("network.trouble")
+    (trouble,) = log.named("network.request_failed")
     assert trouble["status"] == 503
     assert trouble["endpoint"] == "claim"
 

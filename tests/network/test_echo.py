@@ -5,9 +5,10 @@ from urllib.parse import quote
 
 import pytest
 
-from journeyman.network.exchange import Echo
+from journeyman.network.exchange import without_secrets
 from journeyman.network.http import Reply
 from journeyman.network.json_text import parse
+from journeyman.observability.redaction import KnownSecrets
 
 TOKEN = "0123456789abcdef" * 4 + "/+"
 
@@ -31,7 +32,7 @@ def reply(text: str, **headers: str) -> Reply:
     ],
 )
 def test_a_token_in_an_answer_is_hidden_wherever_it_stands(text: str) -> None:
-    hidden = Echo([TOKEN]).hidden_from(reply(text))
+    hidden = without_secrets(reply(text), KnownSecrets(TOKEN))
 
     told = "".join(f"{hidden.text} {hidden.body}".split()).replace("\\n", "")
     assert "***" in told
@@ -40,7 +41,9 @@ def test_a_token_in_an_answer_is_hidden_wherever_it_stands(text: str) -> None:
 
 
 def test_a_token_in_a_header_is_hidden() -> None:
-    hidden = Echo([TOKEN]).hidden_from(reply("{}", **{"x-echo": f"Bearer {TOKEN}"}))
+    hidden = without_secrets(
+        reply("{}", **{"x-echo": f"Bearer {TOKEN}"}), KnownSecrets(TOKEN)
+    )
 
     assert hidden.headers == {"x-echo": "Bearer ***"}
 
@@ -48,5 +51,5 @@ def test_a_token_in_a_header_is_hidden() -> None:
 def test_an_answer_without_it_is_handed_on_as_it_is() -> None:
     plain = reply('{"tasks": [{"id": "t1", "text": "\\u00e9 0123456789abcdef"}]}')
 
-    assert Echo([TOKEN]).hidden_from(plain) == plain
-    assert Echo().hidden_from(plain) is plain
+    assert without_secrets(plain, KnownSecrets(TOKEN)) == plain
+    assert without_secrets(plain, KnownSecrets()) is plain

@@ -314,7 +314,7 @@ async def test_what_waits_for_a_shape_says_why_and_until_when() -> None:
         outcome = await client.claim(TASK, KEY)
 
     assert isinstance(outcome, NotSent)
-    assert outcome.held_back
+    assert outcome.paused
     assert outcome.retry_after == timedelta(hours=12).total_seconds()
     assert "missing field nonce" in outcome.message
     assert "[contract.dialects]" in outcome.message

@@ -98,7 +98,7 @@ async def test_any_bytes_as_any_body_end_in_an_outcome(
 
 def is_unsent(outcome: object) -> bool:
     """Tell of a request that failed; one in no shape that is taken is held back."""
-    return isinstance(outcome, NeverSent) and not outcome.held_back
+    return isinstance(outcome, NeverSent) and not outcome.paused
 
 
 def camel(name: str) -> str:

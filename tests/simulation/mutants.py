@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
+import httpx2 as httpx
 import tests.simulation.process
 from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
@@ -261,7 +262,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "redirect_leak",
-        journeyman.network.http.httpx.AsyncClient,
+        httpx.AsyncClient,
         "stream",
         planted.following,
         _fault("redirect_307", CLAIM),

@@ -53,8 +53,8 @@ class NotSent:
     message: str
     retry_after: float | None = None
     """In seconds, when it is known when to try again."""
-    held_back: bool = False
-    """We ourselves did not let it go, so it was no attempt: see `network.pressure`."""
+    paused: bool = False
+    """We did not send it because of a pause of our own: it was not an attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reading the answers to actions: what was confirmed, and with what in it."""
+"""Reads the answers of a network: what an action came to, and listings of tasks."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,19 +39,8 @@ class WrongShapeError(Exception):
 
 
 def is_header_safe(value: str) -> bool:
-    """Tell whether a value can stand in a header as it is (visible ASCII)."""
+    """Return whether a value can stand in a header as it is (visible ASCII)."""
     return bool(_HEADER_SAFE.fullmatch(value))
-
-
-def object_of(answer: JSON) -> dict[str, JSON]:
-    """Give the answer if it is an object.
-
-    Raises:
-        WrongShapeError: it is something else.
-    """
-    if not isinstance(answer, dict):
-        raise WrongShapeError(f"{kind_of(answer)} where an object was expected")
-    return answer
 
 
 def kind_of(value: JSON) -> str:
@@ -73,7 +62,10 @@ def kind_of(value: JSON) -> str:
 
 
 class AnswerReader:
-    """Reads what an action's answer tells, under any of the dialect's names."""
+    """Reads what an action's answer says, under any of the dialect's names.
+
+    All methods raise WrongShapeError where the answer is not an object.
+    """
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -86,7 +78,7 @@ class AnswerReader:
         Raises:
             WrongShapeError: there is no agent id or no token that can be used.
         """
-        seen = self._with_account(answer)
+        seen = self._with_account(self._open(answer))
         agent_id = seen.pick(self._names["agent_id"], as_identifier)
         token = seen.pick(self._names["token"], _as_token)
         if not agent_id or not token:
@@ -102,106 +94,103 @@ class AnswerReader:
     def checkout(self, answer: JSON) -> CheckoutSession:
         """Read a checkout session; whatever is missing is None."""
         seen = self._open(answer)
-
-        def string(name: str) -> str | None:
-            return seen.pick(spellings([name]), as_string)
-
+        is_ok = seen.get("ok")
         return CheckoutSession(
-            ok=seen.pick(("ok",), lambda v: v if isinstance(v, bool) else None),
-            session_id=string("session_id"),
-            url=string("url"),
-            mode=string("mode"),
-            agent_id=string("agent_id"),
-            plan=string("plan"),
+            ok=is_ok if isinstance(is_ok, bool) else None,
+            session_id=as_string(seen.get("sessionid")),
+            url=as_string(seen.get("url")),
+            mode=as_string(seen.get("mode")),
+            agent_id=as_string(seen.get("agentid")),
+            plan=as_string(seen.get("plan")),
         )
 
     def claimed(self, answer: JSON, task_id: TaskId) -> Claimed:
         """Read the answer to a claim of `task_id`."""
         seen = self._open(answer)
-        inside = seen.objects(self._names["record_wrappers"]).values()
-        read = (self._described(body, task_id) for body in (*inside, answer))
-        task = next((task for task in read if task), None)
-        ours = seen.pick(
-            self._names["ours_flags"], lambda v: True if v is True else None
+        records = self._records(seen)
+        described = [self._record.described(one, task_id) for one in (*records, answer)]
+        return Claimed(
+            next(filter(None, described), None),
+            seen.says(self._names["ours_flags"], flag=True),
+            self._balance(seen),
+            self._lease(seen, records),
         )
-        lease = self.lease(answer)
-        return Claimed(task, bool(ours), self._balance(answer), lease)
 
-    def lease(self, answer: JSON) -> datetime | None:
-        """Read when a claim ends by itself: the earliest of what the answer shows."""
+    def claimed_before(self, answer: JSON, agent_id: AgentId) -> Claimed | None:
+        """Read a refused claim; None unless it was refused because the task is ours."""
+        if not isinstance(answer, dict):
+            return None
         seen = self._open(answer)
-        inside = seen.objects(self._names["record_wrappers"]).values()
-        layers = (seen, *(Fields(record) for record in inside))
-        return min(filter(None, map(self._lease_in, layers)), default=None)
-
-    def _lease_in(self, seen: Fields) -> datetime | None:
-        names = self._names["lease"]
-        more = (*names, *self._names["lease_in_wrapper"])
-        claims = seen.objects(self._names["lease_wrappers"]).values()
-        shown = [seen.pick(names, as_moment)]
-        shown += [Fields(claim).pick(more, as_moment) for claim in claims]
-        return min(filter(None, shown), default=None)
+        records = self._records(seen)
+        claimants = self._names["claimant"]
+        claimant = seen.under(*records).pick(claimants, self._record.agent)
+        flags = self._names["ours_in_refusals"]
+        if not (
+            claimant == agent_id
+            or seen.says(flags, flag=True)
+            or self._says_ours(answer)
+        ):
+            return None
+        lease = self._lease(seen, records)
+        return Claimed(None, ours_already=True, balance=None, lease_until=lease)
 
     def submitted(self, answer: JSON) -> Submitted:
         """Read the answer to a result."""
-        return Submitted(self._balance(answer))
+        return Submitted(self._balance(self._open(answer)))
 
     def completed(self, answer: JSON) -> Completed:
         """Read the answer to a completion."""
-        earned = self._credits(self._open(answer), self._names["earned"])
-        return Completed(earned, self._balance(answer))
+        seen = self._open(answer)
+        earned = self._credits(seen, self._names["earned"])
+        return Completed(earned, self._balance(seen))
 
     def posted(self, answer: JSON) -> Posted:
         """Read the answer to a post."""
         seen = self._open(answer)
-        inside = seen.objects(self._names["record_wrappers"]).values()
-        task_id = seen.under(*inside).pick(self._names["id"], as_identifier)
-        return Posted(TaskId(task_id) if task_id else None, self._balance(answer))
+        whole = seen.under(*self._records(seen))
+        task_id = whole.pick(self._names["id"], as_identifier)
+        return Posted(TaskId(task_id) if task_id else None, self._balance(seen))
 
-    def _described(self, record: JSON, task_id: TaskId) -> Task | None:
-        """Read a record if it is this task and says what there is to do."""
-        task = self._record.task(record)
-        asked = task is not None and task.id == task_id
-        return task if asked and self._record.describes_work(record) else None
-
-    def says_ours(self, answer: JSON, agent_id: AgentId) -> bool:
-        """Tell whether a refused claim was refused because the task is ours."""
+    def _open(self, answer: JSON) -> Fields:
         if not isinstance(answer, dict):
-            return False
-        seen = self._open(answer)
-        inside = seen.objects(self._names["record_wrappers"]).values()
-        claimants = self._names["claimant"]
-        if seen.under(*inside).pick(claimants, self._record.agent) == agent_id:
-            return True
-        flags = self._names["ours_in_refusals"]
-        return any(seen.get(flag) is True for flag in flags) or self._in_words(answer)
+            raise WrongShapeError(f"{kind_of(answer)} where an object was expected")
+        outer = Fields(answer)
+        return outer.under(*outer.objects(self._names["answer_wrappers"]).values())
 
-    def _in_words(self, answer: JSON) -> bool:
+    def _records(self, seen: Fields) -> list[dict[str, JSON]]:
+        return [*seen.objects(self._names["record_wrappers"]).values()]
+
+    def _with_account(self, seen: Fields) -> Fields:
+        return seen.under(*seen.objects(self._names["account_wrappers"]).values())
+
+    def _balance(self, seen: Fields) -> int | None:
+        return self._credits(self._with_account(seen), self._names["balance"])
+
+    def _credits(self, seen: Fields, names: tuple[str, ...]) -> int | None:
+        units = self._dialect.credit_units
+        return seen.pick(names, lambda value: as_amount(value, units))
+
+    def _lease(self, seen: Fields, records: list[dict[str, JSON]]) -> datetime | None:
+        """Read when a claim ends: the earliest moment that the answer shows."""
+        names = self._names["lease"]
+        more = (*names, *self._names["lease_in_wrapper"])
+        shown: list[datetime | None] = []
+        for layer in (seen, *[Fields(record) for record in records]):
+            shown.append(layer.pick(names, as_moment))
+            claims = layer.objects(self._names["lease_wrappers"])
+            shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
+        return min(filter(None, shown), default=None)
+
+    def _says_ours(self, answer: JSON) -> bool:
         codes = spellings(codes_in(answer, self._names["code_fields"]))
         said = " ".join(texts_in(answer, self._names["message_fields"])).lower()
         return any(code in self._names["ours_in_refusals"] for code in codes) or any(
             words in said for words in self._dialect.ours_words
         )
 
-    def _open(self, answer: JSON) -> Fields:
-        outer = Fields(object_of(answer))
-        return outer.under(*outer.objects(self._names["answer_wrappers"]).values())
-
-    def _with_account(self, answer: JSON) -> Fields:
-        seen = self._open(answer)
-        return seen.under(*seen.objects(self._names["account_wrappers"]).values())
-
-    def _balance(self, answer: JSON) -> int | None:
-        return self._credits(self._with_account(answer), self._names["balance"])
-
-    def _credits(self, seen: Fields, names: tuple[str, ...]) -> int | None:
-        units = self._dialect.credit_units
-        return seen.pick(names, lambda value: as_amount(value, units))
-
 
 def _as_token(value: JSON) -> str | None:
-    usable = isinstance(value, str) and is_header_safe(value)
-    return value if usable and isinstance(value, str) else None
+    return value if isinstance(value, str) and is_header_safe(value) else None
 
 
 _SAMPLE = 20
@@ -238,7 +227,7 @@ class ListingReader:
         self._no_keys = {n for field in (*names, *more) for n in self._names[field]}
 
     def listing(self, answer: JSON) -> Listing:
-        """Give the tasks of an answer; records without an id are only counted.
+        """Return the tasks of an answer; records without an id are only counted.
 
         Raises:
             WrongShapeError: the answer is neither an array nor an object.
@@ -301,7 +290,7 @@ class ListingReader:
             level = below
 
     def _is_keyed(self, path: _Path, value: dict[str, JSON]) -> bool:
-        """Tell whether an object is a list of tasks, each under a name of its own."""
+        """Return whether an object is a list of tasks, each under a name of its own."""
         sample = [*value.items()][:_SAMPLE]
         if not sample or any(spelling(key) in self._no_keys for key, _ in sample):
             return False
@@ -336,7 +325,7 @@ class ListingReader:
 
 
 def _unquoted(answer: JSON) -> JSON:
-    """Give the list out of a text that is itself JSON: some services encode twice."""
+    """Return the list out of a text that is itself JSON: some services encode twice."""
     if not isinstance(answer, str) or not answer.lstrip().startswith(("[", "{")):
         return answer
     try:

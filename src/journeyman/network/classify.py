@@ -1,10 +1,8 @@
-"""What an answer means: one pure function over one table (design 5).
+"""What an answer means: one pure function over one table.
 
 | answer                                            | outcome                  |
 |---------------------------------------------------|--------------------------|
-| no connection was made                            | not sent                 |
-| any other transport failure, the total time-out   | unknown                  |
-| 2xx, readable, not saying no                      | a yes                    |
+| 2xx, readable, not saying no                      | confirmed                |
 | 2xx, unreadable                                   | unknown                  |
 | 2xx with a no in its body                         | refused, by the hints    |
 | 4xx                                               | refused, by `STATUSES`   |
@@ -24,18 +22,17 @@ Left out of `STATUSES` on purpose:
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from journeyman.domain.outcomes import Failure, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON
 from journeyman.network.dialect import Dialect, Hint
-from journeyman.network.http import Reply, TransportFailure
-from journeyman.network.records import Fields, as_word, spellings
+from journeyman.network.http import Reply
+from journeyman.network.records import Fields, as_word, names_of
 from journeyman.network.wording import (
     codes_in,
     error_texts,
@@ -83,34 +80,24 @@ class Expects(Enum):
     DOCUMENT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a classification needs besides the answer."""
+def classify(
+    reply: Reply, expects: Expects, dialect: Dialect, now: datetime
+) -> Failure | None:
+    """Return why an answer is not a success; None when it is, and may be read.
 
-    dialect: Dialect
-    now: datetime
-    """In UTC; for a `Retry-After` that is a date."""
-    secrets: tuple[str, ...] = ()
-    """Never repeated in a message."""
-    expects: Expects = Expects.RECEIPT
-
-
-def classify(answer: Reply | TransportFailure, reading: Reading) -> Failure | None:
-    """Say what an answer means; None is a yes whose body may be read."""
-    if isinstance(answer, TransportFailure):
-        message = safe_line(answer.message, reading.secrets)
-        return Unknown(message) if answer.sent else NotSent(message)
-    if is_success(answer.status):
-        return _success(answer, reading)
-    meaning = meaning_of(answer.status)
+    `now` is in UTC, for a `Retry-After` that is a date.
+    """
+    if is_success(reply.status):
+        return _failure_in_success(reply, expects, dialect, now)
+    meaning = meaning_of(reply.status)
     if meaning:
-        hint = _hint(answer.body, answer.status, reading.dialect)
+        hint = _hint(reply.body, reply.status, dialect)
         meaning = hint.meaning if hint else meaning
-    return _no(answer, meaning, answer.status, reading)
+    return _failure(reply, meaning, dialect, now)
 
 
 def is_success(status: int) -> bool:
-    """Tell whether a status is a 2xx."""
+    """Return whether a status is a 2xx."""
     return 200 <= status < 300  # noqa: PLR2004  # the class of a status is its name
 
 
@@ -123,7 +110,7 @@ def meaning_of(status: int) -> Refusal | None:
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Read a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
 
-    Gives seconds from now, at most `MAX_RETRY_AFTER`; None for anything that is
+    Returns seconds from now, at most `MAX_RETRY_AFTER`; None for anything that is
     neither, or that lies in the past.
     """
     if value is None:
@@ -140,69 +127,65 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     return min(seconds, MAX_RETRY_AFTER) if seconds >= 0 else None
 
 
-def _success(answer: Reply, reading: Reading) -> Failure | None:
-    if answer.problem and answer.status not in EMPTY_STATUSES:
-        return Unknown(_unreadable(answer, reading), answer.status)
-    if reading.expects is Expects.DOCUMENT or not isinstance(answer.body, dict):
-        return None
-    status = _status_within(answer.body)
-    if status is None and not _says_no(answer.body, reading):
-        return None
-    hint = _hint(answer.body, answer.status, reading.dialect)
-    if hint:
-        return _no(answer, hint.meaning, answer.status, reading)
-    meaning = Refusal.REJECTED if status is None else meaning_of(status)
-    return _no(answer, meaning, answer.status, reading)
-
-
 #: A success that has no body by definition (RFC 9110, section 15.3).
 EMPTY_STATUSES = frozenset({204, 205})
 
 
-def _no(
-    answer: Reply,
-    meaning: Refusal | None,
-    status: int,
-    reading: Reading,
+def _failure_in_success(
+    reply: Reply, expects: Expects, dialect: Dialect, now: datetime
+) -> Failure | None:
+    """Find the failure that a 2xx holds: an unreadable body, or one that says no."""
+    if reply.problem and reply.status not in EMPTY_STATUSES:
+        return Unknown(_unreadable(reply), reply.status)
+    if expects is Expects.DOCUMENT or not isinstance(reply.body, dict):
+        return None
+    seen = Fields(reply.body)
+    status = _error_status(seen)
+    if status is None and not _says_no(seen, expects, dialect):
+        return None
+    meaning = Refusal.REJECTED if status is None else meaning_of(status)
+    hint = _hint(reply.body, reply.status, dialect)
+    return _failure(reply, hint.meaning if hint else meaning, dialect, now)
+
+
+def _failure(
+    reply: Reply, meaning: Refusal | None, dialect: Dialect, now: datetime
 ) -> Failure:
-    wait = retry_after(answer.headers.get("retry-after"), reading.now)
-    message = safe_line(_message(answer, reading.dialect), reading.secrets)
+    wait = retry_after(reply.headers.get("retry-after"), now)
+    message = safe_line(_message(reply, dialect))
     if meaning is None:
-        return Unknown(message, status, wait)
-    return Refused(meaning, message, status, wait)
+        return Unknown(message, reply.status, wait)
+    return Refused(meaning, message, reply.status, wait)
 
 
-def _says_no(body: Mapping[str, JSON], reading: Reading) -> bool:
+def _says_no(outer: Fields, expects: Expects, dialect: Dialect) -> bool:
     """Look for a no in a body: false flags, a state, an error."""
-    dialect = reading.dialect
-    seen = _with_wrappers(body, dialect)
-    flags = [seen.get(name) for name in spellings(dialect.no_flags)]
-    if any(flag is False for flag in flags):
+    names = names_of(dialect)
+    seen = _with_wrappers(outer, dialect)
+    if seen.says(names["no_flags"], flag=False):
         return True
     state = seen.pick(_STATE_FIELDS, as_word)
-    if reading.expects is Expects.RECEIPT and state in dialect.no_states:
+    if expects is Expects.RECEIPT and state in dialect.no_states:
         return True
-    errors = any(seen.get(name) for name in spellings(dialect.no_fields))
-    return errors and not any(flag is True for flag in flags)
+    has_error = any(map(seen.get, names["no_fields"]))
+    return has_error and not seen.says(names["no_flags"], flag=True)
 
 
-def _status_within(body: Mapping[str, JSON]) -> int | None:
+def _error_status(seen: Fields) -> int | None:
     """Find an error status that a body repeats, as in `{"statusCode": 404}`."""
-
-    def read(value: JSON) -> int | None:
-        is_status = isinstance(value, int) and not isinstance(value, bool)
-        return value if is_status and isinstance(value, int) else None
-
-    found = Fields(body).pick(("statuscode", "status", "code"), read)
-    is_error = found is not None and 400 <= found < 600  # noqa: PLR2004  # a class
-    return found if is_error else None
+    for name in ("statuscode", "status", "code"):
+        value = seen.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            is_error = 400 <= value < 600  # noqa: PLR2004  # a class of statuses
+            return value if is_error else None
+    return None
 
 
 def _hint(body: JSON, status: int, dialect: Dialect) -> Hint | None:
     """Find the first hint that applies to this status and whose words are there."""
-    codes = codes_in(body, spellings(dialect.code_fields))
+    codes = codes_in(body, names_of(dialect)["code_fields"])
     if isinstance(body, dict):
-        state = _with_wrappers(body, dialect).pick(_STATE_FIELDS, as_word)
+        state = _with_wrappers(Fields(body), dialect).pick(_STATE_FIELDS, as_word)
         codes |= {state} if state in dialect.no_states else set()
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
@@ -217,27 +200,27 @@ def _hint(body: JSON, status: int, dialect: Dialect) -> Hint | None:
     return None
 
 
-def _with_wrappers(body: Mapping[str, JSON], dialect: Dialect) -> Fields:
-    outer = Fields(body)
-    return outer.under(*outer.objects(spellings(dialect.answer_wrappers)).values())
+def _with_wrappers(outer: Fields, dialect: Dialect) -> Fields:
+    names = names_of(dialect)["answer_wrappers"]
+    return outer.under(*outer.objects(names).values())
 
 
-def _message(answer: Reply, dialect: Dialect) -> str:
-    said = error_texts(answer.body, dialect.message_fields)
-    if not said and answer.problem and answer.text.strip():
-        said = what_came(answer.text, answer.headers.get("content-type", ""))
-    if 300 <= answer.status < 400:  # noqa: PLR2004  # the class of a status
-        said = _redirect(answer)
-    phrase = phrase_of(answer.status)
+def _message(reply: Reply, dialect: Dialect) -> str:
+    said = error_texts(reply.body, dialect.message_fields)
+    if not said and reply.problem and reply.text.strip():
+        said = what_came(reply.text, reply.headers.get("content-type", ""))
+    if 300 <= reply.status < 400:  # noqa: PLR2004  # the class of a status
+        said = _redirect(reply)
+    phrase = phrase_of(reply.status)
     return f"{phrase}: {said}" if said else phrase
 
 
-def _redirect(answer: Reply) -> str:
+def _redirect(reply: Reply) -> str:
     """Name a redirect's target without its query, which may hold anything."""
     try:
-        target = urlsplit(answer.headers.get("location", ""))
+        target = urlsplit(reply.headers.get("location", ""))
     except ValueError:
-        return "a redirect to an address that is none"
+        return "a redirect to an invalid address"
     where = f"{target.scheme}://{target.hostname}" if target.hostname else ""
     return (
         f"a redirect to {where}{target.path or '/'}, which is not followed:"
@@ -245,12 +228,12 @@ def _redirect(answer: Reply) -> str:
     )
 
 
-def _unreadable(answer: Reply, reading: Reading) -> str:
-    kind = answer.headers.get("content-type", "")
-    if not answer.text.strip():
-        came = f"{answer.problem} where JSON was expected"
-    elif answer.text.lstrip()[0] in "{[":
-        came = answer.problem
+def _unreadable(reply: Reply) -> str:
+    kind = reply.headers.get("content-type", "")
+    if not reply.text.strip():
+        came = f"{reply.problem} where JSON was expected"
+    elif reply.text.lstrip()[0] in "{[":
+        came = reply.problem
     else:
-        came = f"{what_came(answer.text, kind)}, not JSON: is base_url right?"
-    return safe_line(f"{phrase_of(answer.status)} with {came}", reading.secrets)
+        came = f"{what_came(reply.text, kind)}, not JSON: is base_url right?"
+    return safe_line(f"{phrase_of(reply.status)} with {came}")

@@ -1,8 +1,7 @@
 """The client: one method for each endpoint of the contract, and the documents."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 from journeyman.domain.clock import Clock
@@ -29,7 +28,7 @@ from journeyman.network.documents import checked_path, is_json_path, read_docume
 from journeyman.network.endpoints import Endpoint, checked_address, same_network
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
-from journeyman.network.http import HttpClient, HttpLimits, Transport, decoded
+from journeyman.network.http import HttpClient, HttpLimits, Keep, Transport, decoded
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.negotiation import Negotiation, Sent, Writing
 from journeyman.network.observation import Observe
@@ -83,7 +82,7 @@ class NetworkClient:
     ) -> None:
         """Check the addresses; `portal_url` None means the same as `base_url`.
 
-        `observe` is shown each call that has ended; `pressure` may hold calls back;
+        `observe` is shown each call that has ended; `rate_limiter` may pause calls;
         `negotiation` shapes the actions, None as the ready dialects have them.
 
         Raises:
@@ -93,13 +92,12 @@ class NetworkClient:
         self._portal_url = self._base_url
         if portal_url is not None:
             self._portal_url = checked_address(portal_url, "network.portal_url")
-        self._log = log
         self._dialect = dialect
         self._identity: Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
-            self._http,
+            http=self._http,
             dialect=dialect,
             clock=clock,
             log=log,
@@ -111,7 +109,7 @@ class NetworkClient:
         self._negotiation = negotiation or Negotiation(
             writing=Writing(), clock=clock, log=log
         )
-        self._told_unreadable: set[str] = set()
+        self._warned_of: set[str] = set()
 
     async def __aenter__(self) -> Self:
         await self._http.open()
@@ -127,9 +125,7 @@ class NetworkClient:
 
     def report_to(self, log: Log) -> None:
         """Log there from now on, such as where each line names the agent."""
-        self._log = log
-        self._exchange.report_to(log)
-        self._negotiation.report_to(log)
+        self._exchange.log = self._negotiation.log = log
 
     def identify(self, identity: Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
@@ -156,11 +152,10 @@ class NetworkClient:
     ) -> Outcome[Registration]:
         """Create a free agent (endpoint 1).
 
-        `keep` is called with the bytes of a yes as they arrive, all so far each time,
-        before anybody reads them.
+        `keep` is called with the bytes of a success as they arrive, all so far each
+        time, before anybody reads them.
         """
-        call = self._call(endpoints.REGISTER, body={}, key=key)
-        call = replace(call, keep=keep)
+        call = self._call(endpoints.REGISTER, body={}, key=key, keep=keep)
         return await self._exchange.run(
             call,
             lambda reply: self._answers.registration(reply.body),
@@ -196,7 +191,7 @@ class NetworkClient:
         return await self._exchange.run(call, lambda reply: reply.body)
 
     async def agents_directory(self, slug: str | None = None) -> Outcome[JSON]:
-        """Give the live directory, or with `slug` one agent's manifest (endpoint 5)."""
+        """Return the directory, or with `slug` one agent's manifest (endpoint 5)."""
         query = {} if slug is None else {"slug": slug}
         call = self._call(endpoints.AGENTS_DIRECTORY, query=query)
         return await self._exchange.run(call, lambda reply: reply.body)
@@ -207,16 +202,13 @@ class NetworkClient:
         return await self._listing(self._call(endpoints.MARKETPLACE_TASKS, query=query))
 
     async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
-        """Claim a task (endpoint 7). "It is yours already" is a yes."""
+        """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
 
         def rescue(refused: Refused, answer: JSON) -> Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
                 return None
-            if not self._answers.says_ours(answer, agent_id):
-                return None
-            lease = self._answers.lease(answer)
-            return Claimed(None, ours_already=True, balance=None, lease_until=lease)
+            return self._answers.claimed_before(answer, agent_id)
 
         return await self._act(
             endpoints.CLAIM,
@@ -232,7 +224,7 @@ class NetworkClient:
         result: Result,
         key: IdempotencyKey,
     ) -> Outcome[Submitted]:
-        """Submit a result (endpoint 8). REJECTED is a judgement on the work."""
+        """Submit a result (endpoint 8). REJECTED is about the quality of the work."""
         values = submit_values(task_id, self._agent_id("submit"), result)
         return await self._act(endpoints.SUBMIT, values, key, self._answers.submitted)
 
@@ -251,7 +243,7 @@ class NetworkClient:
         return await self._act(endpoints.POST_TASK, values, key, self._answers.posted)
 
     def resting(self) -> dict[str, str]:
-        """Tell which actions wait because the network takes them in no shape."""
+        """Return which actions wait because the network takes them in no shape."""
         return self._negotiation.resting()
 
     async def _act(
@@ -260,7 +252,7 @@ class NetworkClient:
         values: Mapping[str, JSON],
         key: IdempotencyKey,
         read: Callable[[JSON], T],
-        rescue: Callable[[Refused, JSON], T | None] = lambda _refused, _body: None,
+        rescue: Callable[[Refused, JSON], T | None] | None = None,
     ) -> Outcome[T]:
         """Send an action in the shape that this network wants."""
 
@@ -270,14 +262,12 @@ class NetworkClient:
             def look(refused: Refused, body: JSON) -> T | None:
                 nonlocal said
                 said = body
-                return rescue(refused, body)
+                return rescue(refused, body) if rescue else None
 
             body = shape.body(endpoint.name, values)
-            call = self._call(endpoint, body=body, key=key)
+            call = self._call(endpoint, body=body, key=key, headers=shape.headers)
             outcome = await self._exchange.run(
-                replace(call, headers=shape.headers),
-                lambda reply: read(reply.body),
-                look,
+                call, lambda reply: read(reply.body), look
             )
             is_final = self._may_have_paid(endpoint, outcome, said)
             return Sent(outcome, said, is_final)
@@ -287,7 +277,7 @@ class NetworkClient:
     def _may_have_paid(
         self, endpoint: Endpoint, outcome: Outcome[T], said: JSON
     ) -> bool:
-        """Tell whether a refused post leaves a doubt that nothing was made or paid.
+        """Return whether a refused post may all the same have made or cost something.
 
         Another shape is then not tried: it might be paid twice (decision 0027).
         """
@@ -320,6 +310,8 @@ class NetworkClient:
         query: dict[str, str] | None = None,
         body: dict[str, JSON] | None = None,
         key: IdempotencyKey | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        keep: Keep | None = None,
     ) -> Call:
         if key is not None and not is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
@@ -334,6 +326,8 @@ class NetworkClient:
             content=None if body is None else encoded(body),
             token=token,
             key=key,
+            headers=headers,
+            keep=keep,
             expects=Expects.RECEIPT if endpoint.changes_state else Expects.DATA,
         )
 
@@ -348,13 +342,13 @@ class NetworkClient:
             lambda reply: self._listings.listing(reply.body),
         )
         if isinstance(outcome, Confirmed) and outcome.value.problem:
-            self._tell_unreadable(call.name, outcome.value)
+            self._warn_of_unreadable(call.name, outcome.value)
         return outcome
 
-    def _tell_unreadable(self, endpoint: str, listing: Listing) -> None:
-        if endpoint not in self._told_unreadable:
-            self._told_unreadable.add(endpoint)
-            self._log.emit(
+    def _warn_of_unreadable(self, endpoint: str, listing: Listing) -> None:
+        if endpoint not in self._warned_of:
+            self._warned_of.add(endpoint)
+            self._exchange.log.emit(
                 NETWORK_RECORDS_UNREADABLE,
                 endpoint=endpoint,
                 unreadable=listing.unreadable,

@@ -138,7 +138,7 @@ _NO_NAMES = frozenset(
 
 
 def names_in(text: str) -> Iterator[tuple[str, FieldFault]]:
-    """Give the fields that a text names, and what it says of them."""
+    """Return the fields that a text names, and what it says of them."""
     for clause in _CLAUSES.split(text[:MAX_TEXT]):
         before, _, said = clause.rpartition(": ")
         name, fault = before.rpartition(": ")[2].strip("`'\" "), fault_in(said)
@@ -165,7 +165,7 @@ def fault_in(said: str) -> FieldFault | None:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text is nothing but the name of a field, or the way to one."""
+    """Return whether a text is nothing but the name of a field, or the way to one."""
     return bool(_NAME_ALONE.fullmatch(text))
 
 
@@ -230,7 +230,7 @@ class RefusedFields:
         return bool(self.missing or self.unknown)
 
     def and_also(self, other: "RefusedFields") -> "RefusedFields":
-        """Give what both say."""
+        """Return what both say."""
         return RefusedFields(
             _together(self.missing, other.missing),
             _together(self.unknown, other.unknown),
@@ -274,7 +274,7 @@ class _Walk:
         self._letters = _MAX_LETTERS
 
     def findings(self, value: JSON, depth: int = 0) -> Iterator[_Finding]:
-        """Give each field that is named with what is said of it."""
+        """Return each field that is named with what is said of it."""
         self._left -= 1
         if depth > _MAX_DEPTH or self._left < 0:
             return

@@ -16,12 +16,12 @@ from journeyman.domain.outcomes import Refusal
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    """Give names that are parted by spaces, in order."""
+    """Return names that are parted by spaces, in order."""
     return tuple(listed.split())
 
 
 def _codes(listed: str) -> frozenset[str]:
-    """Give codes that are parted by spaces."""
+    """Return codes that are parted by spaces."""
     return frozenset(listed.split())
 
 

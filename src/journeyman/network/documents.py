@@ -65,12 +65,12 @@ _EXPECTED_TYPES = {
 
 
 def is_json_path(path: str) -> bool:
-    """Tell whether a document is JSON by its path."""
+    """Return whether a document is JSON by its path."""
     return path.endswith(".json")
 
 
 def checked_path(path: str) -> str:
-    """Give the path if it stays on the portal.
+    """Return the path if it stays on the portal.
 
     Raises:
         ValueError: it does not begin with exactly one `/`, so that it could lead
@@ -83,7 +83,7 @@ def checked_path(path: str) -> str:
 
 
 def read_document(path: str, reply: Reply) -> Document:
-    """Give a document that could be read, and say what is odd about it."""
+    """Return a document that could be read, and say what is odd about it."""
     kind = reply.headers.get("content-type", "")
     return Document(path, kind, reply.text, reply.body, _oddity(path, kind, reply))
 

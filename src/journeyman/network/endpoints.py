@@ -134,7 +134,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def checked_address(address: str, setting: str) -> str:
-    """Give the address without a trailing slash.
+    """Return the address without a trailing slash.
 
     Raises:
         ConfigurationError: it is not an absolute http or https address with a
@@ -152,7 +152,7 @@ def checked_address(address: str, setting: str) -> str:
 
 
 def same_network(one: str, other: str) -> bool:
-    """Tell whether two addresses mean the same service."""
+    """Return whether two addresses mean the same service."""
     return _identity_of(one) == _identity_of(other)
 
 

@@ -1,4 +1,4 @@
-"""What the network client writes to the log. Bodies and tokens never are."""
+"""The log events of the network client; bodies and tokens are never logged."""
 
 from journeyman.observability.events import declare
 
@@ -6,13 +6,13 @@ NETWORK_REQUEST = declare(
     "network.request",
     "debug",
     "endpoint method path status seconds outcome",
-    "One request ended; `status` is empty when no answer came.",
+    "A request ended; `status` is empty when no answer came.",
 )
-NETWORK_TROUBLE = declare(
-    "network.trouble",
+NETWORK_REQUEST_FAILED = declare(
+    "network.request_failed",
     "warning",
     "endpoint path status outcome message",
-    "A request was not sent, or it is not known what became of it.",
+    "A request was not sent, or its outcome is unknown.",
     "Nothing at first: it is tried again. If it stays, check the address, the"
     " connection, and whether the service is up.",
 )
@@ -20,9 +20,9 @@ NETWORK_RECORDS_UNREADABLE = declare(
     "network.records_unreadable",
     "warning",
     "endpoint unreadable total message",
-    "A listing has records that cannot be used as tasks; said once per endpoint.",
-    "Look at the listing with `journeyman market --json`. If its fields have names"
-    " that we do not know, name them in the dialect settings.",
+    "A listing has records that cannot be used as tasks; logged once per endpoint.",
+    "Look at the listing with `journeyman market --json`, and report its field names"
+    " if they are not understood.",
 )
 NETWORK_DIALECT_TRIED = declare(
     "network.dialect_tried",
@@ -58,34 +58,36 @@ NETWORK_DIALECT_EXHAUSTED = declare(
 )
 
 
-HELD = declare(
-    "network.held",
+REQUEST_PAUSED = declare(
+    "network.request_paused",
     "debug",
     "endpoint cause seconds message",
-    "A request was not let go; it is made later and counts as no attempt.",
+    "A request was not sent because of a pause; it is made later and does not count"
+    " as an attempt.",
 )
 THROTTLED = declare(
     "network.throttled",
     "warning",
-    "endpoint retry_in rate width message",
-    "The network asks for fewer requests. Nothing is sent to this endpoint until then, "
-    "and then at most `rate` requests a second and `width` at once (empty: any).",
-    "Nothing: the pace recovers by itself. If this is common, lower work.slots.",
+    "endpoint retry_in rate concurrency message",
+    "The network asks for fewer requests. Nothing is sent to this endpoint for"
+    " `retry_in` seconds, and then at most `rate` requests a second and `concurrency`"
+    " at once (empty: any).",
+    "Nothing: the limits recover by themselves. If this is common, lower work.slots.",
 )
-EASED = declare(
-    "network.eased",
+THROTTLING_ENDED = declare(
+    "network.throttling_ended",
     "info",
     "endpoint",
-    "The endpoint takes requests at the usual pace again.",
+    "The endpoint takes requests at the usual rate again.",
 )
 BREAKER_OPENED = declare(
     "network.breaker_opened",
     "warning",
     "scope retry_in message",
-    "Requests failed one after the other. `scope` is an endpoint, or `service` for all "
-    "of them: only a probe is sent now and then, until one succeeds.",
-    "Check whether the service is up and network.base_url is right. Work goes on by "
-    "itself when it answers again.",
+    "Several requests in a row failed. `scope` is an endpoint, or `service` for all of"
+    " them: only a probe is sent now and then, until one succeeds.",
+    "Check whether the service is up and network.base_url is right. Work goes on by"
+    " itself when it answers again.",
 )
 BREAKER_CLOSED = declare(
     "network.breaker_closed",
@@ -96,10 +98,10 @@ BREAKER_CLOSED = declare(
 ENDPOINT_ABSENT = declare(
     "network.endpoint_absent",
     "warning",
-    "endpoint consequence look_again_in message",
-    "The network does not have this endpoint of the contract. What needs it waits, the "
-    "rest goes on.",
-    "Check network.base_url. Nothing else is needed: it is looked for again.",
+    "endpoint consequence check_again_in message",
+    "The network does not have this endpoint of the contract. What needs it waits, the"
+    " rest goes on.",
+    "Check network.base_url. Nothing else is needed: the endpoint is checked again.",
 )
 ENDPOINT_FOUND = declare(
     "network.endpoint_found",
@@ -111,10 +113,10 @@ IDENTITY_REJECTED = declare(
     "identity.rejected",
     "error",
     "message retry_in",
-    "The network does not accept our token, and said so twice. Nothing is claimed or "
-    "sent but one request a minute that asks again; results are kept.",
-    "Look at the agent's standing on the network. A new agent is never made by itself; "
-    "`journeyman join --replace` makes one.",
+    "The network does not accept our token, and said so twice. Nothing is sent but one"
+    " request a minute that checks it again; results are kept.",
+    "Look at the agent on the network: it may be blocked. A new agent is never made"
+    " without being asked for; `journeyman join --replace` makes one.",
 )
 IDENTITY_ACCEPTED = declare(
     "identity.accepted",

@@ -1,9 +1,7 @@
-"""One call from end to end: admit, send, classify, read, log."""
+"""One call from end to end: rate limit, send, redact, classify, read, log, observe."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TypeVar
 
 from journeyman.domain.clock import Clock
@@ -17,9 +15,9 @@ from journeyman.domain.outcomes import (
 )
 from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
 from journeyman.network.answers import WrongShapeError
-from journeyman.network.classify import EMPTY_STATUSES, Expects, Reading, classify
+from journeyman.network.classify import EMPTY_STATUSES, Expects, classify
 from journeyman.network.dialect import Dialect
-from journeyman.network.events import NETWORK_REQUEST, NETWORK_TROUBLE
+from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
 from journeyman.network.rate_limit.evidence import read_evidence
@@ -27,63 +25,7 @@ from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Pause
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
-from journeyman.observability.redaction import HIDDEN, spellings_of
-
-_ESCAPED = "\\u00"
-"""How JSON writes a plain letter that wants to hide (RFC 8259, section 7)."""
-_BROKEN = r"(?:\s|\\[nrt])*"
-"""What may stand between two letters: a line's end, also as JSON writes it."""
-
-
-class Echo:
-    """Finds certain secrets in answers, in any spelling, and broken across lines."""
-
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        spellings = {form for secret in secrets for form in spellings_of(secret)}
-        self._spellings = sorted(spellings, key=lambda form: (-len(form), form))
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        """Made when a network first repeats a secret: hardly any ever does."""
-        patterns = (_BROKEN.join(map(re.escape, form)) for form in self._spellings)
-        return re.compile("|".join(patterns))
-
-    def hidden_from(self, reply: Reply) -> Reply:
-        """Give a reply without them; the same one where it has none."""
-        if not self._spellings:
-            return reply
-        headers = reply.headers
-        if any(map(self._may_be_in, headers.values())):
-            headers = {name: self._clean(value) for name, value in headers.items()}
-            reply = replace(reply, headers=headers)
-        if not self._may_be_in(reply.text):
-            return reply
-        return replace(
-            reply,
-            body=self._clean_value(reply.body),
-            text=self._clean(reply.text),
-            problem=self._clean(reply.problem),
-        )
-
-    def _may_be_in(self, text: str) -> bool:
-        """Look quickly: nearly all answers have nothing to hide."""
-        if _ESCAPED in text:
-            return True
-        whole = "".join(text.replace("\\n", "").replace("\\r", "").split())
-        return any(form in whole for form in self._spellings)
-
-    def _clean(self, text: str) -> str:
-        return self._pattern.sub(HIDDEN, text)
-
-    def _clean_value(self, value: JSON) -> JSON:
-        if isinstance(value, str):
-            return self._clean(value)
-        if isinstance(value, list):
-            return [self._clean_value(item) for item in value]
-        if isinstance(value, dict):
-            return {self._clean(k): self._clean_value(v) for k, v in value.items()}
-        return value
-
+from journeyman.observability.redaction import KnownSecrets
 
 T = TypeVar("T")
 
@@ -96,7 +38,7 @@ class Call:
     """The endpoint's name, or "document"."""
     method: str
     address: str
-    """Where the path is put behind."""
+    """The path is appended to it."""
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
@@ -104,7 +46,7 @@ class Call:
     token: AccessToken | None = None
     key: IdempotencyKey | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent besides our own, which are stronger."""
+    """Sent besides our own, which win."""
     expects: Expects = Expects.RECEIPT
     wants_json: bool = True
     """False leaves the body as text."""
@@ -112,74 +54,65 @@ class Call:
     """Gets the bytes of a 2xx as they arrive, all so far each time."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Exchange:
     """Makes calls and turns their answers into outcomes."""
 
-    def __init__(
-        self,
-        http: HttpClient,
-        *,
-        dialect: Dialect,
-        clock: Clock,
-        log: Log,
-        observe: Observe | None = None,
-        rate_limiter: RateLimiter | None = None,
-    ) -> None:
-        """Make one; `pressure` None holds nothing back, as for a single command."""
-        self._http = http
-        self._dialect = dialect
-        self._clock = clock
-        self._log = log
-        self._observe = observe
-        self._rate_limiter = rate_limiter
-        self.secrets: tuple[str, ...] = ()
-        """What no message may repeat."""
-        self._echo = Echo()
+    http: HttpClient
+    dialect: Dialect
+    clock: Clock
+    log: Log
+    observe: Observe | None = None
+    """Is shown each call that has ended."""
+    rate_limiter: RateLimiter | None = None
+    """None sends everything at once, as for a single command."""
+    secrets: tuple[str, ...] = field(default=(), init=False)
+    """What no message may repeat."""
+    _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
 
     def keep_secret(self, *secrets: str) -> None:
         """Hide these wherever an answer repeats them, and in all messages."""
-        self.secrets = secrets
-        self._echo = Echo(secrets)
-
-    def report_to(self, log: Log) -> None:
-        """Log there from now on."""
-        self._log = log
+        self.secrets, self._known = secrets, KnownSecrets(*secrets)
 
     async def run(
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[Refused, JSON], T | None] = lambda _refused, _body: None,
+        rescue: Callable[[Refused, JSON], T | None] | None = None,
     ) -> Outcome[T]:
-        """Make a call, unless it is held back.
+        """Make a call when the rate limiter allows it.
 
-        `read` gives the value of a yes, or raises WrongShapeError. `rescue` may
-        find a yes in a refusal ("it is yours already").
+        `read` returns the value of a success, or raises WrongShapeError. `rescue` may
+        find a success in a refusal ("it is yours already").
         """
-        if self._rate_limiter is None:
+        if self.rate_limiter is None:
             return (await self._make(call, read, rescue))[0]
-        passed = await self._rate_limiter.admit(call.name)
-        if isinstance(passed, Pause):
-            why = f"held back: {passed.reason}"
-            return NotSent(why, retry_after=passed.seconds, held_back=True)
-        with passed:
+        permit = await self.rate_limiter.acquire(call.name)
+        if isinstance(permit, Pause):
+            message = f"paused: {permit.reason}"
+            return NotSent(message, retry_after=permit.seconds, paused=True)
+        evidence = None
+        try:
             outcome, answer = await self._make(call, read, rescue)
-            sign = read_evidence(
+            evidence = read_evidence(
                 outcome,
                 timed_out=isinstance(answer, TransportFailure) and answer.timed_out,
                 is_read=call.expects is not Expects.RECEIPT,
             )
-            passed.tell(sign, call.key or str(passed.began))
+        finally:
+            subject = call.key or str(permit.began)
+            self.rate_limiter.release(permit, evidence, subject)
         return outcome
 
     async def _make(
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[Refused, JSON], T | None],
+        rescue: Callable[[Refused, JSON], T | None] | None = None,
     ) -> tuple[Outcome[T], Reply | TransportFailure]:
-        started = self._clock.monotonic()
-        answer = await self._http.send(
+        outcome: Outcome[T]
+        started = self.clock.monotonic()
+        answer = await self.http.send(
             call.method,
             call.address + call.path,
             headers=self._headers(call),
@@ -188,16 +121,14 @@ class Exchange:
             wants_json=call.wants_json,
             keep=call.keep,
         )
-        seconds = self._clock.monotonic() - started
-        if isinstance(answer, Reply):
-            answer = self._echo.hidden_from(answer)
-        outcome = self._judge(call, answer, read)
-        if isinstance(outcome, Refused) and isinstance(answer, Reply):
-            rescued = rescue(outcome, answer.body)
-            outcome = outcome if rescued is None else Confirmed(rescued)
-        self._tell(call, answer, outcome, seconds)
-        if self._observe is not None:
-            self._observe(self._observed(call, answer, outcome, seconds))
+        seconds = self.clock.monotonic() - started
+        if isinstance(answer, TransportFailure):
+            message = safe_line(self._known.hide(answer.message))
+            outcome = Unknown(message) if answer.sent else NotSent(message)
+        else:
+            answer = without_secrets(answer, self._known)
+            outcome = self._read(call, answer, read, rescue)
+        self._report(call, answer, outcome, seconds)
         return outcome, answer
 
     def _headers(self, call: Call) -> dict[str, str]:
@@ -208,78 +139,72 @@ class Exchange:
         if call.token is not None:
             headers["Authorization"] = f"Bearer {call.token.reveal()}"
         if call.key is not None:
-            headers[self._dialect.idempotency_header] = call.key
+            headers[self.dialect.idempotency_header] = call.key
         return headers
 
-    def _judge(
+    def _read(
         self,
         call: Call,
-        answer: Reply | TransportFailure,
+        answer: Reply,
         read: Callable[[Reply], T],
+        rescue: Callable[[Refused, JSON], T | None] | None,
     ) -> Outcome[T]:
-        reading = Reading(
-            dialect=self._dialect,
-            now=self._clock.now(),
-            secrets=self.secrets,
-            expects=call.expects,
-        )
-        failure = classify(answer, reading)
-        if isinstance(answer, TransportFailure) or failure is not None:
-            return failure or Unknown("no answer")
+        failure = classify(answer, call.expects, self.dialect, self.clock.now())
+        if isinstance(failure, Refused) and rescue is not None:
+            rescued = rescue(failure, answer.body)
+            return failure if rescued is None else Confirmed(rescued)
+        if failure is not None:
+            return failure
         if answer.status in EMPTY_STATUSES:
             answer = Reply(answer.status, answer.headers, {}, "")
         try:
             return Confirmed(read(answer))
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
-            return Unknown(safe_line(message, self.secrets), answer.status)
+            return Unknown(safe_line(message), answer.status)
 
-    def _observed(
-        self,
-        call: Call,
-        answer: Reply | TransportFailure,
-        outcome: Confirmed[T] | Failure,
-        seconds: float,
-    ) -> Observed:
-        came = answer if isinstance(answer, Reply) else None
-        return Observed(
-            endpoint=call.name,
-            query=call.query,
-            content=call.content,
-            has_token=call.token is not None,
-            status=came.status if came else None,
-            headers=came.headers if came else {},
-            body=came.body if came else None,
-            text=came.text if came else "",
-            problem=came.problem if came else "",
-            seconds=seconds,
-            outcome=_word_for(outcome),
-            is_yes=isinstance(outcome, Confirmed),
-            secrets=self.secrets,
-        )
-
-    def _tell(
+    def _report(
         self,
         call: Call,
         answer: Reply | TransportFailure,
         outcome: Confirmed[T] | Failure,
         seconds: float,
     ) -> None:
-        status = answer.status if isinstance(answer, Reply) else None
+        """Log a call that has ended, and show it to the observer."""
+        came = answer if isinstance(answer, Reply) else None
         what = {
             "endpoint": call.name,
             "path": call.path,
-            "status": status,
+            "status": came.status if came else None,
             "outcome": _word_for(outcome),
         }
-        self._log.emit(
+        self.log.emit(
             NETWORK_REQUEST,
             **what,
             method=call.method,
             seconds=round(seconds, 4),
         )
         if isinstance(outcome, NotSent | Unknown):
-            self._log.emit(NETWORK_TROUBLE, **what, message=outcome.message)
+            self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
+        if self.observe is None:
+            return
+        self.observe(
+            Observed(
+                endpoint=call.name,
+                query=call.query,
+                content=call.content,
+                has_token=call.token is not None,
+                status=came.status if came else None,
+                headers=came.headers if came else {},
+                body=came.body if came else None,
+                text=came.text if came else "",
+                problem=came.problem if came else "",
+                seconds=seconds,
+                outcome=_word_for(outcome),
+                is_yes=isinstance(outcome, Confirmed),
+                secrets=self.secrets,
+            )
+        )
 
 
 def _word_for(outcome: Confirmed[T] | Failure) -> str:
@@ -292,3 +217,16 @@ def _word_for(outcome: Confirmed[T] | Failure) -> str:
             return "not sent"
         case Unknown():
             return "unknown"
+
+
+def without_secrets(reply: Reply, known: KnownSecrets) -> Reply:
+    """Return a reply in which the network repeats no secret; the same if it did not."""
+    if not known.may_be_read_from("\n".join((*reply.headers.values(), reply.text))):
+        return reply
+    return replace(
+        reply,
+        headers={name: known.hide(value) for name, value in reply.headers.items()},
+        body=known.hide_in_json(reply.body),
+        text=known.hide(reply.text),
+        problem=known.hide(reply.problem),
+    )

@@ -1,4 +1,4 @@
-"""The only place that speaks HTTP: bounded, guarded, and raising nothing.
+"""The only HTTP client: bounded in time and size, and raising nothing.
 
 A call ends in a `Reply`, also when its body is useless, or in a `TransportFailure`
 that says whether anything can have reached the other side (design 2).
@@ -6,8 +6,7 @@ that says whether anything can have reached the other side (design 2).
 
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -25,7 +24,7 @@ Transport: TypeAlias = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
 
 Keep: TypeAlias = Callable[[bytes], None]
-"""Is told all bytes of a body so far, each time that more have come."""
+"""Is given all bytes of a body so far, each time that more have come."""
 
 USER_AGENT = f"journeyman/{__version__} (+python)"
 
@@ -117,7 +116,7 @@ NEVER_RAISED: Mapping[type[Exception], str] = MappingProxyType(
         httpx.StreamError: "abstract: the parent of the four below",
         httpx.StreamConsumed: "a body is read once",
         httpx.StreamClosed: "a body is read while the response is open",
-        httpx.ResponseNotRead: "only raw bytes are read",
+        httpx.ResponseNotRead: "a body is only read as a stream",
         httpx.SSEError: "event streams are not read",
         httpx.RequestNotRead: "requests have their bytes in memory",
     },
@@ -189,103 +188,74 @@ class HttpClient:
         `wants_json` False leaves the body as text. `keep` gets the bytes of a 2xx as
         they arrive; an OSError of its own would be taken for the connection's.
         """
-        request = self._client.build_request(
-            method,
-            _address(url, tuple(query.items()) if query else ()),
-            headers=dict(headers),
-            content=content,
-        )
         try:
             with anyio.fail_after(self._limits.total_timeout):
-                async with self._exchange(request) as response:
-                    raw = await self._raw(response, keep)
-                    return self._reply(response, raw, wants_json=wants_json)
+                async with self._client.stream(
+                    method,
+                    _address(url, tuple(query.items()) if query else ()),
+                    headers=dict(headers),
+                    content=content,
+                ) as response:
+                    return await self._reply(response, keep, wants_json=wants_json)
         except TimeoutError:
             limit = f"{self._limits.total_timeout:g} s"
-            problem = f"no whole answer in {limit}"
+            problem = f"no complete answer within {limit}"
             return TransportFailure(sent=True, message=problem, timed_out=True)
         except NEVER_SENT as error:
             return _failure(error, sent=False)
         except MAYBE_SENT as error:
             return _failure(error, sent=True)
 
-    @asynccontextmanager
-    async def _exchange(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
-        response = await self._client.send(request, stream=True)
-        try:
-            yield response
-        finally:
-            await response.aclose()
+    async def _reply(
+        self, response: httpx.Response, keep: Keep | None, *, wants_json: bool
+    ) -> Reply:
+        status = int(response.status_code)  # in memory it may be an enum
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        text, problem = await self._text(response, keep)
+        body: JSON = None
+        if wants_json and not problem:
+            body, problem = _parsed(text)
+        return Reply(status, headers, body, text, problem)
 
-    async def _raw(self, response: httpx.Response, keep: Keep | None) -> bytes | None:
-        """Read the body; None when it is compressed or longer than allowed."""
-        if _coding(response) not in PLAIN:
-            return None
-        return await self._capped(_Body(response, keep))
+    async def _text(
+        self, response: httpx.Response, keep: Keep | None
+    ) -> tuple[str, str]:
+        """Return the body, and why it was not read; one of the two is empty."""
+        coding = str(response.headers.get("content-encoding", "")).strip().lower()
+        if coding not in PLAIN:
+            return "", f"a compressed body ({coding[:40]}), which we did not ask for"
+        raw = await self._capped(response, keep if response.is_success else None)
+        if raw is None:
+            longest = self._limits.max_body_bytes
+            setting = "the setting network.max_body_bytes"
+            return "", f"a body of more than {longest} bytes ({setting})"
+        return decoded(raw), ""
 
-    async def _capped(self, response: "_Body") -> bytes | None:
-        """Read the body; None as soon as it is longer than allowed."""
+    async def _capped(
+        self, response: httpx.Response, keep: Keep | None
+    ) -> bytes | None:
+        """Return the body; None as soon as it is longer than allowed."""
         raw = bytearray()
-        async for chunk in response.aiter_raw():
+        async for chunk in response.aiter_bytes():
             raw += chunk
+            if keep is not None:
+                # Now: the end of the body is one await away, and may not come.
+                keep(bytes(raw))
             if len(raw) > self._limits.max_body_bytes:
                 return None
         return bytes(raw)
 
-    def _reply(
-        self, response: httpx.Response, raw: bytes | None, *, wants_json: bool
-    ) -> Reply:
-        status = int(response.status_code)  # in memory it may be an enum
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        if raw is None:
-            return Reply(status, headers, None, "", self._unread(_coding(response)))
-        text = decoded(raw)
-        body, problem = _parsed(text) if wants_json else (None, "")
-        return Reply(status, headers, body, text, problem)
-
-    def _unread(self, coding: str) -> str:
-        if coding not in PLAIN:
-            return f"a compressed body ({coding[:40]}), which we did not ask for"
-        return (
-            f"a body of more than {self._limits.max_body_bytes} bytes (the setting "
-            "network.max_body_bytes)"
-        )
-
-
-class _Body:
-    """The body of a response, as it arrives."""
-
-    def __init__(self, response: httpx.Response, keep: Keep | None) -> None:
-        self._response = response
-        self._keep = keep if response.is_success else None
-        self._so_far = bytearray()
-
-    async def aiter_raw(self) -> AsyncIterator[bytes]:
-        """Give its bytes, each of them kept before it is given."""
-        if self._response.is_stream_consumed:  # a transport in memory read it for us
-            yield self._kept(self._response.content)
-            return
-        async for chunk in self._response.aiter_raw():
-            yield self._kept(chunk)
-
-    def _kept(self, chunk: bytes) -> bytes:
-        if self._keep is not None:
-            # Now: the end of the body is one await away, and may not come.
-            self._so_far += chunk
-            self._keep(bytes(self._so_far))
-        return chunk
-
 
 @lru_cache(maxsize=64)
 def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
-    """Parse an address once: a look at the market has the same one each time."""
+    """Parse an address once: polling has the same one each time."""
     return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
 
 
 def _verification(
     transport: Transport | None, *, uses_tls: bool
 ) -> bool | ssl.SSLContext:
-    """Say how servers prove who they are, at no more cost than is needed.
+    """Return how servers prove who they are, at no more cost than is needed.
 
     A transport that is handed in has its own way. A context without roots trusts
     nobody: should it be used by mistake, it fails closed.
@@ -296,12 +266,8 @@ def _verification(
 
 
 def decoded(raw: bytes) -> str:
-    """Give a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
+    """Return a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
     return raw.decode("utf-8-sig", errors="replace")
-
-
-def _coding(response: httpx.Response) -> str:
-    return str(response.headers.get("content-encoding", "")).strip().lower()
 
 
 def _parsed(text: str) -> tuple[JSON, str]:
@@ -320,7 +286,7 @@ def _failure(error: Exception, *, sent: bool) -> TransportFailure:
 
 
 def _told(error: Exception) -> str:
-    """Say what went wrong below, in one line.
+    """Return what went wrong below, in one line.
 
     The library's own words hide the system's ("connection refused"), which stand at
     the end of the chain of causes; some exceptions carry no words at all.

@@ -47,7 +47,7 @@ def parse(text: str) -> JSON:
 
 
 def depth_exceeds(text: str, limit: int) -> bool:
-    """Tell whether brackets nest deeper than `limit`, without recursing."""
+    """Return whether brackets nest deeper than `limit`, without recursing."""
     if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0

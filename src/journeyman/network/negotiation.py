@@ -77,7 +77,7 @@ def candidates_for(
     action: str,
     dialects: Sequence[WritingDialect],
 ) -> Iterator[ShapeCandidate]:
-    """Give the ready shapes of an action, each only once."""
+    """Return the ready shapes of an action, each only once."""
     seen: set[str] = set()
     for dialect in dialects:
         shape = dialect.shapes.get(action)
@@ -93,7 +93,7 @@ def next_candidate(
     complaint: RefusedFields,
     last: ActionShape | None = None,
 ) -> ShapeCandidate | None:
-    """Give the most promising shape that was not refused; None when there is none.
+    """Return the most promising shape that was not refused; None when there is none.
 
     `refused` are marks of shapes, `complaint` is all that their refusals named, `last`
     is the one that may be mended. Of equals the first wins, and a mended one is last:
@@ -110,7 +110,7 @@ def next_candidate(
 
 
 def mended(action: str, shape: ActionShape, complaint: RefusedFields) -> ActionShape:
-    """Give a shape what it is said to lack, and take away what is not known."""
+    """Return a shape what it is said to lack, and take away what is not known."""
     places = {
         name: place
         for name, place in shape.places.items()
@@ -168,7 +168,7 @@ class ShapeMemory(Protocol):
     """Keeps one JSON value for one network, through restarts."""
 
     def load(self) -> JSON:
-        """Give what was saved last; None when nothing ever was."""
+        """Return what was saved last; None when nothing ever was."""
         ...
 
     def save(self, learned: JSON) -> None:
@@ -183,7 +183,7 @@ class PassingMemory:
         self._learned = learned
 
     def load(self) -> JSON:
-        """Give what was saved last."""
+        """Return what was saved last."""
         return self._learned
 
     def save(self, learned: JSON) -> None:
@@ -243,7 +243,7 @@ class Learned:
             del self.open[next(iter(self.open))]
 
     def as_json(self) -> dict[str, JSON]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "in_force": _as_json(self.in_force),
             "works": self.works,
@@ -273,7 +273,7 @@ def read_learned(saved: JSON) -> dict[str, Learned]:
 
 
 def write_learned(learned: Mapping[str, Learned], configured: str) -> JSON:
-    """Give all actions as JSON; `configured` says which candidates there were."""
+    """Return all actions as JSON; `configured` says which candidates there were."""
     actions: dict[str, JSON] = {name: one.as_json() for name, one in learned.items()}
     return {"configured": configured, "actions": actions}
 
@@ -379,7 +379,7 @@ class Trial(Generic[S]):
 
 
 def is_about_shape(sent: Sent[S], complaint: RefusedFields, shape: ActionShape) -> bool:
-    """Tell whether a request was refused for the shape of its body.
+    """Return whether a request was refused for the shape of its body.
 
     Never for a judgement of the work, nor of a value in a field that was understood.
     """
@@ -396,7 +396,7 @@ def is_about_shape(sent: Sent[S], complaint: RefusedFields, shape: ActionShape) 
 
 
 def _is_about_values(complaint: RefusedFields, shape: ActionShape) -> bool:
-    """Tell whether a complaint names nothing but what was there, and understood."""
+    """Return whether a complaint names nothing but what was there, and understood."""
     if _contradicts(complaint, shape):
         return False
     named = (*complaint.missing, *complaint.wrong)
@@ -404,7 +404,7 @@ def _is_about_values(complaint: RefusedFields, shape: ActionShape) -> bool:
 
 
 def _contradicts(complaint: RefusedFields, shape: ActionShape) -> bool:
-    """Tell whether a complaint can be about this shape: it lacks, or has, the field."""
+    """Return whether a complaint can be about this shape: it lacks or has the field."""
     lacks = any(not shape.says(place) for place in complaint.missing)
     return lacks or any(shape.has(place) for place in complaint.unknown)
 
@@ -421,7 +421,7 @@ class Writing:
     """How many shapes of an action may be refused in a day (UTC)."""
 
     def pinned_for(self, action: str) -> ActionShape | None:
-        """Give the shape that the operator wants, where there is one."""
+        """Return the shape that the operator wants, where there is one."""
         named = (one for one in self.dialects if one.name == self.pinned)
         return next((one.shapes.get(action) for one in named), None)
 
@@ -437,7 +437,7 @@ class Writing:
 
 
 def key_for(action: str, shape: ActionShape, key: IdempotencyKey) -> IdempotencyKey:
-    """Give the key of one shape: networks may refuse one key with two bodies.
+    """Return the key of one shape: networks may refuse one key with two bodies.
 
     It depends on nothing but the shape, so that a repeat has it again in any run.
     """
@@ -470,14 +470,10 @@ class Negotiation:
         self._writing = writing
         self._memory = memory or PassingMemory()
         self._clock = clock
-        self._log = log
+        self.log = log
         self._learned = self._recall()
         self._locks = {action: anyio.Lock() for action in self._learned}
         self._strikes = dict.fromkeys(self._learned, 0)
-
-    def report_to(self, log: Log) -> None:
-        """Log there from now on."""
-        self._log = log
 
     async def run(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
         """Send an action in the shape that this network wants, as far as is known."""
@@ -532,7 +528,7 @@ class Negotiation:
             return (await self._try(action, held.in_force, key, send)).outcome
         if held.closed:
             return trial.outcome
-        self._log.emit(
+        self.log.emit(
             events.NETWORK_DIALECT_DOUBTED,
             endpoint=action,
             dialect=trial.candidate.name,
@@ -610,7 +606,7 @@ class Negotiation:
             trial.candidate.shape,
         )
         if candidate is not None:
-            self._log.emit(
+            self.log.emit(
                 events.NETWORK_DIALECT_TRIED,
                 endpoint=action,
                 dialect=candidate.name,
@@ -622,7 +618,7 @@ class Negotiation:
         return candidate
 
     def _first(self, action: str) -> ShapeCandidate | None:
-        """Give what is tried first: the dialect in which another action works."""
+        """Return what is tried first: the dialect in which another action works."""
         ready = [*candidates_for(action, self._writing.dialects)]
         known = [held.in_force for held in self._learned.values() if held.works]
         names = {candidate.name for candidate in known if candidate}
@@ -667,7 +663,7 @@ class Negotiation:
         held.since = self._clock.now().isoformat()
         self._strikes[action] = 0
         self._save()
-        self._log.emit(
+        self.log.emit(
             events.NETWORK_DIALECT_LEARNED,
             endpoint=action,
             dialect=candidate.name,
@@ -701,7 +697,7 @@ class Negotiation:
         return self._blocked(action)
 
     def _tell_exhausted(self, action: str, held: Learned) -> None:
-        self._log.emit(
+        self.log.emit(
             events.NETWORK_DIALECT_EXHAUSTED,
             endpoint=action,
             dialect=held.in_force.name if held.in_force else None,
@@ -716,11 +712,11 @@ class Negotiation:
             f" ({_summary(self._held(action))}); tried again tomorrow (UTC), or when"
             " its shape is described under [contract.dialects]",
             retry_after=_seconds_to_midnight(now),
-            held_back=True,
+            paused=True,
         )
 
     def _held(self, action: str) -> Learned:
-        """Give what is known, as of today."""
+        """Return what is known, as of today."""
         held, today = self._learned[action], self._clock.now().date().isoformat()
         if held.day != today:
             held.begin(today)
@@ -757,7 +753,7 @@ def _message(outcome: Outcome[T]) -> str:
 
 
 def _fields(complaint: RefusedFields) -> str:
-    """Give ` (missing task.id; unknown task_id)`, or nothing."""
+    """Return ` (missing task.id; unknown task_id)`, or nothing."""
     said = (("missing", complaint.missing), ("unknown", complaint.unknown))
     told = "; ".join(f"{word} {', '.join(names)}" for word, names in said if names)
     return f" ({told})" if told else ""

@@ -101,7 +101,7 @@ class AnswerRecord:
         return f"{self.status}" if self.is_yes else f"{self.status} no"
 
     def to_json(self) -> JSON:
-        """Give it for the journal."""
+        """Return it for the journal."""
         return {
             "status": self.status,
             "is_yes": self.is_yes,
@@ -165,7 +165,7 @@ class RequestRecord:
             self.body.learn(json.loads(seen.content), looking)
 
     def to_json(self) -> JSON:
-        """Give it for the journal."""
+        """Return it for the journal."""
         return {
             "worked": self.worked,
             "with_token": self.with_token,
@@ -216,7 +216,7 @@ class HeaderRecord:
             self.most = number if self.most is None else max(self.most, number)
 
     def to_json(self) -> JSON:
-        """Give it for the journal."""
+        """Return it for the journal."""
         return {"seen": self.seen, "least": self.least, "most": self.most}
 
     @classmethod
@@ -235,7 +235,7 @@ class HeaderRecord:
 
 
 def telling(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Give the headers that tell of limits; names come in lower case."""
+    """Return the headers that tell of limits; names come in lower case."""
     for name, value in headers.items():
         # Most headers are sorted out without a pattern: this is done for each answer.
         if ("limit" in name or "retry" in name) and _TELLING.fullmatch(name):
@@ -264,7 +264,7 @@ class Latency:
         self.counts[bisect_left(BOUNDS, seconds)] += 1
 
     def quantile(self, part: float) -> float | None:
-        """Give seconds within which this part (0 to 1) of all calls was answered.
+        """Return seconds within which this part (0 to 1) of all calls was answered.
 
         It is a bucket's upper bound. None: there were no calls, or they took longer
         than the last bound.
@@ -277,7 +277,7 @@ class Latency:
         return None
 
     def to_json(self) -> JSON:
-        """Give it for the journal."""
+        """Return it for the journal."""
         return list(self.counts)
 
     @classmethod
@@ -336,7 +336,7 @@ class EndpointRecord:
         return looking.has_news
 
     def to_json(self) -> JSON:
-        """Give it for the journal."""
+        """Return it for the journal."""
         return {
             "seen": self.seen,
             "first_at": self.first_at,
@@ -424,7 +424,7 @@ class Observer:
         self._records = records_from(stored)
 
     def changed(self) -> dict[str, JSON]:
-        """Give the records that changed since `written`, by endpoint."""
+        """Return the records that changed since `written`, by endpoint."""
         return {name: self._records[name].to_json() for name in sorted(self._changed)}
 
     def written(self) -> None:

@@ -34,7 +34,7 @@ _SHORTEST_SECRET = 4
 
 
 def is_name(key: str, secrets: Iterable[str]) -> bool:
-    """Tell whether a key is surely the name of a field.
+    """Return whether a key is surely the name of a field.
 
     Names are ASCII words of letters, joined by case or by one of `_ - . :`. Keys that
     hold a secret, a digit, a space, an `@` inside, or random letters are data.
@@ -49,7 +49,7 @@ def is_name(key: str, secrets: Iterable[str]) -> bool:
 
 
 def are_alike(value: Mapping[str, JSON]) -> bool:
-    """Tell whether what stands under all keys has one form, as rows of a table do."""
+    """Return whether what stands under all keys has one form, as rows of a table do."""
     kinds = {type(inner) for inner in value.values()}
     if kinds == {dict}:
         forms = {frozenset(row) for row in value.values() if isinstance(row, dict)}
@@ -74,7 +74,7 @@ class MalformedRecordError(Exception):
 
 
 def object_in(told: JSON) -> dict[str, JSON]:
-    """Give an object; an absent one is empty.
+    """Return an object; an absent one is empty.
 
     Raises:
         MalformedRecordError: it is something else.
@@ -87,7 +87,7 @@ def object_in(told: JSON) -> dict[str, JSON]:
 
 
 def count_in(told: JSON) -> int:
-    """Give a count.
+    """Return a count.
 
     Raises:
         MalformedRecordError: it is none.
@@ -98,7 +98,7 @@ def count_in(told: JSON) -> int:
 
 
 def counts_in(told: JSON) -> dict[str, int]:
-    """Give counts by name.
+    """Return counts by name.
 
     Raises:
         MalformedRecordError: they are none.
@@ -107,7 +107,7 @@ def counts_in(told: JSON) -> dict[str, int]:
 
 
 def text_in(told: JSON) -> str:
-    """Give a text; an absent one is empty.
+    """Return a text; an absent one is empty.
 
     Raises:
         MalformedRecordError: it is something else.
@@ -118,7 +118,7 @@ def text_in(told: JSON) -> str:
 
 
 def number_in(told: JSON) -> float | None:
-    """Give a number, or nothing.
+    """Return a number, or nothing.
 
     Raises:
         MalformedRecordError: it is something else.
@@ -175,7 +175,7 @@ class Looking:
         return True
 
     def new_place(self) -> "Shape | None":
-        """Give an empty shape, if there is room for one more."""
+        """Return an empty shape, if there is room for one more."""
         if self.places <= 0:
             self.is_cut = True
             return None
@@ -207,7 +207,7 @@ class Shape:
         return sum(self.kinds.values())
 
     def is_optional(self, name: str) -> bool:
-        """Tell whether an object here lacked a field that others had."""
+        """Return whether an object here lacked a field that others had."""
         return self.fields[name].seen < self.opened
 
     def places(self) -> int:
@@ -243,7 +243,7 @@ class Shape:
             self.items.absorb(other.items)
 
     def to_json(self) -> dict[str, JSON]:
-        """Give it for the journal, without what is empty."""
+        """Return it for the journal, without what is empty."""
         told: dict[str, JSON] = {"kinds": dict(self.kinds)}
         if self.opened:
             told["opened"] = self.opened

@@ -128,7 +128,7 @@ def schema_of(shape: Shape) -> Schema:
 
 
 def filled(shown: Schema, learned: Schema) -> Schema:
-    """Give what the contract shows, with the fields that were seen beyond it.
+    """Return what the contract shows, with the fields that were seen beyond it.
 
     What is shown stays as it is. Where something else was seen, the mark says what.
     """
@@ -204,7 +204,7 @@ def openapi_document(
 
 
 def learned_facts(record: EndpointRecord) -> dict[str, JSON]:
-    """Give what is no part of a schema: counts, times, limits."""
+    """Return what is no part of a schema: counts, times, limits."""
     return {
         "calls": record.seen,
         "first_at": record.first_at,
@@ -295,7 +295,7 @@ def _told(shown: Shown | None, seen: int) -> str:
 
 
 def _schemas(answers: list[AnswerRecord], shown: JsonSchema | None) -> list[JsonSchema]:
-    """Give a schema for each meaning of a status: first the yes, then the no."""
+    """Return a schema for each meaning of a status: first the yes, then the no."""
     read = [answer for answer in answers if answer.seen > answer.unreadable]
     yes = [schema_of(answer.body) for answer in read if answer.is_yes]
     no = [schema_of(answer.body) for answer in read if not answer.is_yes]

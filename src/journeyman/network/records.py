@@ -1,8 +1,8 @@
-"""The tolerant reader of task records (design 5): nothing here raises."""
+"""The tolerant reader of values, fields and task records: nothing here raises."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields as declared_fields
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -42,25 +42,25 @@ _NUMBER_WITH_UNIT = re.compile(
 
 
 def as_string(value: JSON) -> str | None:
-    """Give a string that is not blank, as it is."""
+    """Return a string that is not blank, as it is."""
     return value if isinstance(value, str) and value.strip() else None
 
 
 def as_word(value: JSON) -> str | None:
-    """Give a string in lower case without outer spaces, unless blank or too long."""
+    """Return a string in lower case without outer spaces, unless blank or too long."""
     word = value.strip().lower() if isinstance(value, str) else ""
     return word if 0 < len(word) <= LONGEST_WORD else None
 
 
 def as_label(value: JSON) -> str | None:
-    """Give a word, also out of an object that has a name."""
+    """Return a word, also out of an object that has a name."""
     if isinstance(value, dict):
         value = _inside(value, _WORD_KEYS)
     return as_word(value)
 
 
 def as_identifier(value: JSON) -> str | None:
-    """Give an id as a string, also where it is a whole number."""
+    """Return an id as a string, also where it is a whole number."""
     if isinstance(value, dict):
         value = _inside(value, _IDENTIFIER_KEYS)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -75,7 +75,7 @@ def as_identifier(value: JSON) -> str | None:
 
 
 def as_amount(value: JSON, units: frozenset[str]) -> int | None:
-    """Give credits as a whole number, rounded down, from a number or a string.
+    """Return credits as a whole number, rounded down, from a number or a string.
 
     `units` are the words that may follow the number in a string.
     """
@@ -91,7 +91,7 @@ def as_amount(value: JSON, units: frozenset[str]) -> int | None:
 
 
 def as_moment(value: JSON) -> datetime | None:
-    """Give a moment in UTC: from ISO 8601, from an HTTP date, or from an epoch.
+    """Return a moment in UTC: from ISO 8601, from an HTTP date, or from an epoch.
 
     An epoch counts seconds, or thousandths, millionths or billionths of them. A time
     without a zone is taken as UTC.
@@ -108,7 +108,7 @@ def as_moment(value: JSON) -> datetime | None:
 
 
 def as_words(value: JSON) -> tuple[str, ...] | None:
-    """Give tags, in lower case and each once.
+    """Return tags, in lower case and each once.
 
     From a list of words or of objects with a name, from an object with a true value
     for each, or from a text: with commas, as a JSON list, or as PostgreSQL writes one.
@@ -119,12 +119,12 @@ def as_words(value: JSON) -> tuple[str, ...] | None:
         value = [name for name, there in value.items() if there is True]
     if not isinstance(value, list):
         return None
-    words = (as_label(item) for item in value)
+    words = [as_label(item) for item in value]
     return tuple(dict.fromkeys(word for word in words if word))[:MOST_WORDS] or None
 
 
 def as_object(value: JSON) -> dict[str, JSON] | None:
-    """Give an object, also one that was sent as a JSON text."""
+    """Return an object, also one that was sent as a JSON text."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = parse(value)
@@ -171,12 +171,11 @@ T = TypeVar("T")
 
 _SEPARATORS = str.maketrans("", "", "_-. ")
 _LONGEST_KNOWN = 64
-"""In characters."""
+"""In characters; an answer may have names of any length, not worth keeping."""
 
 
 def spelling(name: str) -> str:
     """Reduce a name to what all its spellings share: `taskId` to `taskid`."""
-    # A hostile answer may have names of any length, which are not worth keeping.
     return _known(name) if len(name) <= _LONGEST_KNOWN else _reduced(name)
 
 
@@ -190,47 +189,48 @@ _known = lru_cache(maxsize=4096)(_reduced)
 
 def spellings(names: Iterable[str]) -> tuple[str, ...]:
     """Reduce several names, keeping their order."""
-    return tuple(spelling(name) for name in names)
+    return tuple([spelling(name) for name in names])
 
 
-class Fields:
+class Fields(dict[str, JSON]):
     """One or more JSON objects read as one; earlier objects hide later ones.
 
-    A null counts as absent. All names that are asked for are reduced by `spelling`.
+    A null counts as absent. Names are reduced by `spelling`, so all that are asked for
+    must be, too.
     """
 
     def __init__(self, *layers: Mapping[str, JSON]) -> None:
-        self._values: dict[str, JSON] = {}
+        super().__init__()
         for layer in layers:
             for name, value in layer.items():
                 if value is not None:
-                    self._values.setdefault(spelling(name), value)
-
-    def get(self, name: str) -> JSON:
-        """Give the value of one name; None when it is absent."""
-        return self._values.get(name)
+                    known = len(name) <= _LONGEST_KNOWN
+                    self.setdefault(_known(name) if known else _reduced(name), value)
 
     def value(self, names: Iterable[str]) -> JSON:
-        """Give the first value under these names, whatever it is."""
-        return next((self._values[n] for n in names if n in self._values), None)
+        """Return the first value under these names, whatever it is."""
+        for name in names:
+            if name in self:
+                return self[name]
+        return None
 
     def has(self, names: Iterable[str]) -> bool:
-        """Tell whether one of the names is there."""
-        return any(name in self._values for name in names)
+        """Return whether one of the names is there."""
+        return not self.keys().isdisjoint(names)
 
-    def has_some(self, names: frozenset[str]) -> bool:
-        """Tell the same of many names at once, faster."""
-        return not names.isdisjoint(self._values)
+    def says(self, names: Iterable[str], *, flag: bool) -> bool:
+        """Return whether one of the names is there with just this value."""
+        return any(self.get(name) is flag for name in names)
 
     def pick(
         self,
         names: Iterable[str],
         read: Callable[[JSON], T | None],
     ) -> T | None:
-        """Give the first value under these names that `read` can use."""
+        """Return the first value under these names that `read` can use."""
         for name in names:
-            if name in self._values:
-                value = read(self._values[name])
+            if name in self:
+                value = read(self[name])
                 if value is not None:
                     return value
         return None
@@ -240,56 +240,43 @@ class Fields:
         names: Iterable[str],
         read: Callable[[JSON], T | None],
     ) -> str | None:
-        """Give the name whose value `pick` gives."""
-        there = (name for name in names if name in self._values)
-        return next((n for n in there if read(self._values[n]) is not None), None)
+        """Return the name whose value `pick` returns."""
+        there = (name for name in names if name in self)
+        return next((n for n in there if read(self[n]) is not None), None)
 
     def objects(self, names: Iterable[str]) -> dict[str, dict[str, JSON]]:
-        """Give the values under these names that are objects."""
-        found = {name: self._values.get(name) for name in names}
-        return {name: v for name, v in found.items() if isinstance(v, dict)}
-
-    def without(self, names: Iterable[str]) -> "Fields":
-        """Give the same fields less these."""
-        rest = Fields()
-        rest._values = dict(self._values)
+        """Return the values under these names that are objects."""
+        found: dict[str, dict[str, JSON]] = {}
         for name in names:
-            rest._values.pop(name, None)
-        return rest
+            value = self.get(name)
+            if isinstance(value, dict):
+                found[name] = value
+        return found
+
+    def without(self, names: Collection[str]) -> "Fields":
+        """Return the same fields less these."""
+        return Fields({n: value for n, value in self.items() if n not in names})
 
     def under(self, *layers: Mapping[str, JSON]) -> "Fields":
-        """Give the same fields with these objects laid over them."""
-        together = Fields(*layers)
-        for name, value in self._values.items():
-            together._values.setdefault(name, value)
-        return together
+        """Return the same fields with these objects laid over them."""
+        return Fields(*layers, self) if layers else self
+
+
+@lru_cache(maxsize=8)
+def names_of(dialect: Dialect) -> Mapping[str, tuple[str, ...]]:
+    """Return a dialect's lists of names, reduced to what their spellings share."""
+    return {
+        item.name: spellings(value)
+        for item in declared_fields(dialect)
+        if isinstance(value := getattr(dialect, item.name), tuple)
+        and all(isinstance(name, str) for name in value)
+    }
 
 
 LONGEST_TITLE = 500
 """In characters; the rest is cut, since a title is only shown."""
 MOST_WRAPPERS: Final = 2
 """Inside each other, such as the attributes of a JSON:API record in a GraphQL node."""
-
-
-class Names:
-    """The dialect's names, reduced once to what their spellings share."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._reduced = {
-            item.name: spellings(value)
-            for item in declared_fields(dialect)
-            if isinstance(value := getattr(dialect, item.name), tuple)
-            and all(isinstance(name, str) for name in value)
-        }
-
-    def __getitem__(self, field: str) -> tuple[str, ...]:
-        return self._reduced[field]
-
-
-@lru_cache(maxsize=8)
-def names_of(dialect: Dialect) -> Names:
-    """Give a dialect's names, which several readers share and nobody changes."""
-    return Names(dialect)
 
 
 class RecordReader:
@@ -317,6 +304,7 @@ class RecordReader:
         self._dialect = dialect
         self._names = names_of(dialect)
         self._flags = self._all_of("open_flags", "closed_flags")
+        self._telling = self._all_of(*self.TELLING)
         self._maybe_wrappers = self._all_of(
             "record_wrappers",
             "record_wrappers_without_id",
@@ -346,20 +334,22 @@ class RecordReader:
             return 0
         return 1 + self._features(seen)
 
-    def describes_work(self, record: JSON) -> bool:
-        """Tell whether a record says what is to be done, not just an id and state."""
+    def described(self, record: JSON, task_id: TaskId) -> Task | None:
+        """Read a record if it is this task and says what there is to do."""
         if not isinstance(record, dict):
-            return False
+            return None
         seen = self._open(record)
-        return any(seen.has(self._names[feature]) for feature in self.TELLING)
+        if self._id(seen) != task_id or not seen.has(self._telling):
+            return None
+        return self._build(task_id, seen, record)
 
     def promises_reward(self, record: JSON) -> bool:
-        """Tell whether a record has a reward that can be read."""
+        """Return whether a record has a reward that can be read."""
         seen = self._open(record) if isinstance(record, dict) else Fields()
         return seen.pick(self._names["reward"], self._reward) is not None
 
     def not_understood(self, record: Mapping[str, JSON]) -> dict[str, JSON]:
-        """Give the fields of a record that told us nothing, as they were sent.
+        """Return the fields of a record that told us nothing, as they were sent.
 
         Fields of an object that was opened are named by their way, as `task.colour`.
         """
@@ -427,6 +417,8 @@ class RecordReader:
         """Lay what a record's wrappers hold over what is outside of them."""
         opened = Fields(record)
         for _ in range(MOST_WRAPPERS):
+            if not opened.has(self._maybe_wrappers):
+                break
             opened = self._laid_over(opened, self._wrappers(opened))
         return opened
 
@@ -435,8 +427,6 @@ class RecordReader:
 
     def _wrappers(self, outer: Fields) -> dict[str, dict[str, JSON]]:
         """Find the objects in a record that hold (part of) the task itself."""
-        if not outer.has_some(self._maybe_wrappers):
-            return {}
         inner = outer.objects(self._names["record_wrappers"])
         more = outer.objects(self._names["record_wrappers_without_id"])
         if not self._id(outer):
@@ -451,7 +441,7 @@ class RecordReader:
         return inner
 
     def _features(self, seen: Fields) -> int:
-        return sum(seen.has(self._names[feature]) for feature in self.FEATURES)
+        return sum([seen.has(self._names[feature]) for feature in self.FEATURES])
 
     def _id(self, seen: Fields) -> str | None:
         return seen.pick(self._names["id"], as_identifier)
@@ -463,12 +453,13 @@ class RecordReader:
     def _status(self, seen: Fields) -> str:
         """Read the network's word for it; a flag that the task is taken is stronger."""
         status = seen.pick(self._names["status"], as_label) or ""
-        if not seen.has_some(self._flags):
+        if not seen.has(self._flags):
             return status
-        closed = (n for n in self._names["closed_flags"] if seen.get(n) is True)
-        is_shut = any(seen.get(name) is False for name in self._names["open_flags"])
-        flag = next(closed, "closed" if is_shut else "")
-        return flag.removeprefix("is") or status
+        for name in self._names["closed_flags"]:
+            if seen.get(name) is True:
+                return name.removeprefix("is")
+        is_closed = seen.says(self._names["open_flags"], flag=False)
+        return "closed" if is_closed else status
 
     def _text(self, seen: Fields, given: JSON) -> str | None:
         own = seen.pick(self._names["text"], as_string)
@@ -497,5 +488,5 @@ class RecordReader:
 def not_understood(
     record: Mapping[str, JSON], dialect: Dialect = ASSUMED
 ) -> dict[str, JSON]:
-    """Give what a task's record says that we did not understand."""
+    """Return what a task's record says that we did not understand."""
     return RecordReader(dialect).not_understood(record)

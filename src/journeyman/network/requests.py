@@ -21,19 +21,19 @@ def encoded(body: Mapping[str, JSON]) -> bytes:
 
 
 def checkout_body(request: CheckoutRequest) -> dict[str, JSON]:
-    """Give the fields of contract section 2; optional ones only when they are set."""
+    """Return the fields of contract section 2; optional ones only when they are set."""
     return {name: value for name, value in asdict(request).items() if value is not None}
 
 
 def task_values(task_id: TaskId, agent_id: AgentId) -> dict[str, JSON]:
-    """Give what a claim and a completion say, by the names of `domain.ACTIONS`."""
+    """Return what a claim and a completion say, by the names of `domain.ACTIONS`."""
     return {"task_id": task_id, "agent_id": agent_id}
 
 
 def submit_values(
     task_id: TaskId, agent_id: AgentId, result: Result
 ) -> dict[str, JSON]:
-    """Give what a submission says."""
+    """Return what a submission says."""
     return {
         **task_values(task_id, agent_id),
         "result": result.output,
@@ -42,7 +42,7 @@ def submit_values(
 
 
 def post_values(new: NewTask, agent_id: AgentId) -> dict[str, JSON]:
-    """Give what a post says."""
+    """Return what a post says."""
     return {
         "agent_id": agent_id,
         "title": new.title,

@@ -65,11 +65,11 @@ class ActionShape:
         return _merged(made, self.constants)
 
     def has(self, path: str) -> bool:
-        """Tell whether a request of this shape has such a field, or such an object."""
+        """Return whether a request of this shape has such a field or object."""
         return any(_is_within(place, path) for place in self._all_places())
 
     def says(self, path: str) -> bool:
-        """Tell whether a request of this shape has a value there, not just objects."""
+        """Return whether a request of this shape has a value there, not an object."""
         return path in self._all_places()
 
     def value_at(self, path: str) -> str | None:
@@ -78,7 +78,7 @@ class ActionShape:
         return next(found, None)
 
     def as_table(self) -> dict[str, JSON]:
-        """Give the shape as in the configuration."""
+        """Return the shape as in the configuration."""
         table: dict[str, JSON] = dict(self.places)
         if self.constants:
             table["constants"] = dict(self.constants)
@@ -146,7 +146,7 @@ def _shape_from(table: Table) -> ActionShape:
 
 
 def checked_name(name: str) -> str:
-    """Give a name back that a dialect may have.
+    """Return a name back that a dialect may have.
 
     Raises:
         ValueError: it may not.

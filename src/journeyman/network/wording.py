@@ -1,4 +1,4 @@
-"""What a network said, as one safe line: found, cut, and without secrets."""
+"""What a network said: found in any body, and told in one line."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,41 +6,29 @@ from html import unescape
 from http import HTTPStatus
 
 from journeyman.domain.tasks import JSON
+from journeyman.domain.text import one_line
 from journeyman.network.records import Fields, spellings
-from journeyman.observability.logging import UNSAFE_CHARACTERS
+from journeyman.observability.redaction import hide_bearer_tokens
 
 MAX_MESSAGE_LENGTH = 300
 """In characters."""
 
 _MAX_TEXTS = 20
 _MAX_DEPTH = 4
-_MIN_SECRET_LENGTH = 4
-"""A shorter token would make every message unreadable, and protect nothing."""
-_BEARER = re.compile(r"\bbearer\s+[^\s\"',;]+", re.IGNORECASE)
 _TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _QUOTED_LENGTH = 60
 
 
-def safe_line(text: str, secrets: Iterable[str] = ()) -> str:
-    """Give one line of at most `MAX_MESSAGE_LENGTH` characters without secrets.
-
-    Control characters and those that reorder text become spaces: a network's words
-    must not move an operator's cursor.
-    """
-    for secret in secrets:
-        if len(secret) >= _MIN_SECRET_LENGTH:
-            text = text.replace(secret, "***")
-    # Past any length that is shown, and before the slower steps.
-    text = _BEARER.sub("Bearer ***", text[: 4 * MAX_MESSAGE_LENGTH])
-    line = " ".join(UNSAFE_CHARACTERS.sub(" ", text).split())
-    if len(line) <= MAX_MESSAGE_LENGTH:
-        return line
-    return line[: MAX_MESSAGE_LENGTH - 1] + "…"
+def safe_line(text: str) -> str:
+    """Return what a network said as one line of fair length."""
+    # Cut first, past any length that is shown: the next steps are slower.
+    shown = hide_bearer_tokens(text[: 4 * MAX_MESSAGE_LENGTH])
+    return one_line(shown, MAX_MESSAGE_LENGTH)
 
 
 def texts_in(body: JSON, names: Iterable[str]) -> list[str]:
-    """Give the strings under these (reduced) names, also in lists and objects."""
+    """Return the strings under these (reduced) names, also in lists and objects."""
     found: dict[str, None] = {}
     for text in _texts(body, tuple(names), 0):
         found.setdefault(text)
@@ -50,13 +38,13 @@ def texts_in(body: JSON, names: Iterable[str]) -> list[str]:
 
 
 def codes_in(body: JSON, names: Iterable[str]) -> set[str]:
-    """Give the error codes under these names, in snake_case: strings of one word."""
+    """Return the error codes under these names, in snake_case: strings of one word."""
     texts = (text for text in texts_in(body, names) if not re.search(r"\s", text))
     return {_snake(text) for text in texts}
 
 
 def phrase_of(status: int) -> str:
-    """Give a status with its name, such as `404 Not Found`."""
+    """Return a status with its name, such as `404 Not Found`."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -97,8 +85,7 @@ def _snake(code: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    line = safe_line(text)
-    return line if len(line) <= _QUOTED_LENGTH else line[: _QUOTED_LENGTH - 1] + "…"
+    return one_line(hide_bearer_tokens(text), _QUOTED_LENGTH)
 
 
 def error_texts(body: JSON, names: Iterable[str]) -> str:

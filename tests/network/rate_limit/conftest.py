@@ -1,4 +1,4 @@
-"""A client under pressure, in a time that passes only while somebody waits."""
+"""A client and its rate limiter, in a time that passes only while somebody waits."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from tests.one_task import in_one_task
 
 from journeyman.domain.outcomes import NotSent, Outcome
 from journeyman.domain.tasks import (
@@ -75,7 +76,7 @@ class Scripted(httpx.AsyncBaseTransport):
 
 @dataclass
 class Site:
-    """A client, the guard before it, the network behind it."""
+    """A client, the rate limiter before it, the network behind it."""
 
     client: NetworkClient
     rate_limiter: RateLimiter
@@ -123,5 +124,5 @@ async def site(options: RateLimits) -> AsyncIterator[Site]:
         rate_limiter=rate_limiter,
     )
     client.identify(Identity(AgentId("a"), AccessToken(TOKEN), URL))
-    async with client:
+    async with in_one_task(client):
         yield Site(client, rate_limiter, network, clock, log)

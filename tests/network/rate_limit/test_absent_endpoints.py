@@ -32,7 +32,7 @@ async def test_an_endpoint_that_is_absent_for_two_tasks_is_asked_again_later_onl
     assert site.rate_limiter.is_absent("claim")
     (told,) = site.log.named("network.endpoint_absent")
     assert told["consequence"] == "no task is claimed"
-    assert told["look_again_in"] == 60
+    assert told["check_again_in"] == 60
     held = await site.claim()
     assert isinstance(held, NotSent)
     assert "no such endpoint" in held.message

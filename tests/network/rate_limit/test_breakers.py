@@ -6,6 +6,7 @@ from tests.network.rate_limit.conftest import CLAIM, LISTING, Answer, Site
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Unknown
 from journeyman.network.rate_limit.circuit_breaker import CircuitBreaker
+from journeyman.network.rate_limit.limiter import Permit
 from journeyman.network.rate_limit.pause import Cause
 from journeyman.testing import FakeRandomness
 
@@ -14,7 +15,7 @@ HOUR = 3600.0
 
 
 async def _work(site: Site, until: float) -> None:
-    """Look and claim again and again, as eagerly as the guard allows."""
+    """Look and claim again and again, as eagerly as the rate limiter allows."""
     while site.clock.monotonic() < until:
         await site.look()
         await site.claim()
@@ -75,7 +76,7 @@ async def test_after_a_dead_server_returns_work_resumes_within_a_minute(
         site.clock.advance(0.1)
 
     assert resumed - returns_at <= 60.2
-    assert site.rate_limiter.stopped() is None
+    assert site.rate_limiter.general_pause() is None
     assert site.log.named("network.breaker_closed")[-1]["scope"] == "service"
 
 
@@ -92,8 +93,8 @@ async def test_one_broken_endpoint_is_probed_alone_and_the_others_go_on(
     assert looks == HOUR / 2 / 5
     (opened,) = site.log.named("network.breaker_opened")
     assert opened["scope"] == "claim"
-    held = site.rate_limiter.held("claim")
-    assert held is None or held.cause is Cause.BROKEN
+    held = site.rate_limiter.pause_for("claim")
+    assert held is None or held.cause is Cause.FAILING
 
 
 async def test_a_refusal_is_no_failure(site: Site) -> None:
@@ -107,18 +108,19 @@ async def test_a_refusal_is_no_failure(site: Site) -> None:
 async def test_while_a_probe_is_on_its_way_nobody_else_goes(site: Site) -> None:
     site.network.reply = lambda _: DEAD
     await _work(site, 120)
-    while site.rate_limiter.stopped():
+    while site.rate_limiter.general_pause():
         site.clock.advance(1.0)
 
     async def held_meanwhile() -> list[bool]:
         return [
-            isinstance(one, NotSent) and one.held_back
+            isinstance(one, NotSent) and one.paused
             for one in [await site.claim(), await site.look()]
         ]
 
-    passed = await site.rate_limiter.admit("claim")
-    with passed:  # type: ignore[union-attr]  # it is time for the probe
-        assert await held_meanwhile() == [True, True]
+    permit = await site.rate_limiter.acquire("claim")
+    assert isinstance(permit, Permit)
+    assert await held_meanwhile() == [True, True]
+    site.rate_limiter.release(permit, None, "")
     # Nobody saw how it ended, as when the daemon stops: the next one is the probe.
     assert isinstance(await site.claim(), NotSent | Unknown)
     assert site.network.asked[-1][1] == CLAIM

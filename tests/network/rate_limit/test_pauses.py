@@ -23,7 +23,7 @@ async def test_a_named_pause_holds_for_every_caller_of_that_endpoint(
     for _ in range(20):
         held = await site.claim()
         assert isinstance(held, NotSent)
-        assert held.held_back
+        assert held.paused
         assert held.retry_after is not None
         assert site.clock.monotonic() + held.retry_after >= 50
     assert isinstance(await site.look(), Confirmed)
@@ -37,14 +37,14 @@ async def test_a_pause_may_be_a_date_and_is_at_most_the_longest(site: Site) -> N
     later = format_datetime(site.clock.now() + timedelta(seconds=90), usegmt=True)
     site.network.reply = lambda _: Answer(503, {}, {"retry-after": later})
     await site.claim()
-    held = site.rate_limiter.held("claim")
+    held = site.rate_limiter.pause_for("claim")
     assert held is not None
     assert 90 <= held.seconds <= 99
 
     site.clock.advance(held.seconds)
     site.network.reply = lambda _: Answer(429, {}, {"retry-after": "9" * 12})
     await site.claim()
-    held = site.rate_limiter.held("claim")
+    held = site.rate_limiter.pause_for("claim")
     assert held is not None
     assert 3600 <= held.seconds <= 3960
 
@@ -73,7 +73,7 @@ async def test_a_refusal_about_a_task_pauses_nothing(site: Site) -> None:
     for _ in range(20):
         assert isinstance(await site.claim(), Refused)
 
-    assert site.rate_limiter.held("claim") is None
+    assert site.rate_limiter.pause_for("claim") is None
 
 
 async def test_a_body_that_says_slow_down_counts_as_much_as_a_status(
@@ -83,7 +83,7 @@ async def test_a_body_that_says_slow_down_counts_as_much_as_a_status(
     site.network.reply = lambda _: said
     await site.claim()
 
-    held = site.rate_limiter.held("claim")
+    held = site.rate_limiter.pause_for("claim")
 
     assert held is not None
     assert held.cause is Cause.THROTTLED
@@ -104,7 +104,7 @@ async def test_a_short_wait_is_slept_and_a_long_one_is_given_back(site: Site) ->
     assert all(nap <= 1 for nap in site.clock.slept)
 
 
-async def test_the_pace_halves_under_pressure_and_is_free_again_after_good_answers(
+async def test_the_rate_halves_when_asked_and_is_free_again_after_good_answers(
     site: Site,
 ) -> None:
     for _ in range(20):
@@ -112,12 +112,12 @@ async def test_the_pace_halves_under_pressure_and_is_free_again_after_good_answe
         site.clock.advance(0.5)
     site.network.reply = lambda _: Answer(429, {})
     await site.claim()
-    lane = site.rate_limiter._lanes["claim"]
-    assert lane.rate.value == pytest.approx(1.0, abs=0.1)  # of two a second
+    limit = site.rate_limiter.limits["claim"]
+    assert limit.rate.value == pytest.approx(1.0, abs=0.1)  # of two a second
 
     site.network.reply = lambda _: Answer()
     good = 0
-    while lane.is_slowed:
+    while limit.is_throttled:
         outcome = await site.claim()
         good += isinstance(outcome, Confirmed)
         if isinstance(outcome, NotSent):
@@ -125,20 +125,20 @@ async def test_the_pace_halves_under_pressure_and_is_free_again_after_good_answe
 
     assert good <= 16
     assert site.log.names.count("network.throttled") == 1
-    assert site.log.names.count("network.eased") == 1
+    assert site.log.names.count("network.throttling_ended") == 1
 
 
-async def test_pressure_that_is_long_over_is_told_to_be_over(site: Site) -> None:
+async def test_throttling_that_is_long_over_is_logged_as_over(site: Site) -> None:
     site.network.reply = lambda _: Answer(error=httpx.ReadTimeout)
     await site.claim()
     site.network.reply = lambda _: Answer()
     site.clock.advance(3600)
-    assert site.rate_limiter.held("claim") is None
+    assert site.rate_limiter.pause_for("claim") is None
 
     assert isinstance(await site.claim(), Confirmed)
 
-    assert not site.rate_limiter._lanes["claim"].is_slowed
-    assert site.log.names.count("network.eased") == 1
+    assert not site.rate_limiter.limits["claim"].is_throttled
+    assert site.log.names.count("network.throttling_ended") == 1
 
 
 async def test_answers_that_come_too_late_halve_the_pace_too(site: Site) -> None:
@@ -146,7 +146,7 @@ async def test_answers_that_come_too_late_halve_the_pace_too(site: Site) -> None
 
     await site.claim()
 
-    assert site.rate_limiter._lanes["claim"].rate.value is not None
+    assert site.rate_limiter.limits["claim"].rate.value is not None
 
 
 async def test_what_is_held_back_is_told_with_its_reason_and_its_end(
@@ -156,10 +156,10 @@ async def test_what_is_held_back_is_told_with_its_reason_and_its_end(
     await site.claim()
     await site.claim()
 
-    ((name, held),) = site.rate_limiter.all_held()
+    ((name, held),) = site.rate_limiter.pauses()
 
     assert (name, held.cause) == ("claim", Cause.THROTTLED)
     assert "429 Too Many Requests" in held.reason
-    (told,) = site.log.named("network.held")
+    (told,) = site.log.named("network.request_paused")
     assert told["endpoint"] == "claim"
     assert len(site.log.named("network.request")) == 1

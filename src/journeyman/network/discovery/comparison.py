@@ -183,7 +183,7 @@ def _is_path(address: SplitResult, endpoint: Endpoint, base_url: str) -> bool:
 
 
 def _is_at(address: SplitResult, url: str) -> bool:
-    """Tell whether an address has the origin of another one (RFC 6454, section 4)."""
+    """Return whether an address has the origin of another one (RFC 6454, section 4)."""
     return _origin(address) == _origin(urlsplit(url))
 
 

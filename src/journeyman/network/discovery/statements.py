@@ -31,7 +31,7 @@ class Found:
 
 
 def objects_in(document: JSON) -> Iterator[Found]:
-    """Give the objects of a document, the outer ones first."""
+    """Return the objects of a document, the outer ones first."""
     waiting: deque[tuple[str, JSON, int]] = deque([("", document, 0)])
     for _ in range(MOST_OBJECTS):
         if not waiting:
@@ -122,7 +122,7 @@ MOST_STATEMENTS = 300
 
 
 def statements_in(document: Document) -> list[Statement]:
-    """Give what a document says, each thing once."""
+    """Return what a document says, each thing once."""
     if document.json is not None:
         said = _in_json(document.path, document.json)
     else:
@@ -204,7 +204,7 @@ def _endpoints(found: Found) -> Iterator[tuple[Subject, JSON, str]]:
 
 
 def _address_in(value: JSON) -> tuple[str, str]:
-    """Give the address and the method in `https://...`, `/...` or `POST /...`."""
+    """Return the address and the method in `https://...`, `/...` or `POST /...`."""
     if not isinstance(value, str):
         return "", ""
     both = _IN_PROSE.fullmatch(value)

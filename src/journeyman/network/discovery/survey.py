@@ -30,7 +30,7 @@ class Robots:
         """Why the rules could not be had, so that nothing may be read; or empty."""
 
     def allows(self, path: str) -> bool:
-        """Tell whether we may read a page."""
+        """Return whether we may read a page."""
         if self.unreachable:
             return False
         return self._rules is None or self._rules.can_fetch(f"{_HOST}{path}", PRODUCT)
@@ -111,7 +111,7 @@ def _read_all(pages: tuple[Page, ...], expected: Expectations) -> Survey:
 
 
 def _products(documents: Iterable[Document]) -> list[Product]:
-    """Give each product once: documents repeat each other's catalogue."""
+    """Return each product once: documents repeat each other's catalogue."""
     found: dict[tuple[str, str, int | None, int | None], Product] = {}
     for document in documents:
         for one in products_in(document.path, document.json):

@@ -1,1 +1,1 @@
-"""Pressure: how much is asked of a network that suffers, refuses us, or lacks parts."""
+"""Rate limiting: how fast a network is asked, and when it is left alone."""

@@ -1,83 +1,85 @@
-"""A breaker: after failures in a row nothing is sent but a probe now and then.
+"""A circuit breaker: after failures in a row only a probe is sent now and then.
 
-Closed, all requests go. Open, none goes until its time is over. Then it is half open:
-one request goes as the probe, and its end closes the breaker or opens it again.
+Closed, all requests are sent. Open, none is until its time is over. Then it is half
+open: one request is sent as the probe; its end closes the breaker or opens it again.
 """
 
+from dataclasses import dataclass, field
 from math import inf
 
 from journeyman.domain.clock import Randomness
 from journeyman.network.rate_limit.pause import remaining
 
 PROBE_WAIT_SECONDS = 5.0
-"""How long those wait who come while a probe is on its way."""
-SOONEST_SECONDS = 5.0
+"""How long other requests wait while a probe is under way."""
+SHORTEST_PAUSE_SECONDS = 5.0
 """A probe that took as long as the whole pause is not repeated at once."""
 
 
+@dataclass(kw_only=True, eq=False)
 class CircuitBreaker:
     """One breaker; all times are on the monotonic clock, in seconds."""
 
-    def __init__(
-        self, *, failures: int, probe_every: float, randomness: Randomness
-    ) -> None:
-        self._failures = failures
-        self._probe_every = probe_every
-        self._randomness = randomness
-        self._streak = 0
-        self._counted_at = -inf
-        """When the last failure of the streak was known."""
-        self._probing = False
-        self._until = 0.0
-        self.is_open = False
-        """Open or half open: all is not well."""
+    failures: int
+    """So many in a row open it."""
+    probe_every: float
+    randomness: Randomness
+    is_open: bool = field(default=False, init=False)
+    """Open or half open: all is not well."""
+    _in_a_row: int = field(default=0, init=False)
+    _last_failure: float = field(default=-inf, init=False)
+    """When the end of the last failed request was known."""
+    _is_probing: bool = field(default=False, init=False)
+    _open_until: float = field(default=0.0, init=False)
 
     def wait(self, now: float) -> float:
-        """Give the seconds until a request may go; 0 when it may now."""
+        """Return the seconds until a request may be sent; 0 when it may be now."""
         if not self.is_open:
             return 0.0
-        if self._probing:
-            return PROBE_WAIT_SECONDS
-        return remaining(self._until, now)
+        return (
+            PROBE_WAIT_SECONDS if self._is_probing else remaining(self._open_until, now)
+        )
 
     def start(self) -> bool:
-        """Let a request go; tell whether it is the probe."""
-        self._probing = self.is_open
-        return self._probing
+        """Note that a request is sent; return whether it is the probe."""
+        self._is_probing = self.is_open
+        return self._is_probing
 
     def succeed(self) -> bool:
-        """Note a good end; tell whether that has closed the breaker."""
+        """Note a success; return whether it has closed the breaker."""
         was_open, self.is_open = self.is_open, False
-        self._streak, self._probing = 0, False
+        self._in_a_row, self._is_probing = 0, False
         return was_open
 
     def fail(
         self, *, began: float, now: float, is_probe: bool, may_open: bool = True
     ) -> bool:
-        """Note a bad end; tell whether that has opened the breaker.
+        """Note a failure; return whether it has opened the breaker.
 
         `began` is when the request was sent: the next probe is counted from there, so
-        that one which takes long delays nothing. The first pause is drawn by lot, so
-        that a thousand agents do not probe at once.
+        that a slow one delays nothing. The first pause is random, so that a thousand
+        agents do not probe at once.
 
-        Requests that were on their way together count as one: eight that a moment of
-        silence has met are no eight in a row.
+        Requests that were under way together count as one failure: eight that met the
+        same moment of silence are not eight in a row.
         """
-        if began >= self._counted_at:
-            self._streak += 1
-            self._counted_at = now
+        if began >= self._last_failure:
+            self._in_a_row += 1
+            self._last_failure = now
         if is_probe:
-            self._probing = False
-            self._until = max(began + self._probe_every, now + SOONEST_SECONDS)
+            self._is_probing = False
+            self._open_until = max(
+                began + self.probe_every, now + SHORTEST_PAUSE_SECONDS
+            )
             return False
-        if self.is_open or self._streak < self._failures or not may_open:
+        if self.is_open or self._in_a_row < self.failures or not may_open:
             return False
         self.is_open = True
-        half = self._probe_every / 2
-        self._until = now + self._randomness.uniform(half, self._probe_every)
+        half = self.probe_every / 2
+        self._open_until = now + self.randomness.uniform(half, self.probe_every)
         return True
 
     def abandon(self, *, is_probe: bool) -> None:
-        """Forget a request that nobody waits for any more: the next one probes."""
+        """Forget a request whose end nobody saw: the next one is the probe."""
         if is_probe:
-            self._probing = False
+            self._is_probing = False

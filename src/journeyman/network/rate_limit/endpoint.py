@@ -1,107 +1,105 @@
-"""One endpoint's lane: its pauses, its pace, its breaker, whether it exists."""
+"""The limits of one endpoint: its pauses, its rate, its breaker, whether it exists."""
 
 from collections import deque
+from dataclasses import dataclass, field
+from math import inf
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.network.rate_limit.circuit_breaker import CircuitBreaker
-from journeyman.network.rate_limit.evidence import Evidence, Presence, Strength
+from journeyman.network.rate_limit.evidence import Evidence, Presence, ServiceHealth
 from journeyman.network.rate_limit.pause import Cause, Pause, RateLimits, remaining
 
 STEPS_BACK = 8
-"""So many good answers bring a limit back to where pressure was first met."""
+"""So many good answers bring a limit back to where it was first needed."""
 
 
-class Adaptive:
-    """A limit on a quantity; none until pressure is met."""
+@dataclass(eq=False)
+class AdaptiveLimit:
+    """A limit on a quantity; none until the network asks for less of it."""
 
-    def __init__(self, floor: float) -> None:
-        """Make one that is never below `floor`, in the quantity's own unit."""
-        self._floor = floor
-        self._knee = 0.0
-        self.value: float | None = None
-        """The limit; None means any."""
+    floor: float
+    """It never falls below this, in the quantity's own unit."""
+    value: float | None = field(default=None, init=False)
+    """The limit; None means any."""
+    _normal: float = field(default=0.0, init=False)
 
-    def lower(self, used: float) -> None:
-        """Halve it, from what was used when pressure was met.
+    def decrease(self, used: float) -> None:
+        """Halve it, from what was used when the network asked for less.
 
-        The first time tells how much is normal here: there the way back leads, however
+        The first time shows how much is normal here: there the way back leads, however
         often it is halved meanwhile.
         """
         if self.value is None:
-            self._knee = max(used, self._floor)
+            self._normal = max(used, self.floor)
         current = used if self.value is None else min(used, self.value)
-        self.value = max(self._floor, current / 2)
+        self.value = max(self.floor, current / 2)
 
-    def grow(self) -> None:
+    def increase(self) -> None:
         """Take one step back; twice the old normal is as good as no limit."""
         if self.value is None:
             return
-        self.value += self._knee / STEPS_BACK
-        if self.value >= 2 * self._knee:
+        self.value += self._normal / STEPS_BACK
+        if self.value >= 2 * self._normal:
             self.value = None
 
 
-PLAIN_WORDS = 2
+CLEAR_ANSWERS = 2
 """So many answers in a row that say it in words, or by 405 or 501."""
 NEVER_SEEN = 2
 """So many 404 in a row, for different tasks, of an endpoint that never worked."""
 SEEN_BEFORE = 6
 """And of one that has worked in this run: tasks do vanish, one after the other."""
 FIRST_RECHECK_SECONDS = 60.0
-"""An absence may be a service that is being replaced: the first look comes soon, and
+"""An absence may be a service that is being replaced: the first check comes soon, and
 each later one ten times as late, up to the longest."""
 
 
+@dataclass(eq=False)
 class Absence:
-    """What is known about one endpoint's existence."""
+    """What is known about whether one endpoint exists; at first, that it does."""
 
-    def __init__(self, recheck: float) -> None:
-        """Begin with "it exists"; `recheck` is the longest time between two looks."""
-        self._recheck = recheck
-        self._has_worked = False
-        self._words = 0
-        self._subjects: set[str] = set()
-        self._looks = 0
-        self._until = 0.0
-        self.is_absent = False
+    longest_recheck: float
+    is_absent: bool = field(default=False, init=False)
+    _has_worked: bool = field(default=False, init=False)
+    _clear_answers: int = field(default=0, init=False)
+    _subjects: set[str] = field(default_factory=set, init=False)
+    _checks: int = field(default=0, init=False)
+    _check_at: float = field(default=0.0, init=False)
 
     def wait(self, now: float) -> float:
-        """Give the seconds until it is looked for again; 0 when it may be used."""
-        return remaining(self._until, now) if self.is_absent else 0.0
+        """Return the seconds until it is checked again; 0 when it may be used."""
+        return remaining(self._check_at, now) if self.is_absent else 0.0
 
-    def note(self, sign: Evidence, subject: str, now: float) -> bool:
-        """Take an answer into account; tell whether that has changed the verdict.
+    def record(self, presence: Presence, subject: str, now: float) -> bool:
+        """Take an answer into account; return whether that has changed the verdict.
 
         `subject` names what the request was about, such as its task.
         """
-        if sign.presence is Presence.SILENT:
+        if presence is Presence.UNKNOWN:
             return False
-        if sign.presence is Presence.THERE:
-            return self._found()
+        if presence is Presence.PRESENT:
+            was_absent, self.is_absent = self.is_absent, False
+            self._has_worked = True
+            self._clear_answers = self._checks = 0
+            self._subjects.clear()
+            return was_absent
         if self.is_absent:
-            self._look_later(now)
+            self._check_later(now)
             return False
-        if sign.presence is Presence.NOT_THERE:
-            self._words += 1
+        if presence is Presence.ABSENT:
+            self._clear_answers += 1
         self._subjects.add(subject)
         needed = SEEN_BEFORE if self._has_worked else NEVER_SEEN
-        if self._words < PLAIN_WORDS and len(self._subjects) < needed:
+        if self._clear_answers < CLEAR_ANSWERS and len(self._subjects) < needed:
             return False
         self.is_absent = True
-        self._look_later(now)
+        self._check_later(now)
         return True
 
-    def _found(self) -> bool:
-        was_absent, self.is_absent = self.is_absent, False
-        self._has_worked = True
-        self._words = self._looks = 0
-        self._subjects.clear()
-        return was_absent
-
-    def _look_later(self, now: float) -> None:
-        wait = FIRST_RECHECK_SECONDS * 10.0**self._looks
-        self._until = now + min(wait, self._recheck)
-        self._looks = min(self._looks + 1, 3)
+    def _check_later(self, now: float) -> None:
+        wait = FIRST_RECHECK_SECONDS * 10.0**self._checks
+        self._check_at = now + min(wait, self.longest_recheck)
+        self._checks = min(self._checks + 1, 3)
 
 
 SLOWEST_RATE = 1 / 30
@@ -111,7 +109,7 @@ WINDOW_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 60.0
 """Of those that no network has named."""
 JITTER = 0.1
-"""The share of a pause that is added by lot, so that not all come back at once."""
+"""The random share that is added to a pause: not all agents come back at once."""
 LONGEST_JITTER_SECONDS = 30.0
 BUSY_SECONDS = 1.0
 """How long to wait for another request to end."""
@@ -119,58 +117,57 @@ FORGET_SECONDS = 600.0
 """A limit that nothing has confirmed for so long is dropped."""
 
 
+@dataclass(eq=False)
 class EndpointLimit:
     """The state of one endpoint; all times are on the monotonic clock, in seconds."""
 
-    def __init__(
-        self, options: RateLimits, clock: Clock, randomness: Randomness
-    ) -> None:
-        self._options = options
-        self._clock = clock
-        self._randomness = randomness
-        self._starts: deque[float] = deque(maxlen=1000)
-        self._pause_until = 0.0
-        self._pauses = 0
-        self._lowered_at = float("-inf")
-        self._message = ""
-        self._in_flight = 0
-        self.rate = Adaptive(SLOWEST_RATE)
-        """In requests a second."""
-        self.width = Adaptive(1.0)
-        """In requests at once."""
+    options: RateLimits
+    clock: Clock
+    randomness: Randomness
+    rate: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(SLOWEST_RATE))
+    """In requests a second."""
+    concurrency: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(1.0))
+    """In requests at once."""
+    breaker: CircuitBreaker = field(init=False)
+    absence: Absence = field(init=False)
+    _starts: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
+    _in_flight: int = 0
+    _pause_until: float = 0.0
+    _pauses: int = 0
+    _decreased_at: float = -inf
+    _message: str = ""
+
+    def __post_init__(self) -> None:
         self.breaker = CircuitBreaker(
-            failures=options.failures,
-            probe_every=options.probe_every,
-            randomness=randomness,
+            failures=self.options.failures,
+            probe_every=self.options.probe_every,
+            randomness=self.randomness,
         )
-        self.absence = Absence(options.absent_recheck)
+        self.absence = Absence(self.options.absent_recheck)
 
     @property
-    def is_slowed(self) -> bool:
-        """Fewer requests than usual are let go."""
-        is_limited = self.rate.value is not None or self.width.value is not None
+    def is_throttled(self) -> bool:
+        """Whether fewer requests than usual are sent."""
+        is_limited = self.rate.value is not None or self.concurrency.value is not None
         return is_limited or bool(self._pauses)
 
-    def held(self) -> Pause | None:
-        """Say why a request must wait; None when it may go."""
-        now, said = self._clock.monotonic(), self._message
-        waits = (
-            (Cause.ABSENT, self.absence.wait(now), f"no such endpoint ({said})"),
-            (
-                Cause.THROTTLED,
-                remaining(self._pause_until, now),
-                f"asked to wait ({said})",
-            ),
-            (Cause.BROKEN, self.breaker.wait(now), f"it keeps failing ({said})"),
-            (Cause.PACED, self._pace(now), f"slowed down ({said})"),
-        )
-        return next(
-            (Pause(cause, wait, why) for cause, wait, why in waits if wait > 0), None
-        )
+    def pause(self) -> Pause | None:
+        """Return why a request must wait; None when it may be sent now."""
+        now, said = self.clock.monotonic(), self._message
+        if wait := self.absence.wait(now):
+            return Pause(Cause.ABSENT, wait, f"no such endpoint ({said})")
+        if self._pause_until > now:
+            wait = remaining(self._pause_until, now)
+            return Pause(Cause.THROTTLED, wait, f"asked to wait ({said})")
+        if wait := self.breaker.wait(now):
+            return Pause(Cause.FAILING, wait, f"it keeps failing ({said})")
+        if wait := self._wait_for_limits(now):
+            return Pause(Cause.LIMITED, wait, f"slowed down ({said})")
+        return None
 
     def start(self) -> bool:
-        """Let a request go; tell whether it is the breaker's probe."""
-        self._starts.append(self._clock.monotonic())
+        """Note that a request is sent; return whether it is the breaker's probe."""
+        self._starts.append(self.clock.monotonic())
         self._in_flight += 1
         return self.breaker.start()
 
@@ -178,51 +175,52 @@ class EndpointLimit:
         """Note that a request is over, however it ended."""
         self._in_flight -= 1
 
-    def note(self, sign: Evidence, began: float) -> None:
-        """Take a sign into account; `began` is when its request was sent."""
-        self._message = sign.message or self._message
-        if self._is_stale(self._clock.monotonic()):
-            self.rate.value = self.width.value = None
-        if sign.slows and began >= self._lowered_at:
-            # Those that were under way when it was lowered tell the same once more.
-            self._lower()
-        if sign.asks_for_pause:
-            self._pause(sign.wait)
-        elif sign.health is Strength.GOOD:
+    def record(self, evidence: Evidence, began: float) -> None:
+        """Take an outcome into account; `began` is when its request was sent."""
+        self._message = evidence.message or self._message
+        if self._is_stale(self.clock.monotonic()):
+            self.rate.value = self.concurrency.value = None
+        if evidence.slows and began >= self._decreased_at:
+            # Those that were under way at the last decrease tell the same once more.
+            self._decrease()
+        if evidence.asks_for_pause:
+            self._pause(evidence.wait)
+        elif evidence.health is ServiceHealth.GOOD:
             self._pauses = 0
-            self.rate.grow()
-            self.width.grow()
+            self.rate.increase()
+            self.concurrency.increase()
 
-    def _lower(self) -> None:
-        now = self._clock.monotonic()
+    def _decrease(self) -> None:
+        now = self.clock.monotonic()
         recent = sum(1 for start in self._starts if start > now - WINDOW_SECONDS)
-        self.rate.lower(max(recent, 1) / WINDOW_SECONDS)
-        self.width.lower(self._in_flight)
-        self._lowered_at = now
+        self.rate.decrease(max(recent, 1) / WINDOW_SECONDS)
+        self.concurrency.decrease(self._in_flight)
+        self._decreased_at = now
 
     def _pause(self, named: float | None) -> None:
-        """Let nothing go for as long as was asked, or as seems wise."""
+        """Pause for as long as was asked, or as seems wise."""
         self._pauses += 1
         if named is None:
             longest = min(LONGEST_PAUSE_SECONDS, 2.0 ** min(self._pauses, 10))
-            wait = self._randomness.uniform(0.5, longest)
+            wait = self.randomness.uniform(0.5, longest)
         else:
-            named = min(named, self._options.max_retry_after)
+            named = min(named, self.options.max_retry_after)
             spread = min(JITTER * named, LONGEST_JITTER_SECONDS)
-            wait = named + self._randomness.uniform(0.0, spread)
-        until = self._clock.monotonic() + wait
+            wait = named + self.randomness.uniform(0.0, spread)
+        until = self.clock.monotonic() + wait
         self._pause_until = max(self._pause_until, until)
 
-    def _pace(self, now: float) -> float:
-        """Give the wait for the next place in the row, at the present limits."""
+    def _wait_for_limits(self, now: float) -> float:
+        """Return the seconds until the present limits allow a request."""
         if self._is_stale(now):
             return 0.0
-        if self.width.value is not None and self._in_flight >= self.width.value:
+        allowed = self.concurrency.value
+        if allowed is not None and self._in_flight >= allowed:
             return BUSY_SECONDS
         if self.rate.value is None or not self._starts:
             return 0.0
         return remaining(self._starts[-1] + 1 / self.rate.value, now)
 
     def _is_stale(self, now: float) -> bool:
-        """Tell whether the limits are from too long ago; the next answer drops them."""
-        return now - self._lowered_at > FORGET_SECONDS
+        """Return whether the limits are too old; the next answer drops them."""
+        return now - self._decreased_at > FORGET_SECONDS

@@ -1,4 +1,4 @@
-"""What an outcome tells about the network's strength: a sign, read off once."""
+"""What one outcome shows about the network: its health, its endpoints, our token."""
 
 import re
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ _NO_ENDPOINT = re.compile(
 _NO_TASK = re.compile(r"\b(?:task|job|claim|listing|record|row)s?\b(?!-)")
 """Words of a service for "I looked, and there is none of this id"."""
 
-PASSED_THE_DOOR = frozenset(
+IMPLIES_TOKEN_ACCEPTED = frozenset(
     {Refusal.CONFLICT, Refusal.REJECTED, Refusal.UNAFFORDABLE},
 )
 """Refusals that only a service can give which has read the token."""
 
 
-class Strength(Enum):
-    """How the service took a request."""
+class ServiceHealth(Enum):
+    """How well the service dealt with a request."""
 
     #: It answered sensibly, be it with a no.
     GOOD = auto()
     #: It answered, and asked for fewer requests.
-    PRESSED = auto()
+    OVERLOADED = auto()
     #: No answer, an error of its own, or nothing that can be read.
     BAD = auto()
 
@@ -48,36 +48,36 @@ class Presence(Enum):
     """What an answer says about whether the endpoint exists."""
 
     #: Nothing.
-    SILENT = auto()
+    UNKNOWN = auto()
     #: It exists: it did something, or refused for a reason of its own.
-    THERE = auto()
+    PRESENT = auto()
     #: It does not, in so many words.
-    NOT_THERE = auto()
+    ABSENT = auto()
     #: 404 without a word: the endpoint, or the task, is not there.
     UNCLEAR = auto()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What one outcome tells."""
+    """What one outcome shows."""
 
-    health: Strength
-    presence: Presence = Presence.SILENT
+    health: ServiceHealth
+    presence: Presence = Presence.UNKNOWN
     slows: bool = False
     """Fewer requests would help: 429, 503, or no answer in time."""
     wait: float | None = None
     """The pause that the network named, in seconds."""
     asks_for_pause: bool = False
     """429 or 503: a pause is due, named or not."""
-    token: bool | None = None
-    """Whether the token was accepted; None when the outcome does not tell."""
+    token_accepted: bool | None = None
+    """Whether the token was accepted; None when that is not clear."""
     message: str = ""
 
 
 def read_evidence(
     outcome: Outcome[T], *, timed_out: bool = False, is_read: bool = False
 ) -> Evidence:
-    """Read a sign off an outcome.
+    """Return what an outcome shows.
 
     Args:
         outcome: how the request ended.
@@ -87,15 +87,19 @@ def read_evidence(
     """
     match outcome:
         case Confirmed():
-            return Evidence(health=Strength.GOOD, presence=Presence.THERE, token=True)
+            return Evidence(
+                health=ServiceHealth.GOOD,
+                presence=Presence.PRESENT,
+                token_accepted=True,
+            )
         case Refused():
             return _of_refusal(outcome, is_read=is_read)
         case NotSent(message):
-            return Evidence(health=Strength.BAD, message=message, slows=timed_out)
+            return Evidence(health=ServiceHealth.BAD, message=message, slows=timed_out)
         case Unknown(message, status, wait):
             away = status == UNAVAILABLE
             return Evidence(
-                health=Strength.BAD,
+                health=ServiceHealth.BAD,
                 slows=away or timed_out,
                 wait=wait,
                 asks_for_pause=away,
@@ -106,35 +110,35 @@ def read_evidence(
 def _of_refusal(refused: Refused, *, is_read: bool) -> Evidence:
     if refused.refusal is Refusal.THROTTLED:
         return Evidence(
-            health=Strength.PRESSED,
+            health=ServiceHealth.OVERLOADED,
             slows=True,
             wait=refused.retry_after,
             asks_for_pause=True,
             message=refused.message,
         )
     return Evidence(
-        health=Strength.GOOD,
+        health=ServiceHealth.GOOD,
         presence=_presence(refused),
-        token=_token(refused, is_read=is_read),
+        token_accepted=_token_accepted(refused, is_read=is_read),
         message=refused.message,
     )
 
 
-def _token(refused: Refused, *, is_read: bool) -> bool | None:
+def _token_accepted(refused: Refused, *, is_read: bool) -> bool | None:
     if refused.refusal is Refusal.UNAUTHORIZED:
         is_about_token = refused.status == UNAUTHORIZED or is_read
         return False if is_about_token else None
-    return True if refused.refusal in PASSED_THE_DOOR else None
+    return True if refused.refusal in IMPLIES_TOKEN_ACCEPTED else None
 
 
 def _presence(refused: Refused) -> Presence:
     if refused.refusal is Refusal.UNAUTHORIZED:
-        return Presence.SILENT  # a gateway asks for the token before it looks
+        return Presence.UNKNOWN  # a gateway asks for the token before it looks
     if refused.refusal is not Refusal.ABSENT:
-        return Presence.THERE
+        return Presence.PRESENT
     said = refused.message.partition(": ")[2].lower().replace("_", " ")
     by_status = refused.status in {METHOD_NOT_ALLOWED, NOT_IMPLEMENTED}
     if by_status or _NO_ENDPOINT.search(said):
-        return Presence.NOT_THERE
+        return Presence.ABSENT
     is_unclear = refused.status in {NOT_FOUND, GONE} and not _NO_TASK.search(said)
-    return Presence.UNCLEAR if is_unclear else Presence.THERE
+    return Presence.UNCLEAR if is_unclear else Presence.PRESENT

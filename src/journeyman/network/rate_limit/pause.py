@@ -1,4 +1,4 @@
-"""What is held back, why, and for how long."""
+"""A pause: why requests wait, and for how long."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,12 +8,12 @@ TICK_SECONDS = 0.001
 
 
 def remaining(until: float, now: float) -> float:
-    """Give the seconds from `now` to `until`: 0, or at least `TICK_SECONDS`."""
+    """Return the seconds from `now` to `until`: 0, or at least `TICK_SECONDS`."""
     return max(until - now, TICK_SECONDS) if until > now else 0.0
 
 
 class Cause(StrEnum):
-    """Why a request is not let go."""
+    """Why a request is not sent now."""
 
     #: The whole service does not answer.
     DOWN = "down"
@@ -24,9 +24,9 @@ class Cause(StrEnum):
     #: The network asked for a pause.
     THROTTLED = "throttled"
     #: This endpoint fails again and again.
-    BROKEN = "broken"
+    FAILING = "failing"
     #: So many requests at once, or in a time, were too many a short while ago.
-    PACED = "paced"
+    LIMITED = "limited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Pause:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RateLimits:
-    """How long a network is spared; all times in seconds."""
+    """How a network is spared; all times in seconds."""
 
     max_retry_after: float = 3600.0
     """The longest wait that a network may ask for."""
     failures: int = 5
-    """So many failures in a row open a breaker."""
+    """So many failures in a row open a circuit breaker."""
     probe_every: float = 60.0
-    """Between two probes of what is broken, or of a token that is refused."""
+    """Between two probes of what is failing, or of a token that is refused."""
     absent_recheck: float = 3600.0
-    """Between two looks for an endpoint that is not there; the first come sooner."""
+    """The longest time between two checks for an absent endpoint."""

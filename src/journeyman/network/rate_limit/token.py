@@ -1,99 +1,106 @@
 """Whether the network accepts our token: doubted after one refusal, then confirmed.
 
-A gateway that restarts refuses good tokens for a moment, so a single refusal only
-lets one private request go at a time. The next refusal confirms it; from then on one
-request a minute asks whether the token works again (contract section 5, rule 6:
+A gateway that restarts refuses good tokens for a moment, so after a single refusal
+private requests are sent one at a time. The next refusal confirms it; from then on one
+request a minute checks whether the token works again (contract section 5, rule 6:
 "Token lifetime and revocation: not shown").
 """
 
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.rate_limit.circuit_breaker import PROBE_WAIT_SECONDS
+from journeyman.network.rate_limit.evidence import Evidence
 from journeyman.network.rate_limit.pause import remaining
 
 CONFIRM_AFTER_SECONDS = 2.0
 """Between a refusal and the request that confirms it."""
 
+_ACTIONS = frozenset(one.name for one in ENDPOINTS if one.changes_state)
 
-class Trust(Enum):
-    """How our token stands."""
 
-    GOOD = auto()
+class TokenStatus(Enum):
+    """What the network thinks of our token."""
+
+    ACCEPTED = auto()
     DOUBTED = auto()
     REJECTED = auto()
 
 
-class TokenStanding:
-    """The standing of one token; all times are on the monotonic clock, in seconds."""
+@dataclass(kw_only=True, eq=False)
+class TokenMonitor:
+    """The status of one token; all times are on the monotonic clock, in seconds."""
 
-    def __init__(self, probe_every: float) -> None:
-        self._probe_every = probe_every
-        self._refused_by: set[str] = set()
-        self._probing = False
-        self._until = 0.0
-        self.trust = Trust.GOOD
-        self.message = ""
-        """What the network said when it last refused."""
+    private: frozenset[str]
+    """The endpoints that take the token."""
+    probe_every: float
+    status: TokenStatus = field(default=TokenStatus.ACCEPTED, init=False)
+    message: str = field(default="", init=False)
+    """What the network said when it last refused."""
+    _refused_by: set[str] = field(default_factory=set, init=False)
+    _is_probing: bool = field(default=False, init=False)
+    _wait_until: float = field(default=0.0, init=False)
 
     def suspect(self, message: str) -> None:
-        """Begin as an earlier run ended, with what it was told: one request asks."""
-        self.trust, self.message = Trust.REJECTED, message
+        """Begin as an earlier run ended, with what it was told: one request checks."""
+        self.status, self.message = TokenStatus.REJECTED, message
 
-    def wait(self, endpoint: str, now: float, *, is_action: bool) -> float:
-        """Give the seconds until a private request may go; 0 when it may now.
-
-        A read that has never refused the token may always go: it tells nothing.
-        """
-        if self.trust is Trust.GOOD or not self._tells(endpoint, is_action=is_action):
+    def wait(self, now: float) -> float:
+        """Return the seconds until the token may be checked; 0 when it may be now."""
+        if self.status is TokenStatus.ACCEPTED:
             return 0.0
-        return PROBE_WAIT_SECONDS if self._probing else remaining(self._until, now)
+        return (
+            PROBE_WAIT_SECONDS if self._is_probing else remaining(self._wait_until, now)
+        )
 
-    def start(self, endpoint: str, *, is_action: bool) -> bool:
-        """Let a private request go; tell whether it is the one that asks."""
-        tells = self._tells(endpoint, is_action=is_action)
-        is_probe = self.trust is not Trust.GOOD and tells
-        self._probing = self._probing or is_probe
-        return is_probe
+    def is_checked_by(self, endpoint: str) -> bool:
+        """Return whether an answer of this endpoint shows if the token is accepted.
 
-    def note(
-        self,
-        endpoint: str,
-        *,
-        accepted: bool | None,
-        now: float,
-        is_probe: bool,
-        is_action: bool,
-    ) -> Trust:
-        """Take an answer into account; give the standing from now on."""
+        A read that has never refused the token does not: it may not look at it.
+        """
+        return endpoint in self.private and (
+            endpoint in _ACTIONS or endpoint in self._refused_by
+        )
+
+    def start(self, endpoint: str) -> bool:
+        """Note that a request is sent; return whether it is the one that checks."""
+        if self.status is TokenStatus.ACCEPTED or not self.is_checked_by(endpoint):
+            return False
+        self._is_probing = True
+        return True
+
+    def record(
+        self, endpoint: str, evidence: Evidence, now: float, *, is_probe: bool
+    ) -> None:
+        """Take an outcome into account."""
         self.abandon(is_probe=is_probe)
-        if accepted and self._tells(endpoint, is_action=is_action):
-            self.trust = Trust.GOOD
-            self._refused_by.clear()
-        elif accepted is False:
+        accepted = evidence.token_accepted
+        if accepted is False and endpoint in self.private:
+            self.message = evidence.message
             self._refuse(endpoint, now, is_probe=is_probe)
+        elif accepted and self.is_checked_by(endpoint):
+            self.status = TokenStatus.ACCEPTED
+            self._refused_by.clear()
         elif is_probe:
             self._pause(now)
-        return self.trust
 
     def abandon(self, *, is_probe: bool) -> None:
-        """Forget a request that nobody waits for any more."""
+        """Forget a request whose end nobody saw."""
         if is_probe:
-            self._probing = False
-
-    def _tells(self, endpoint: str, *, is_action: bool) -> bool:
-        return is_action or endpoint in self._refused_by
+            self._is_probing = False
 
     def _refuse(self, endpoint: str, now: float, *, is_probe: bool) -> None:
         self._refused_by.add(endpoint)
-        if self.trust is Trust.GOOD:
-            self.trust = Trust.DOUBTED
+        if self.status is TokenStatus.ACCEPTED:
+            self.status = TokenStatus.DOUBTED
             self._pause(now)
         elif is_probe:
-            self.trust = Trust.REJECTED
+            self.status = TokenStatus.REJECTED
             self._pause(now)
 
     def _pause(self, now: float) -> None:
-        wait = self._probe_every
-        if self.trust is Trust.DOUBTED:
+        wait = self.probe_every
+        if self.status is TokenStatus.DOUBTED:
             wait = min(wait, CONFIRM_AFTER_SECONDS)
-        self._until = now + wait
+        self._wait_until = now + wait
