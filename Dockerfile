@@ -10,12 +10,12 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=igno
 WORKDIR /build
 
 # Locked dependencies first: an edit of the code does not install them again.
-# With --build-arg LOCK=requirements-llm.lock, the strategy ask_llm can ask a model.
-ARG LOCK=requirements.lock
-COPY requirements.lock requirements-llm.lock requirements-build.lock ./
+# With --build-arg LOCK=requirements/llm.lock, the strategy ask_llm can ask a model.
+ARG LOCK=requirements/run.lock
+COPY requirements requirements
 RUN python -m venv --without-pip /app/venv \
  && pip --python /app/venv/bin/python install --require-hashes -r "$LOCK" \
- && pip install --require-hashes -r requirements-build.lock
+ && pip install --require-hashes -r requirements/build.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY src src

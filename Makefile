@@ -18,14 +18,6 @@ PYTEST_ARGS :=
 PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1) \
 	--maxprocesses=4 --dist=worksteal
 
-# Tests that `make test` leaves to `make endurance`, so that it takes no three minutes.
-ENDURANCE := $(addprefix tests/,cli/test_demo_view.py docs/test_pages.py \
-	e2e/test_demo.py e2e/test_own_sandbox.py e2e/test_sudden_death.py \
-	e2e/test_full_disk.py e2e/test_frozen.py \
-	e2e/test_a_network_that_repeats_the_token.py sandbox/test_fuzz.py \
-	sandbox/test_matrix_in_short.py simulation/test_sweeps.py simulation/test_trial.py \
-	strategies/test_process_containment.py testing/test_plugin.py)
-
 # How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
 # or every so many. Both share their work among so many processes.
 SEEDS := 200
@@ -49,9 +41,8 @@ REQUIRE_PYTHON = "$(PYTHON)" -c '$(PYTHON_CHECK)' 2>/dev/null || \
 
 PIP_FLAGS := -qq --disable-pip-version-check --no-input --root-user-action=ignore
 
-# uv only resolves the locks; it lives apart, since no other target needs it.
-UV_VERSION := 0.13.9
-UV := build/uv-$(UV_VERSION)/bin/uv
+# uv resolves the locks, and installs in seconds what takes pip half a minute.
+UV := $(BIN)/uv
 # A mirror named by UV_DEFAULT_INDEX is respected and never written down. Further
 # places to look are not, since files found there have other hashes.
 UV_COMPILE = env -u UV_INDEX -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS $(UV) pip compile \
@@ -93,11 +84,11 @@ layers: $(VENV)/.installed ## do imports go down only?
 
 .PHONY: test
 test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
-	$(BIN)/pytest $(PYTEST_WORKERS) $(addprefix --ignore=,$(ENDURANCE)) $(PYTEST_ARGS)
+	$(BIN)/pytest $(PYTEST_WORKERS) -m 'not endurance' $(PYTEST_ARGS)
 
 .PHONY: endurance
-endurance: $(VENV)/.installed ## run the tests that take longest: kills, full disks, fuzzing
-	$(BIN)/pytest $(PYTEST_WORKERS) $(ENDURANCE) $(PYTEST_ARGS)
+endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, full disks, fuzzing
+	$(BIN)/pytest $(PYTEST_WORKERS) -m endurance $(PYTEST_ARGS)
 
 .PHONY: browser
 browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed
@@ -143,20 +134,25 @@ generate: $(VENV)/.installed ## write the files that are made from the code
 bench: $(VENV)/.installed ## measure the daemon against a bare client
 	@$(BIN)/python benchmarks/throughput.py
 
+.PHONY: trace
+trace: $(VENV)/.installed ## count the files and calls that one task goes through
+	@$(BIN)/python tools/trace_task.py
+
 .PHONY: picture
 picture: $(VENV)/.installed ## draw the pictures of a real demo for the README
 	$(BIN)/python tools/picture.py
 
 .PHONY: lock
-lock: $(UV) ## resolve the lock files again, keeping the versions they have
-	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements-build.lock -
-	$(UV_COMPILE) --output-file requirements.lock pyproject.toml
-	$(UV_COMPILE) --extra llm --group dev --constraints requirements.lock \
-		--constraints requirements-build.lock --output-file requirements-dev.lock pyproject.toml
-	$(UV_COMPILE) --extra llm --constraints requirements-dev.lock \
-		--output-file requirements-llm.lock pyproject.toml
-	$(UV_COMPILE) --group browser --constraints requirements-dev.lock \
-		--output-file requirements-browser.lock
+lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the versions they have
+	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements/build.lock -
+	echo uv | $(UV_COMPILE) --output-file requirements/uv.lock -
+	$(UV_COMPILE) --output-file requirements/run.lock pyproject.toml
+	$(UV_COMPILE) --extra llm --group dev --constraints requirements/run.lock \
+		--constraints requirements/build.lock --output-file requirements/dev.lock pyproject.toml
+	$(UV_COMPILE) --extra llm --constraints requirements/dev.lock \
+		--output-file requirements/llm.lock pyproject.toml
+	$(UV_COMPILE) --group browser --constraints requirements/dev.lock \
+		--output-file requirements/browser.lock
 
 .PHONY: upgrade
 upgrade: ## resolve the lock files to the newest allowed versions
@@ -175,23 +171,21 @@ clean: ## remove all that make has made, .venv too
 	find $(wildcard $(CODE)) -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Each stamp is touched last, so an interrupted set-up is done again from its start.
-$(VENV)/.dependencies: requirements-dev.lock
+# uv does not read pip's configuration: where it reaches no index, pip installs.
+$(VENV)/.dependencies: requirements/dev.lock requirements/uv.lock
 	@$(REQUIRE_PYTHON)
-	@echo 'Setting up $(VENV) with $(PYTHON) (about a minute, once) ...'
+	@echo 'Setting up $(VENV) with $(PYTHON) (seconds, or a minute; once) ...'
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/uv.lock
+	@$(UV) pip install --quiet --no-config --python $(BIN)/python \
+		--require-hashes -r requirements/dev.lock 2>/dev/null || \
+	$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/dev.lock
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.dependencies
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.browser: requirements-browser.lock $(VENV)/.installed
-	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements-browser.lock
+$(VENV)/.browser: requirements/browser.lock $(VENV)/.installed
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/browser.lock
 	@touch $@
-
-$(UV):
-	@$(REQUIRE_PYTHON)
-	@echo 'Setting up uv $(UV_VERSION) in build (once) ...'
-	@$(PYTHON) -m venv --clear $(@D)/..
-	@$(@D)/python -m pip install $(PIP_FLAGS) 'uv==$(UV_VERSION)'

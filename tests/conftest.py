@@ -1,13 +1,13 @@
-"""What every test shares: asyncio as the backend, and a clean environment."""
+"""What every test shares: a clean environment."""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+from journeyman.journal.journal import Journal
+from journeyman.testing import FakeClock
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +15,17 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith("JOURNEYMAN_"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def journal_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty journal with all its tables: a copy costs a tenth of a new one."""
+    path = tmp_path_factory.mktemp("template") / "journal.db"
+    Journal(path, FakeClock().now).close()
+    return path
+
+
+@pytest.fixture
+def journal_path(tmp_path: Path, journal_template: Path) -> Path:
+    """Where a test finds a journal of its own, still empty."""
+    return Path(shutil.copy(journal_template, tmp_path / "journal.db"))

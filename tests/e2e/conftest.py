@@ -81,7 +81,7 @@ class Network:
 
     async def books(self) -> dict[str, Any]:
         async with httpx.AsyncClient(trust_env=False) as client:
-            response = await client.get(f"{self.base_url}/sandbox/books")
+            response = await client.get(f"{self.base_url}/sandbox/ledger")
             return dict(response.raise_for_status().json())
 
     async def newcomers(self) -> list[dict[str, Any]]:

@@ -6,6 +6,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.endurance
+
 Start = Callable[..., Awaitable[Any]]
 
 

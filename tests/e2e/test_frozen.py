@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from anyio.abc import Process
 from tests.e2e.conftest import Network, Remains
+
+pytestmark = pytest.mark.endurance
 
 Start = Callable[..., Awaitable[Any]]
 

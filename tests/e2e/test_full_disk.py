@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
+
+pytestmark = pytest.mark.endurance
 
 Start = Callable[..., Awaitable[Any]]
 

@@ -7,6 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
+pytestmark = pytest.mark.endurance
+
 Start = Callable[..., Awaitable[Any]]
 
 

@@ -10,13 +10,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 LOCKS = (
-    "requirements.lock",
-    "requirements-dev.lock",
-    "requirements-build.lock",
-    "requirements-browser.lock",
-    "requirements-llm.lock",
+    "requirements/run.lock",
+    "requirements/dev.lock",
+    "requirements/build.lock",
+    "requirements/uv.lock",
+    "requirements/browser.lock",
+    "requirements/llm.lock",
 )
-SHIPPED = ("requirements.lock", "requirements-build.lock", "requirements-llm.lock")
+SHIPPED = ("requirements/run.lock", "requirements/build.lock", "requirements/llm.lock")
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)( ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -58,7 +59,7 @@ def test_the_runtime_lock_answers_every_dependency_of_the_project(
 ) -> None:
     wanted = pyproject["project"]["dependencies"]
 
-    assert unmet(wanted, pins(root / "requirements.lock")) == []
+    assert unmet(wanted, pins(root / "requirements/run.lock")) == []
 
 
 def test_the_development_lock_answers_the_project_and_its_dev_group(
@@ -68,7 +69,7 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
         pyproject["project"]["dependencies"] + pyproject["dependency-groups"]["dev"]
     )
 
-    assert unmet(wanted, pins(root / "requirements-dev.lock")) == []
+    assert unmet(wanted, pins(root / "requirements/dev.lock")) == []
 
 
 def test_the_lock_for_language_models_answers_the_project_and_its_extra(
@@ -77,7 +78,7 @@ def test_the_lock_for_language_models_answers_the_project_and_its_extra(
     project = pyproject["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["llm"]
 
-    assert unmet(wanted, pins(root / "requirements-llm.lock")) == []
+    assert unmet(wanted, pins(root / "requirements/llm.lock")) == []
 
 
 def test_the_browser_lock_answers_its_group(
@@ -85,7 +86,7 @@ def test_the_browser_lock_answers_its_group(
 ) -> None:
     wanted = pyproject["dependency-groups"]["browser"]
 
-    assert unmet(wanted, pins(root / "requirements-browser.lock")) == []
+    assert unmet(wanted, pins(root / "requirements/browser.lock")) == []
 
 
 def test_the_build_lock_answers_the_build_system(
@@ -93,12 +94,12 @@ def test_the_build_lock_answers_the_build_system(
 ) -> None:
     wanted = pyproject["build-system"]["requires"]
 
-    assert unmet(wanted, pins(root / "requirements-build.lock")) == []
+    assert unmet(wanted, pins(root / "requirements/build.lock")) == []
 
 
 @pytest.mark.parametrize("lock", SHIPPED)
 def test_what_is_tested_is_what_is_shipped(root: Path, lock: str) -> None:
-    tested = pins(root / "requirements-dev.lock")
+    tested = pins(root / "requirements/dev.lock")
 
     shipped = pins(root / lock)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 MAKE = shutil.which("make")
+LOCKS = ("requirements/dev.lock", "requirements/uv.lock")
 pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not installed")
 
 # Stands in for python3: it makes an environment whose pip writes down its call and
@@ -41,8 +42,9 @@ def make(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def project(root: Path, tmp_path: Path) -> Path:
     """A folder with the Makefile, what it depends on, and a stand-in for Python."""
-    for name in ("Makefile", "pyproject.toml", "requirements-dev.lock"):
-        shutil.copy(root / name, tmp_path)
+    (tmp_path / "requirements").mkdir()
+    for name in ("Makefile", "pyproject.toml", *LOCKS):
+        shutil.copy(root / name, tmp_path / name)
     python = tmp_path / "python"
     python.write_text(FAKE_PYTHON, encoding="utf-8")
     python.chmod(0o755)
@@ -104,7 +106,7 @@ def test_a_finished_set_up_is_not_done_again(project: Path) -> None:
 
 def test_a_changed_lock_makes_the_environment_anew(project: Path) -> None:
     setup(project)
-    lock = project / "requirements-dev.lock"
+    lock = project / "requirements/dev.lock"
     later = (project / "env" / ".installed").stat().st_mtime + 10
     os.utime(lock, (later, later))
 
@@ -121,9 +123,25 @@ def test_set_up_installs_by_hash_only(project: Path) -> None:
         for line in (project / "calls").read_text(encoding="utf-8").splitlines()
         if "-m pip" in line
     ]
-    assert len(installs) == 2
-    assert "--require-hashes -r requirements-dev.lock" in installs[0]
-    assert "--no-deps --no-build-isolation" in installs[1]
+    assert len(installs) == 3
+    assert "--require-hashes -r requirements/uv.lock" in installs[0]
+    assert "--require-hashes -r requirements/dev.lock" in installs[1]
+    assert "--no-deps --no-build-isolation" in installs[2]
+
+
+def test_where_uv_works_pip_installs_nothing_else(project: Path) -> None:
+    python = project / "python"
+    said = '#!/bin/sh\\necho uv "$*" >> calls\\n'
+    uv = f"printf '{said}' > env/bin/uv; chmod +x env/bin/uv"
+    python.write_text(
+        FAKE_PYTHON.replace("env/bin/python ;;", f"env/bin/python; {uv} ;;")
+    )
+
+    setup(project)
+
+    assert calls(project, "uv pip install") == 1
+    assert calls(project, "--require-hashes -r requirements/dev.lock") == 1
+    assert calls(project, "-m pip") == 2
 
 
 def test_ci_fails_when_the_gate_fails_and_says_what_ran_when_it_passes(
