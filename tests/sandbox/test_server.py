@@ -1,5 +1,6 @@
 """The sandbox over real HTTP: races, ports, signals, restarts."""
 
+import json
 import signal
 import socket
 import sqlite3
@@ -11,19 +12,11 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from journeyman.sandbox import SandboxError, SandboxOptions, serve, serving
+from journeyman.sandbox import SandboxError, SandboxOptions, serving
 
 JOIN = "/functions/v1/create-free-agent-public"
 CLAIM = "/functions/v1/claim-task-public"
 DISCOVER = "/functions/v1/get-marketplace-tasks"
-SERVE = """
-import sys
-from pathlib import Path
-from journeyman.sandbox import SandboxOptions, serve
-options = SandboxOptions(data=Path(sys.argv[1]), tasks=5)
-serve(options, port=0, on_ready=lambda url: print(url, flush=True))
-print("stopped", flush=True)
-"""
 
 
 async def new_token(client: httpx.AsyncClient) -> dict[str, str]:
@@ -83,12 +76,13 @@ async def test_a_body_that_is_too_large_is_told_so_over_tcp() -> None:
     assert answer.status_code == 413
 
 
-def test_a_taken_port_is_told_with_what_to_do() -> None:
+async def test_a_taken_port_is_told_with_what_to_do() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
         with pytest.raises(SandboxError) as caught:
-            serve(SandboxOptions(tasks=0), "127.0.0.1", port)
+            async with serving(SandboxOptions(tasks=0), "127.0.0.1", port):
+                pass
 
     assert caught.value.problem == f"port {port} on 127.0.0.1 is taken"
     assert "another port" in caught.value.fix
@@ -97,9 +91,12 @@ def test_a_taken_port_is_told_with_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("host", "port"), [("127.0.0.1", 70_000), ("192.0.2.1", 0), ("no.invalid", 0)]
 )
-def test_an_address_that_cannot_be_listened_on_is_told(host: str, port: int) -> None:
+async def test_an_address_that_cannot_be_listened_on_is_told(
+    host: str, port: int
+) -> None:
     with pytest.raises(SandboxError) as caught:
-        serve(SandboxOptions(tasks=0), host, port)
+        async with serving(SandboxOptions(tasks=0), host, port):
+            pass
 
     assert str(port) in caught.value.problem
     assert caught.value.fix
@@ -109,7 +106,9 @@ def test_an_address_that_cannot_be_listened_on_is_told(host: str, port: int) -> 
 def test_a_signal_stops_it_cleanly_and_a_restart_continues(
     stop: signal.Signals, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", SERVE, str(tmp_path / "sandbox.db")]
+    options = ["--json", "--port", "0", "--tasks", "5"]
+    command = [sys.executable, "-m", "journeyman", "sandbox", *options]
+    command += ["--data", str(tmp_path / "sandbox.db")]
     headers: dict[str, str] = {}
     seen = []
     for _ in range(2):
@@ -118,14 +117,15 @@ def test_a_signal_stops_it_cleanly_and_a_restart_continues(
         ) as process:
             assert process.stdout is not None
             assert process.stderr is not None
-            with httpx.Client(base_url=process.stdout.readline().strip()) as client:
+            base_url = json.loads(process.stdout.readline())["base_url"]
+            with httpx.Client(base_url=base_url) as client:
                 if not headers:
                     token = client.post(JOIN, json={}).json()["access_token"]
                     headers = {"Authorization": f"Bearer {token}"}
                 seen.append(client.get(DISCOVER, headers=headers).json()["tasks"])
                 process.send_signal(stop)
                 assert process.wait(timeout=20) == 0, process.stderr.read()
-            assert process.stdout.read() == "stopped\n"
+            assert process.stdout.read() == ""
             assert process.stderr.read() == ""
 
     assert seen[0] == seen[1]

@@ -4,7 +4,7 @@ It imports nothing of the agent, so that one misreading of the contract cannot h
 in both.
 """
 
-from journeyman.sandbox.app import create_app, serve, serving
+from journeyman.sandbox.app import create_app, serving
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.options import SandboxOptions, load_options
 from journeyman.sandbox.store import SandboxEnvironment
@@ -15,6 +15,5 @@ __all__ = [
     "SandboxOptions",
     "create_app",
     "load_options",
-    "serve",
     "serving",
 ]

@@ -2,9 +2,8 @@
 
 import asyncio
 import errno
-import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -31,7 +30,6 @@ _BACKLOG = 2048
 _LAST_PORT = 65535
 _GRACE_SECONDS = 3
 """How long requests in flight may take when it stops."""
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def create_app(
@@ -86,7 +84,7 @@ class _Connection(H11Protocol):
     """A connection that a request can ask to be closed."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn narrows it
-        """Tell requests how to close it."""
+        """Make the function that closes it known to requests."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, CLOSE_CONNECTION: transport.close}
 
@@ -118,31 +116,16 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve(
-    options: SandboxOptions,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    on_ready: Callable[[str], None] = lambda _base_url: None,
-) -> None:
-    """Serve until SIGINT or SIGTERM, then return.
-
-    `on_ready` is called once, with the base address, when requests are answered.
-    Port 0 means any free port.
-
-    Raises:
-        SandboxError: the address cannot be listened on, or the data cannot be used.
-    """
-    anyio.run(_serve_until_signal, options, host, port, on_ready)
-
-
 @asynccontextmanager
 async def serving(
     options: SandboxOptions, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[str]:
     """Serve inside a running event loop; yield the base address.
 
+    Port 0 means any free port.
+
     Raises:
-        SandboxError: as `serve` does.
+        SandboxError: the address cannot be listened on, or the data cannot be used.
     """
     with _listener(host, port) as listener:
         base_url = options.base_url or _address(host, listener)
@@ -154,19 +137,6 @@ async def serving(
                 yield base_url
             finally:
                 server.should_exit = True
-
-
-async def _serve_until_signal(
-    options: SandboxOptions,
-    host: str,
-    port: int,
-    on_ready: Callable[[str], None],
-) -> None:
-    with anyio.open_signal_receiver(*_STOP_SIGNALS) as signals:
-        async with serving(options, host, port) as base_url:
-            on_ready(base_url)
-            async for _signal in signals:
-                break
 
 
 def _listener(host: str, port: int) -> socket.socket:

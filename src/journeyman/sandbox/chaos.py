@@ -70,7 +70,7 @@ class ChaosMiddleware:
             await request.refuse_token()
         elif self._random.random() < self._rate:
             (fault,) = self._random.choices(self._faults, self._weights)
-            await request.meet(fault)
+            await request.inject(fault)
         else:
             await request.pass_on()
 
@@ -100,8 +100,8 @@ class _Request:
     expired: dict[bytes, datetime] = field(repr=False)
     """Until when which `Authorization` is refused."""
 
-    async def meet(self, fault: Fault) -> None:
-        """Let a fault happen."""
+    async def inject(self, fault: Fault) -> None:
+        """Inject a fault."""
         match fault:
             case "latency":
                 seconds = self.random.uniform(*_LATENCY_SECONDS)

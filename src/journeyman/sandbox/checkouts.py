@@ -144,19 +144,11 @@ def _require_price(order: Order, product: Product) -> None:
 
 
 def _insert(state: State, session: str, order: Order, product: Product) -> None:
+    *details, label = order
     state.db.execute(
-        "INSERT INTO checkouts (session, agent_id, plan, price_id, label, credits,"
-        " cents, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            session,
-            order.agent_id,
-            order.plan,
-            order.price_id,
-            order.product_label or product.label,
-            order.requested_credits,
-            order.amount_cents,
-            state.now(),
-        ),
+        "INSERT INTO checkouts (session, agent_id, plan, price_id, credits, cents,"
+        " label, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (session, *details, label or product.label, state.now()),
     )
 
 

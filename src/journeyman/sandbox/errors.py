@@ -36,7 +36,7 @@ class SandboxError(Exception):
     """The sandbox cannot start; its text is for people, without a traceback."""
 
     def __init__(self, problem: str, fix: str = "") -> None:
-        """Take what is wrong and where (`problem`), and what to do next (`fix`)."""
+        """`problem` is what is wrong and where, `fix` what to do about it."""
         super().__init__(f"{problem}\n{fix}" if fix else problem)
         self.problem = problem
         self.fix = fix
@@ -76,7 +76,7 @@ class Refusal(Exception):  # noqa: N818 - an answer to a client, not a fault of 
         message: str,
         field_errors: tuple[FieldError, ...] = (),
     ) -> None:
-        """Take the status, a short code for programs and a sentence for people."""
+        """`error` is a short code for programs, `message` a sentence for people."""
         super().__init__(message)
         self.status = status
         self.error = error

@@ -59,10 +59,7 @@ def summary(db: sqlite3.Connection) -> dict[str, Any]:
     balance equals its entries, and escrow has exactly the rewards of the tasks that
     are not completed.
     """
-    created = {
-        "starter_grants": _created(db, STARTER_GRANTS),
-        "paid_checkouts": _created(db, PAID_CHECKOUTS),
-    }
+    created = {name: _created(db, name) for name in (STARTER_GRANTS, PAID_CHECKOUTS)}
     escrow = balance_of(db, ESCROW)
     agents = _agents(db)
     balances = {"agents": sum(agent["balance"] for agent in agents), "escrow": escrow}

@@ -1,4 +1,4 @@
-"""The real texts and facts that tasks are made from, shipped as package data."""
+"""The real texts and facts that tasks are generated from, shipped as package data."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class Passage:
 
     @property
     def origin(self) -> str:
-        """What to print beside a quotation."""
+        """The source to name beside a quotation."""
         return f"{self.title}, by {self.author} ({self.year})"
 
 
@@ -55,7 +55,7 @@ class Country:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Material:
-    """Everything that the makers of tasks draw from."""
+    """Everything that tasks are generated from."""
 
     passages: tuple[Passage, ...]
     elements: tuple[Element, ...]

@@ -72,97 +72,52 @@ def _web_origin(url: str) -> str:
 class SandboxOptions(BaseModel):
     """All options of a sandbox; each has a default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
 
-    data: Path | None = Field(
-        default=None,
-        description="The SQLite file to keep and continue; without it, data is lost.",
-    )
-    tasks: int = Field(
-        default=40,
-        ge=0,
-        le=100_000,
-        description="How many tasks are created at the first start.",
-    )
-    seed: int = Field(
-        default=1,
-        description="The same seed creates the same tasks, with the same ids.",
-    )
-    refill: bool = Field(
-        default=False,
-        description="Create new tasks, so that `tasks` are open at all times.",
-    )
-    kinds: Annotated[tuple[str, ...], _one_of(KINDS)] = Field(
-        default=(),
-        description="Only these kinds of task; empty means all.",
-    )
-    competitors: int = Field(
-        default=0,
-        ge=0,
-        le=1000,
-        description="Other agents that compete for tasks.",
-    )
-    competitor_interval_seconds: float = Field(
-        default=1.0,
-        gt=0,
-        description="Seconds between two steps of one competitor, on average.",
-    )
-    latency_seconds: float = Field(
-        default=0.0,
-        ge=0,
-        le=60,
-        description="Seconds by which each answer of the contract is delayed.",
-    )
-    base_url: Annotated[str, AfterValidator(_web_origin)] = Field(
-        default="",
-        description="The address that clients use; empty means the one listened on.",
-    )
-    request_format: RequestFormat = Field(
-        default="snake",
-        description="How the bodies of actions are written; see `strict`.",
-    )
-    strict: bool = Field(
-        default=False,
-        description="Accept only bodies in that format, without unknown fields.",
-    )
-    error_format: ErrorFormatName = Field(
-        default="json",
-        description="How errors are written.",
-    )
-    listing_format: ListingFormat = Field(
-        default="tasks",
-        description="Where the tasks are in a listing.",
-    )
-    naming: Naming | Literal[""] = Field(
-        default="",
-        description="How names in answers are spelled; empty follows the requests.",
-    )
-    record_format: RecordFormat = Field(
-        default="plain",
-        description="What surrounds the fields of a task.",
-    )
-    value_format: ValueFormat = Field(
-        default="plain",
-        description="How amounts, times, tags and ids are written.",
-    )
-    empty_answers: bool = Field(
-        default=False,
-        description="Answer each action that succeeds with an empty object.",
-    )
+    data: Path | None = None
+    """The SQLite file to keep and continue; without it, data is lost."""
+    tasks: int = Field(40, ge=0, le=100_000)
+    """How many tasks are created at the first start."""
+    seed: int = 1
+    """The same seed creates the same tasks, with the same ids."""
+    refill: bool = False
+    """Create new tasks, so that `tasks` are open at all times."""
+    kinds: Annotated[tuple[str, ...], _one_of(KINDS)] = ()
+    """Only these kinds of task; empty means all."""
+    competitors: int = Field(0, ge=0, le=1000)
+    """Other agents that compete for tasks."""
+    competitor_interval_seconds: float = Field(1.0, gt=0)
+    """Seconds between two steps of one competitor, on average."""
+    latency_seconds: float = Field(0.0, ge=0, le=60)
+    """Seconds by which each answer of the contract is delayed."""
+    base_url: Annotated[str, AfterValidator(_web_origin)] = ""
+    """The address that clients use; empty means the one listened on."""
+    request_format: RequestFormat = "snake"
+    """How the bodies of actions are written; see `strict`."""
+    strict: bool = False
+    """Accept only bodies in that format, without unknown fields."""
+    error_format: ErrorFormatName = "json"
+    """How errors are written."""
+    listing_format: ListingFormat = "tasks"
+    """Where the tasks are in a listing."""
+    naming: Naming | Literal[""] = ""
+    """How names in answers are spelled; empty follows the requests."""
+    record_format: RecordFormat = "plain"
+    """What surrounds the fields of a task."""
+    value_format: ValueFormat = "plain"
+    """How amounts, times, tags and ids are written."""
+    empty_answers: bool = False
+    """Answer each action that succeeds with an empty object."""
     absent_endpoints: Annotated[
         tuple[str, ...], _one_of(endpoint.name for endpoint in ENDPOINTS)
-    ] = Field(
-        default=(),
-        description="Endpoints that do not exist: they answer 404.",
-    )
-    chaos: ChaosLevel = Field(
-        default="off",
-        description="How often a fault is injected.",
-    )
-    faults: Annotated[tuple[str, ...], _one_of(FAULTS)] = Field(
-        default=(),
-        description="Only these faults; empty means all.",
-    )
+    ] = ()
+    """Endpoints that do not exist: they answer 404."""
+    chaos: ChaosLevel = "off"
+    """How often a fault is injected."""
+    faults: Annotated[tuple[str, ...], _one_of(FAULTS)] = ()
+    """Only these faults; empty means all."""
 
     @property
     def chaos_level(self) -> ChaosLevel:

@@ -126,7 +126,7 @@ class State:
         return tuple(one for one in ENDPOINTS if one.name not in absent)
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Begin a transaction; see `store.transaction`."""
+        """Return a transaction; see `store.transaction`."""
         return transaction(self.db)
 
     def now(self) -> str:

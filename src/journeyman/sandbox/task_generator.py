@@ -133,9 +133,9 @@ def _add_posters(state: State) -> None:
 
 
 def _fund(state: State, poster: str, needed: int) -> None:
-    """Let a poster buy the credits that it lacks, by an ordinary checkout.
+    """Buy the credits that a poster lacks, by an ordinary checkout.
 
-    It does not spend its starter credits, so that each poster has bought once.
+    A poster does not spend its starter credits, so that each poster has bought once.
     """
     available = ledger.balance_of(state.db, poster) - ledger.STARTER_CREDITS
     missing = needed - available

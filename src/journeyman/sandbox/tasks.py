@@ -84,7 +84,7 @@ def post(state: State, new: NewTask) -> dict[str, Any]:
 
 
 def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
-    """Give an open task to one agent; a repeat by that agent changes nothing."""
+    """Assign an open task to one agent; a repeat by that agent changes nothing."""
     task = _task(state, task_id)
     if task["poster"] == agent_id:
         raise Refusal(HTTPStatus.FORBIDDEN, "own_task", "this is your own task")

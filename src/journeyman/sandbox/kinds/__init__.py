@@ -1,4 +1,4 @@
-"""The kinds of task that the sandbox makes, a module for each family.
+"""The kinds of task that the sandbox generates, a module for each family.
 
 What is asked and what is accepted is written in docs/reference/sandbox-tasks.md.
 """
@@ -9,33 +9,19 @@ from types import MappingProxyType
 from journeyman.sandbox.kinds import (
     arithmetic,
     checksums,
+    data,
     dates,
-    extraction,
     hyperlinks,
     people,
-    summary,
-    tables,
-    words,
+    texts,
 )
-from journeyman.sandbox.kinds.kind import Draft, Fields, Kind, WrongAnswerError
+from journeyman.sandbox.kinds.kind import Kind
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         kind.name: kind
-        for family in (
-            words,
-            summary,
-            tables,
-            extraction,
-            arithmetic,
-            checksums,
-            hyperlinks,
-            dates,
-            people,
-        )
+        for family in (texts, data, arithmetic, checksums, hyperlinks, dates, people)
         for kind in family.KINDS
     },
 )
 """All kinds by name, in the order of the documentation."""
-
-__all__ = ["KINDS", "Draft", "Fields", "Kind", "WrongAnswerError"]

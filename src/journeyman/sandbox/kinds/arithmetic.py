@@ -101,11 +101,4 @@ def _check_arithmetic(_input: Fields, answer: Answer, result: object) -> None:
         )
 
 
-KINDS = (
-    Kind(
-        name="arithmetic",
-        tags=("math",),
-        make=_make_arithmetic,
-        check=_check_arithmetic,
-    ),
-)
+KINDS = (Kind("arithmetic", ("math",), _make_arithmetic, _check_arithmetic),)

@@ -1,6 +1,6 @@
 """Checksums of texts.
 
-CRC-32 (IEEE 802.3) and Adler-32 (RFC 1950) are worked out here bit by bit and byte
+CRC-32 (IEEE 802.3) and Adler-32 (RFC 1950) are computed here bit by bit and byte
 by byte; the digests come from hashlib, which no hand-written copy would better.
 """
 
@@ -83,11 +83,4 @@ def _check_checksum(task_input: Fields, answer: Answer, result: object) -> None:
         )
 
 
-KINDS = (
-    Kind(
-        name="checksum",
-        tags=("text", "checksum"),
-        make=_make_checksum,
-        check=_check_checksum,
-    ),
-)
+KINDS = (Kind("checksum", ("text", "checksum"), _make_checksum, _check_checksum),)

@@ -146,16 +146,6 @@ def _check_calendar(task_input: Fields, answer: Answer, result: object) -> None:
 
 
 KINDS = (
-    Kind(
-        name="date_zone",
-        tags=("dates", "zones"),
-        make=_make_zone,
-        check=_check_zone,
-    ),
-    Kind(
-        name="date_calendar",
-        tags=("dates", "calendars"),
-        make=_make_calendar,
-        check=_check_calendar,
-    ),
+    Kind("date_zone", ("dates", "zones"), _make_zone, _check_zone),
+    Kind("date_calendar", ("dates", "calendars"), _make_calendar, _check_calendar),
 )

@@ -120,11 +120,4 @@ def _check_links(_input: Fields, answer: Answer, result: object) -> None:
     require_same(list(read_strings(result)), answer)
 
 
-KINDS = (
-    Kind(
-        name="links",
-        tags=("html", "links"),
-        make=_make_links,
-        check=_check_links,
-    ),
-)
+KINDS = (Kind("links", ("html", "links"), _make_links, _check_links),)

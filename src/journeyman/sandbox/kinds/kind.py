@@ -1,4 +1,4 @@
-"""What a kind of task is: a maker of tasks, and a check of the results."""
+"""What a kind of task is: it creates tasks, and checks the results."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from journeyman.sandbox.material import Material
 
@@ -17,12 +17,12 @@ Answer: TypeAlias = Any
 
 
 class WrongAnswerError(Exception):
-    """A result is not what the task asked for; the text says how, not what is."""
+    """A result is wrong; the text does not reveal the right answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """A task that was made and not yet posted."""
+    """A task that is not yet posted."""
 
     title: str
     description: str
@@ -30,20 +30,19 @@ class Draft:
     reward: int
     """In credits, by effort."""
     answer: Answer
-    """The right answer, worked out while the task was made; never shown."""
+    """The right answer, computed when the task is created; never shown."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind of task."""
 
     name: str
     tags: tuple[str, ...]
     make: Callable[[Random, Material], Draft]
     check: Callable[[Fields, Answer, object], None]
-    """Look at (input, right answer, result); raises WrongAnswerError."""
+    """Check (input, right answer, result); raise WrongAnswerError."""
     for_people: bool = False
-    """Work that no program's answer is accepted for."""
+    """Work for which no result of a program is accepted."""
 
 
 def read_number(result: object) -> Fraction:
@@ -111,7 +110,7 @@ def require_same(values: list[Any], expected: list[Any]) -> None:
 
 
 def same_json(one: object, other: object) -> bool:
-    """Tell whether two JSON values are equal; true is not 1, and 1 is 1.0."""
+    """Return whether two JSON values are equal; true is not 1, and 1 is 1.0."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):

@@ -40,17 +40,11 @@ def _check(_input: Fields, _answer: Answer, _result: object) -> None:
 
 KINDS = (
     Kind(
-        name="translation",
-        tags=("text", "translation"),
-        make=_make_translation,
-        check=_check,
+        "translation",
+        ("text", "translation"),
+        _make_translation,
+        _check,
         for_people=True,
     ),
-    Kind(
-        name="drawing",
-        tags=("image",),
-        make=_make_drawing,
-        check=_check,
-        for_people=True,
-    ),
+    Kind("drawing", ("image",), _make_drawing, _check, for_people=True),
 )
