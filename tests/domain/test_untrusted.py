@@ -19,10 +19,10 @@ def test_the_free_text_of_a_task_is_marked_as_untrusted() -> None:
 def test_it_can_be_shown_without_moving_a_cursor_or_a_line() -> None:
     text = UntrustedText("two\n\tlines\x1b[2J\u202e \U000e0041\ud800 häh")
 
-    shown = text.neutral()
+    shown = text.escaped()
 
     assert shown == "two\n\tlines\\x1b[2J\\u202e \\U000e0041\\ud800 häh"
-    assert UntrustedText("plain").neutral() == "plain"
+    assert UntrustedText("plain").escaped() == "plain"
 
 
 def test_a_text_cannot_close_the_fence_that_it_is_put_into() -> None:

@@ -46,7 +46,7 @@ LIMITS = Limits(
     topup_per_day_cents=500,
     topup_per_month_cents=2000,
 )
-RULES = PostingRules(base_url="https://network", enabled=True, look_at_first=False)
+RULES = PostingRules(base_url="https://network", enabled=True, verify_first=False)
 
 
 def posted(
@@ -150,8 +150,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def journal(tmp_path: Path, clock: FakeClock) -> Iterator[Journal]:
-    with Journal(tmp_path / "journal.db", clock.now) as opened:
+def journal(journal_path: Path, clock: FakeClock) -> Iterator[Journal]:
+    with Journal(journal_path, clock.now) as opened:
         with opened.tx("starter"):
             book_starter(opened.ledger, None)
         yield opened

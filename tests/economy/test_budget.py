@@ -6,7 +6,7 @@ import pytest
 from tests.economy.conftest import LIMITS, Economy, new_task, posted
 
 from journeyman.domain.errors import UsageError
-from journeyman.economy.budget import Limits, OverBudget, standing
+from journeyman.economy.budget import Limits, OverBudget, usage
 from journeyman.economy.posting import Accepted
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import SpendState
@@ -113,8 +113,8 @@ async def test_a_refused_post_does_not_weigh_on_the_day(economy: Economy) -> Non
     done = await economy.posting.post(new_task(25))
     assert isinstance(done, Accepted)
     with economy.journal.tx("released"):
-        economy.journal.spends.settle(done.spend_id, SpendState.RELEASED)
+        economy.journal.spends.move(done.spend_id, SpendState.RELEASED)
 
-    at = standing(economy.journal, economy.clock.now())
+    at = usage(economy.journal, economy.clock.now())
 
-    assert (at.posts_today, at.spent_today, at.held) == (0, 0, 0)
+    assert (at.posts_today, at.spent_today, at.reserved) == (0, 0, 0)

@@ -22,7 +22,7 @@ from journeyman.economy.posting import Accepted, NotAccepted
 from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
 
-CAREFUL = replace(RULES, look_at_first=True)
+CAREFUL = replace(RULES, verify_first=True)
 OURS = Task(id=TaskId("task-1"), title="Count", reward=5)
 
 
@@ -40,7 +40,7 @@ async def test_a_second_post_waits_until_a_listing_shows_the_first(
     refused = await economy.posting.post(new_task())
 
     assert isinstance(refused, OverBudget)
-    assert refused.setting == "posting.look_at_first"
+    assert refused.setting == "posting.verify_first"
     assert "post_1" in refused.message
     assert len(economy.network.posts) == 1
     assert economy.log.names.count("post.first_unseen") == 1

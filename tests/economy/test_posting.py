@@ -1,4 +1,4 @@
-"""A post is held before it leaves, sent once, and settled by its answer."""
+"""A post is reserved before it leaves, sent once, and settled by its answer."""
 
 import anyio
 import pytest
@@ -14,7 +14,7 @@ from tests.economy.conftest import (
 
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId, Task, TaskId
-from journeyman.economy.budget import OverBudget, standing
+from journeyman.economy.budget import OverBudget, usage
 from journeyman.economy.posting import Accepted, NotAccepted
 from journeyman.journal.spends import Spend, SpendState
 from journeyman.network.receipts import Posted
@@ -25,16 +25,18 @@ def spend_of(economy: Economy) -> Spend:
     return spend
 
 
-def held(economy: Economy) -> int:
-    return standing(economy.journal, economy.clock.now()).held
+def reserved(economy: Economy) -> int:
+    return usage(economy.journal, economy.clock.now()).reserved
 
 
-async def test_the_hold_is_on_disk_before_the_request_leaves(economy: Economy) -> None:
+async def test_the_reservation_is_on_disk_before_the_request_leaves(
+    economy: Economy,
+) -> None:
     economy.network.post_answers.append(posted())
 
     await economy.posting.post(new_task())
 
-    assert economy.network.states_when_called == [["held"]]
+    assert economy.network.states_when_called == [["reserved"]]
 
 
 async def test_an_accepted_post_is_booked_and_known_as_ours(economy: Economy) -> None:
@@ -44,7 +46,7 @@ async def test_an_accepted_post_is_booked_and_known_as_ours(economy: Economy) ->
 
     assert done == Accepted(SpendId("post_1"), TaskId("task-9"))
     assert spend_of(economy).state is SpendState.SETTLED
-    assert (economy.balance, held(economy)) == (95, 0)
+    assert (economy.balance, reserved(economy)) == (95, 0)
     (entry,) = economy.journal.ledger.recent(1)
     assert (entry.key, entry.amount, entry.strategy) == ("spent:post_1", -5, "poster")
     assert economy.journal.spends.is_our_post(Task(id=TaskId("task-9")))
@@ -68,11 +70,11 @@ async def test_what_was_certainly_not_done_is_given_back(
 
     assert isinstance(done, NotAccepted)
     assert spend_of(economy).state is SpendState.RELEASED
-    assert (economy.balance, held(economy)) == (100, 0)
+    assert (economy.balance, reserved(economy)) == (100, 0)
     assert economy.log.names == ["post.refused"]
 
 
-async def test_a_lost_answer_stays_held_counts_and_is_not_sent_again(
+async def test_a_lost_answer_stays_reserved_counts_and_is_not_sent_again(
     economy: Economy,
 ) -> None:
     economy.network.post_answers.append(UNKNOWN)
@@ -82,8 +84,8 @@ async def test_a_lost_answer_stays_held_counts_and_is_not_sent_again(
 
     assert isinstance(done, NotAccepted)
     assert spend_of(economy).state is SpendState.UNKNOWN
-    assert (economy.balance, held(economy)) == (100, 25)
-    at = standing(economy.journal, economy.clock.now())
+    assert (economy.balance, reserved(economy)) == (100, 25)
+    at = usage(economy.journal, economy.clock.now())
     assert (at.available, at.spent_today, at.posts_today) == (75, 25, 1)
     assert len(economy.network.posts) == 1
     assert economy.log.names == ["post.unknown"]
@@ -111,7 +113,7 @@ async def test_two_posts_at_once_cannot_break_a_limit_together(
     assert len(economy.network.posts) == 2
 
 
-async def test_a_post_that_a_kill_interrupted_stays_held_and_is_told(
+async def test_a_post_that_a_kill_interrupted_stays_reserved_and_is_told(
     economy: Economy,
 ) -> None:
     economy.network.may_answer = anyio.Event()
@@ -119,13 +121,13 @@ async def test_a_post_that_a_kill_interrupted_stays_held_and_is_told(
         group.start_soon(economy.posting.post, new_task())
         await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
-    assert spend_of(economy).state is SpendState.HELD
+    assert spend_of(economy).state is SpendState.RESERVED
 
     economy.posting.recover()
     economy.posting.recover()
 
     assert spend_of(economy).state is SpendState.UNKNOWN
-    assert held(economy) == 5
+    assert reserved(economy) == 5
     assert economy.log.names == ["post.unknown"]
 
 

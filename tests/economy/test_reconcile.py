@@ -36,7 +36,9 @@ def show(economy: Economy, balance: int | None) -> None:
 def put_task(economy: Economy, state: TaskState) -> None:
     tasks = economy.journal.tasks
     with economy.journal.tx("walk"):
-        tasks.sight(Task(id=TaskId("t")), TaskState.WANTED, reason="", fingerprint="f")
+        tasks.record_decision(
+            Task(id=TaskId("t")), TaskState.WANTED, reason="", fingerprint="f"
+        )
         record = tasks.get(TaskId("t"))
         for after in WAY[: TO[state]]:
             record = tasks.move(record, after)
@@ -150,7 +152,7 @@ async def test_a_post_of_unknown_outcome_that_has_left_the_balance_is_settled(
     assert spend is not None
     assert spend.state is SpendState.SETTLED
     assert economy.journal.ledger.totals() == {"starter": 100, "spent": -25}
-    assert economy.journal.spends.held_credits() == 0
+    assert economy.journal.spends.reserved_credits() == 0
 
 
 async def test_the_balance_in_a_posts_own_answer_is_compared_after_its_booking(

@@ -41,7 +41,7 @@ async def test_a_page_is_asked_for_by_the_contract_and_nothing_is_booked(
     assert (request.plan, request.agent_id, request.price_id) == ("pack", ME, "p1")
     assert (request.requested_credits, request.amount_cents) == (250, 250)
     assert str(key) == str(FIRST)
-    assert economy.network.states_when_called == [["held"]]
+    assert economy.network.states_when_called == [["reserved"]]
     assert state(economy) is SpendState.OPEN
     assert economy.balance == 100
 
@@ -134,7 +134,7 @@ def test_an_unknown_name_is_refused(economy: Economy) -> None:
 def test_a_post_cannot_be_confirmed_as_a_top_up(economy: Economy) -> None:
     from_post = SpendId("post_1")
     with economy.journal.tx("post"):
-        economy.journal.spends.hold(
+        economy.journal.spends.reserve(
             from_post,
             SpendKind.POST,
             credits_=5,
@@ -158,7 +158,7 @@ async def test_a_top_up_whose_answer_is_on_the_way_cannot_be_settled(
     async with anyio.create_task_group() as group:
         group.start_soon(economy.top_up.ask, ME, 100)
         await anyio.wait_all_tasks_blocked()
-        with pytest.raises(SafetyError, match="already held"):
+        with pytest.raises(SafetyError, match="already reserved"):
             economy.top_up.cancel(FIRST)
         economy.network.may_answer.set()
 

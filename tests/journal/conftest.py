@@ -38,7 +38,7 @@ def task(task_id: str = "t1", **fields: object) -> Task:
 
 def sight(journal: Journal, one: Task, state: TaskState = TaskState.WANTED) -> None:
     with journal.tx("sighting"):
-        journal.tasks.sight(
+        journal.tasks.record_decision(
             one, state, reason="why", strategy="count", fingerprint="f1"
         )
 
@@ -69,8 +69,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
+def path(journal_path: Path) -> Path:
+    return journal_path
 
 
 @pytest.fixture

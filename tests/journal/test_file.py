@@ -64,8 +64,10 @@ def test_a_reader_cannot_write(journal: Journal, path: Path, clock: FakeClock) -
 
 
 def test_reading_an_absent_journal_is_refused_and_makes_none(
-    path: Path, clock: FakeClock
+    tmp_path: Path, clock: FakeClock
 ) -> None:
+    path = tmp_path / "absent.db"
+
     with pytest.raises(StateError, match="cannot be opened"):
         Journal(path, clock.now, read_only=True)
 
@@ -73,8 +75,9 @@ def test_reading_an_absent_journal_is_refused_and_makes_none(
 
 
 def test_reading_a_journal_that_was_never_brought_up_to_date_is_refused(
-    path: Path, clock: FakeClock
+    tmp_path: Path, clock: FakeClock
 ) -> None:
+    path = tmp_path / "new.db"
     sqlite3.connect(path).close()
     path.touch()
 

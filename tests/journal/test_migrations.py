@@ -12,8 +12,8 @@ from tests.journal.conftest import brought_to, task
 from journeyman.domain.tasks import SpendId, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.maintenance import faults
 from journeyman.journal.spends import SpendKind, SpendState
-from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 STATES = (
@@ -66,7 +66,7 @@ def _fill(journal: Journal) -> None:
                     strategy="count",
                 )
             )
-        journal.spends.hold(
+        journal.spends.reserve(
             SpendId("post-1"),
             SpendKind.POST,
             credits_=5,
@@ -93,7 +93,7 @@ def test_nothing_of_a_first_version_is_lost(first_version: Path) -> None:
         assert journal.strategy_states.get("count") == {"runs": 3}
         spend = journal.spends.get(SpendId("post-1"))
         assert spend is not None
-        assert spend.state is SpendState.HELD
+        assert spend.state is SpendState.RESERVED
         for state in STATES:
             assert journal.tasks.get(TaskId(state.value)).state is state
         submitting = journal.tasks.get(TaskId("submitting"))
@@ -109,7 +109,7 @@ def test_a_first_version_goes_on_where_it_was(first_version: Path) -> None:
         judged, until = journal.track_records.unread()
         assert [one.is_paid for one in judged] == [True, False]
         with journal.tx("more"):
-            journal.tasks.sight(
+            journal.tasks.record_decision(
                 task("new"),
                 TaskState.WANTED,
                 reason="why",

@@ -12,9 +12,11 @@ from journeyman.journal.tasks import IllegalMoveError, StaleMoveError, TaskRecor
 from journeyman.testing import FakeClock
 
 STORED = sorted({*WAYS, TaskState.SKIPPED})
-PAIRS = list(product(STORED, TaskState))
-ALLOWED = [pair for pair in PAIRS if is_allowed(*pair)]
-FORBIDDEN = [pair for pair in PAIRS if not is_allowed(*pair)]
+ALLOWED = [pair for pair in product(STORED, TaskState) if is_allowed(*pair)]
+FORBIDDEN = {
+    before: [after for after in TaskState if not is_allowed(before, after)]
+    for before in STORED
+}
 
 
 @pytest.mark.parametrize(("before", "after"), ALLOWED)
@@ -30,20 +32,21 @@ def test_an_allowed_move_is_made_and_told(
     assert (last.before, last.after, last.reason) == (before, after, "because")
 
 
-@pytest.mark.parametrize(("before", "after"), FORBIDDEN)
+@pytest.mark.parametrize("before", STORED)
 def test_a_move_that_the_table_does_not_have_is_refused_and_leaves_no_trace(
-    journal: Journal, before: TaskState, after: TaskState
+    journal: Journal, before: TaskState
 ) -> None:
     record = brought_to(journal, before)
     told = journal.tasks.history(record.task_id)
     counts = journal.tasks.counts()
 
-    with pytest.raises(IllegalMoveError, match="cannot go from"):
-        move(journal, record, after)
+    for after in FORBIDDEN[before]:
+        with pytest.raises(IllegalMoveError, match="cannot go from"):
+            move(journal, record, after)
 
-    assert journal.tasks.get(record.task_id) == replace(record, unsent=False)
-    assert journal.tasks.history(record.task_id) == told
-    assert journal.tasks.counts() == counts
+        assert journal.tasks.get(record.task_id) == replace(record, unsent=False)
+        assert journal.tasks.history(record.task_id) == told
+        assert journal.tasks.counts() == counts
 
 
 def test_a_move_from_where_the_task_no_longer_stands_is_refused(

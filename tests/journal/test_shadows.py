@@ -9,7 +9,12 @@ from tests.journal.conftest import brought_to
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
-from journeyman.journal.shadows import Promoted, ShadowScore, ShadowState, ShadowVerdict
+from journeyman.journal.shadows import (
+    PromotedStrategy,
+    ShadowScore,
+    ShadowState,
+    ShadowVerdict,
+)
 from journeyman.testing import FakeClock
 
 
@@ -75,11 +80,11 @@ def test_the_score_tells_what_it_would_have_done_and_what_others_earned(
         wanted=2,
         agreed=3,
         alone=1,
-        passed_over=1,
+        missed=1,
         expected_credits=8.0,
         live_completed=1,
         live_credits=4,
-        passed_over_credits=6,
+        missed_credits=6,
         errors=1,
         mean_seconds=score.mean_seconds,
         longest_seconds=0.004,
@@ -104,20 +109,22 @@ def test_old_verdicts_go(journal: Journal, clock: FakeClock) -> None:
     with journal.tx("trim"):
         journal.shadows.forget_before(clock.now() - timedelta(minutes=1))
 
-    assert journal.shadows.said("new").keys() == {"t2"}
+    assert journal.shadows.opinions_of("new").keys() == {"t2"}
 
 
 def test_who_is_in_shadow_is_remembered(journal: Journal) -> None:
-    assert journal.shadows.standing() == ShadowState()
+    assert journal.shadows.state() == ShadowState()
     standing = ShadowState(
         shadows=("a", "b"),
-        promoted={"c": Promoted(at="2026-01-01T00:00:00+00:00", failures_before=0.1)},
+        promoted={
+            "c": PromotedStrategy(at="2026-01-01T00:00:00+00:00", failures_before=0.1)
+        },
     )
 
     with journal.tx("standing"):
-        journal.shadows.put_standing(standing)
+        journal.shadows.put_state(standing)
 
-    assert journal.shadows.standing() == standing
+    assert journal.shadows.state() == standing
 
 
 def test_only_what_ended_paid_or_failed_since_then_counts(

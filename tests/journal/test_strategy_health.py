@@ -13,9 +13,9 @@ from journeyman.journal.strategy_health import Condition, Health
 ILL = Health(
     strategy="seo_bot",
     fingerprint="f1",
-    condition=Condition.RESTING,
+    condition=Condition.QUARANTINED,
     errors=(1.5, 2.5),
-    rest_seconds=60,
+    quarantine_seconds=60,
     problem="KeyError: 'title'",
     task_id=TaskId("t1"),
     since=10.0,
@@ -45,9 +45,9 @@ def test_what_is_written_is_read_back_and_forgotten_when_told(tmp_path: Path) ->
 def test_a_rest_ends_and_a_wrong_setup_does_not() -> None:
     barred = Health(strategy="s", fingerprint="", condition=Condition.MISCONFIGURED)
 
-    assert ILL.rests_until == 70
-    assert barred.rests_until == float("inf")
-    assert Health(strategy="s", fingerprint="").rests_until == 0
+    assert ILL.quarantined_until == 70
+    assert barred.quarantined_until == float("inf")
+    assert Health(strategy="s", fingerprint="").quarantined_until == 0
 
 
 def test_a_journal_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def live(
 ) -> None:
     task = Task(id=TaskId(task_id), kind=kind, reward=7)
     with journal.tx("sighting"):
-        journal.tasks.sight(
+        journal.tasks.record_decision(
             task,
             TaskState.WANTED,
             reason="",

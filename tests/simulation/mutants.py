@@ -17,9 +17,9 @@ import tests.simulation.process
 from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
 from tests.simulation.faults import FAULTS
-from tests.simulation.plan import Chaos, Outage, Plan, Spot, draw_plan
+from tests.simulation.plan import Chaos, Occurrence, Outage, Plan, draw_plan
 from tests.simulation.planted import Inside
-from tests.simulation.run import Outcome, simulate
+from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
 import journeyman.economy.posting
@@ -48,17 +48,17 @@ SEEDS = range(60)
 DAYS = 0.06
 """Of the seeds that are tried when all else has found nothing."""
 
-MICRO = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, personality=HARDEST)
+MICRO = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, behaviour=HARDEST)
 """A world so small that all that can happen in it can be tried."""
-PAYING = replace(MICRO, errands=1)
+PAYING = replace(MICRO, operator_commands=1)
 """One in which the owner posts a task as well."""
-HURRIED = replace(MICRO, errands=60, errands_at_once=20)
+HURRIED = replace(MICRO, operator_commands=60, operator_commands_at_once=20)
 """One in which the owner asks for twenty posts at once, three times."""
 LEASED = replace(
     MICRO,
     tasks=3,
     fault_seconds=600,
-    personality=replace(HARDEST, lease_seconds=60.0),
+    behaviour=replace(HARDEST, lease_seconds=60.0),
     outages=(Outage(begins=3, ends=200, fault="refuse"),),
 )
 """One in which claims end while the network is out of reach."""
@@ -77,7 +77,7 @@ STUCK = replace(
 )
 """One in which the results must wait."""
 
-ODD = replace(MICRO, tasks=24, fault_seconds=600, oddities=True)
+ODD_STRATEGIES = replace(MICRO, tasks=24, fault_seconds=600, odd_strategies=True)
 """One in which some strategies hang, raise, or answer rubbish."""
 
 
@@ -98,7 +98,7 @@ class Mutant:
     """What must be replaced as well, where two parts keep the same promise."""
 
     @contextmanager
-    def in_force(self) -> Iterator[None]:
+    def applied(self) -> Iterator[None]:
         """Plant it, for as long as this lasts."""
         with ExitStack() as stack:
             planted = (self.where, self.attribute, self.planted)
@@ -118,11 +118,11 @@ def _patched(where: object, attribute: str, planted: Inside) -> Iterator[None]:
 
 
 def _crash(kind: str, about: str, plan: Plan = MICRO) -> Plan:
-    return replace(plan, kill_on=Spot(kind, about))
+    return replace(plan, kill_on=Occurrence(kind, about))
 
 
 def _fault(name: str, path: str, plan: Plan = MICRO) -> Plan:
-    return replace(plan, fault_on=Spot(name, path))
+    return replace(plan, fault_on=Occurrence(name, path))
 
 
 ANSWER = "before answer"
@@ -189,7 +189,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "release_unknown",
         Posting,
-        "_give_back",
+        "_not_accepted",
         planted.release_unknown,
         _fault("reset_after", POST, PAYING),
     ),
@@ -212,21 +212,21 @@ MUTANTS: tuple[Mutant, ...] = (
         Wakeup,
         "wait",
         planted.deaf_bell,
-        replace(STUCK, steps=((300, -DAY),)),
+        replace(STUCK, clock_steps=((300, -DAY),)),
     ),
     Mutant(
         "spin_after_step",
         TaskRecord,
         "is_due",
         planted.due_by_the_clock,
-        replace(STUCK, steps=((300, -DAY),)),
+        replace(STUCK, clock_steps=((300, -DAY),)),
     ),
     Mutant(
         "timeout_goes_on",
         journeyman.strategies.running.runner,
         "run_on_loop",
         planted.raced,
-        ODD,
+        ODD_STRATEGIES,
     ),
     Mutant("no_cap", HttpClient, "_capped", planted.no_cap, _fault("huge_body", CLAIM)),
     Mutant(
@@ -256,8 +256,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "budget_race",
         journeyman.economy.posting,
-        "standing",
-        planted.hurried_standing,
+        "usage",
+        planted.hurried_usage,
         HURRIED,
     ),
     Mutant(
@@ -300,15 +300,15 @@ MUTANTS: tuple[Mutant, ...] = (
 )
 
 
-def hunt(mutant: Mutant) -> tuple[str, int, Outcome | None]:
+def search(mutant: Mutant) -> tuple[str, int, RunResult | None]:
     """Look for a mutant; give how it was found, in how many runs, and the run."""
     runs = 0
-    with mutant.in_force():
+    with mutant.applied():
         for way, plan in _ways():
             runs += 1
-            outcome = simulate(plan)
-            if not outcome.passed:
-                return way, runs, outcome
+            result = simulate(plan)
+            if not result.passed:
+                return way, runs, result
     return "not found", runs, None
 
 
@@ -319,7 +319,7 @@ def _ways() -> Iterator[tuple[str, Plan]]:
     yield "lease", LEASED
     yield "throttling", THROTTLED
     yield "outage", STUCK
-    yield "odd strategies", ODD
+    yield "odd strategies", ODD_STRATEGIES
     for plan in (MICRO, PAYING):
         for point in range(1, 61):
             yield "single crash", replace(plan, kill_at=frozenset({point}))
@@ -327,7 +327,7 @@ def _ways() -> Iterator[tuple[str, Plan]]:
         for request, name in product(range(1, 9), FAULTS):
             yield "single fault", replace(plan, fault_at={request: name})
     for step in (-DAY, DAY):
-        yield "clock", replace(STUCK, steps=((300, step),))
+        yield "clock", replace(STUCK, clock_steps=((300, step),))
     for seed in SEEDS:
         yield "seed", draw_plan(seed, days=DAYS, chaos=Chaos.HARD)
 
@@ -339,9 +339,9 @@ def main(names: list[str]) -> int:
     tell(f"{'mutant':22}{'found by':16}{'runs':>5}  invariant\n")
     for mutant in MUTANTS:
         if not names or mutant.name in names:
-            way, runs, outcome = hunt(mutant)
-            missed += outcome is None
-            found = str(outcome.violations[0]) if outcome else "none"
+            way, runs, result = search(mutant)
+            missed += result is None
+            found = str(result.violations[0]) if result else "none"
             line = f"{mutant.name:22}{way:16}{runs:>5}  {found.splitlines()[0][:90]}"
             tell(f"{line}\n")
             sys.stdout.flush()

@@ -71,7 +71,7 @@ def result_late(
 def no_maybe(self: Inside, record: Inside, after: TaskState, **more: Inside) -> Inside:
     moved = _move(self, record, after, **more)
     statement = "UPDATE tasks SET maybe_sent = 0 WHERE task_id = ?"
-    self._database.write(statement, record.task_id)
+    self.database.write(statement, record.task_id)
     return replace(moved, maybe_sent=False)
 
 
@@ -125,20 +125,20 @@ def token_told(self: Inside, registration: Inside) -> Inside:
 
 # -- money -----------------------------------------------------------------------
 
-_give_back = Posting._give_back
+_not_accepted = Posting._not_accepted
 _post_task = NetworkClient.post_task
-_standing = journeyman.economy.budget.standing
+_usage = journeyman.economy.budget.usage
 _book = Ledger.book
 
 
 def release_unknown(self: Inside, spend: Inside, failure: Inside) -> Inside:
-    return _give_back(self, spend, NotSent(failure.message))
+    return _not_accepted(self, spend, NotSent(failure.message))
 
 
 def release_at_recovery(self: Inside) -> None:
-    for spend in self._journal.spends.in_state(SpendState.RESERVED):
-        with self._journal.tx("forgotten"):
-            self._journal.spends.move(spend.spend_id, SpendState.RELEASED)
+    for spend in self.journal.spends.in_state(SpendState.RESERVED):
+        with self.journal.tx("forgotten"):
+            self.journal.spends.move(spend.spend_id, SpendState.RELEASED)
 
 
 async def spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
@@ -205,14 +205,14 @@ async def run_without_rate_limits(
     return (await self._make(call, read, rescue))[0]
 
 
-def hurried_standing(journal: Inside, now: Inside) -> Inside:
-    booked = _standing(journal, now)
-    held = journal.spends.in_state(SpendState.RESERVED)
+def hurried_usage(journal: Inside, now: Inside) -> Inside:
+    booked = _usage(journal, now)
+    reserved = journal.spends.in_state(SpendState.RESERVED)
     return replace(
         booked,
-        held=0,
-        spent_today=booked.spent_today - sum(spend.credits for spend in held),
-        posts_today=booked.posts_today - len(held),
+        reserved=0,
+        spent_today=booked.spent_today - sum(spend.credits for spend in reserved),
+        posts_today=booked.posts_today - len(reserved),
     )
 
 

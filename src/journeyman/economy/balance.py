@@ -1,4 +1,4 @@
-"""The ledger beside the balances that the network happens to show (design 5).
+"""The ledger beside the balances that the network happens to show.
 
 No endpoint shows a balance, but some answers carry one. Such a figure can only be
 compared with the ledger when nothing else moved credits while it was on its way, and
@@ -7,6 +7,7 @@ when no payment may have arrived that is not booked yet.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from journeyman.domain.tasks import TaskState
 from journeyman.economy import events
@@ -23,39 +24,39 @@ PAYABLE = frozenset(
 has its reward would be booked as an adjustment, and the reward once more later."""
 
 
-class Window:
+@dataclass(eq=False)
+class BalanceWindow:
     """The time between sending one request that moves credits and booking it."""
 
-    def __init__(self, *, alone: bool) -> None:
-        self.alone = alone
-        """No other such request overlapped this one."""
+    alone: bool
+    """No other such request overlapped this one."""
 
 
+@dataclass(eq=False)
 class BalanceWatch:
     """Compares shown balances with the ledger, and books what explains a difference."""
 
-    def __init__(self, journal: Journal, log: Log) -> None:
-        self._journal = journal
-        self._log = log
-        self._open: list[Window] = []
+    journal: Journal
+    log: Log
+    open_windows: list[BalanceWindow] = field(init=False, default_factory=list)
 
     @contextmanager
-    def window(self) -> Iterator[Window]:
+    def window(self) -> Iterator[BalanceWindow]:
         """Mark a request that moves credits, from before it leaves until it is booked.
 
         Two windows that overlap spoil each other: either balance may or may not
         contain the other's effect.
         """
-        window = Window(alone=not self._open)
-        for other in self._open:
+        window = BalanceWindow(alone=not self.open_windows)
+        for other in self.open_windows:
             other.alone = False
-        self._open.append(window)
+        self.open_windows.append(window)
         try:
             yield window
         finally:
-            self._open.remove(window)
+            self.open_windows.remove(window)
 
-    def observe(self, window: Window, shown: int | None) -> None:
+    def observe(self, window: BalanceWindow, shown: int | None) -> None:
         """Compare a balance with the ledger, after the window's own effect was booked.
 
         A difference is explained, in this order, by an open top-up that was paid, by
@@ -63,15 +64,15 @@ class BalanceWatch:
         """
         if shown is None or not window.alone:
             return
-        if self._journal.tasks.count_in(PAYABLE):
+        if self.journal.tasks.count_in(PAYABLE):
             return
-        difference = shown - self._journal.ledger.balance()
+        difference = shown - self.journal.ledger.balance()
         if difference == 0:
             return
         paid = self._matching(SpendKind.TOP_UP, SpendState.OPEN, difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
         if paid:
-            settle_top_up(self._journal, self._log, paid, "its credits were seen")
+            settle_top_up(self.journal, self.log, paid, "its credits were seen")
         elif taken:
             self._settle_post(taken)
         else:
@@ -79,21 +80,17 @@ class BalanceWatch:
 
     def _settle_post(self, spend: Spend) -> None:
         reason = "its credits have left the shown balance"
-        with self._journal.tx("post observed"):
-            book_post(self._journal.ledger, spend, Confidence.OBSERVED)
-            self._journal.spends.settle(
-                spend.spend_id,
-                SpendState.SETTLED,
-                reason=reason,
-            )
+        with self.journal.tx("post observed"):
+            book_post(self.journal.ledger, spend, Confidence.OBSERVED)
+            self.journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=reason)
 
     def _adjust(self, difference: int, shown: int) -> None:
         # The key names the last entry, so that no difference is booked twice.
-        last = self._journal.ledger.recent(1)
+        last = self.journal.ledger.recent(1)
         key = f"{last[-1].entry_id if last else 0}:{shown}"
-        with self._journal.tx("adjustment"):
-            book_adjustment(self._journal.ledger, difference, key)
-        self._log.emit(events.ADJUSTED, amount=difference, balance=shown)
+        with self.journal.tx("adjustment"):
+            book_adjustment(self.journal.ledger, difference, key)
+        self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
 
     def _matching(
         self,
@@ -103,7 +100,7 @@ class BalanceWatch:
     ) -> Spend | None:
         candidates = (
             spend
-            for spend in self._journal.spends.in_state(state)
+            for spend in self.journal.spends.in_state(state)
             if spend.kind is kind and spend.credits == credits_
         )
         return next(candidates, None)
@@ -113,7 +110,7 @@ def settle_top_up(journal: Journal, log: Log, spend: Spend, note: str) -> None:
     """Book a top-up that was paid, and close it."""
     with journal.tx("top-up paid"):
         book_top_up(journal.ledger, spend, note)
-        journal.spends.settle(spend.spend_id, SpendState.SETTLED, reason=note)
+        journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=note)
     log.emit(
         events.TOP_UP_BOOKED,
         spend_id=spend.spend_id,

@@ -35,7 +35,7 @@ def book_earning(
     listed: int,
     shown: int | None,
 ) -> tuple[int, Confidence]:
-    """Book a completed task, once; give the amount and how sure it is.
+    """Book a completed task, once; return the amount and how sure it is.
 
     `shown` is what the completion's answer named; without it, the reward that the
     listing promised is assumed.
@@ -56,7 +56,7 @@ def book_earning(
 
 
 def earned_by(ledger: Ledger, task_id: TaskId) -> int:
-    """Give the credits that were booked for a task; 0 before it is completed."""
+    """Return the credits that were booked for a task; 0 before it is completed."""
     return ledger.amount_of(_earning_key(task_id))
 
 
@@ -97,7 +97,7 @@ def book_top_up(ledger: Ledger, spend: Spend, note: str) -> bool:
 def book_cost(
     ledger: Ledger, key: str, cost: int, *, strategy: str, subject: str, note: str
 ) -> bool:
-    """Book what work cost the owner outside of the network, in millionths of a credit.
+    """Book what work cost the owner outside the network, in millionths of a credit.
 
     It moves no credits: the balance stays what the network has.
     """
@@ -117,7 +117,7 @@ def book_cost(
 
 
 def cost_today(ledger: Ledger, strategy: str, now: datetime) -> float:
-    """Give what a strategy cost outside of the network today (UTC), in credits."""
+    """Return what a strategy cost outside the network today (UTC), in credits."""
     return ledger.cost_since(strategy, start_of_day(now)) / MILLIONTHS
 
 
@@ -129,6 +129,6 @@ def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:
             kind=EntryKind.ADJUSTMENT,
             amount=amount,
             confidence=Confidence.OBSERVED,
-            note="the network showed another balance",
+            note="the network showed a different balance",
         ),
     )

@@ -1,4 +1,4 @@
-"""The owner's limits: decided before a request, against all that is held or spent."""
+"""The owner's limits: decided before a request, against all reserved and spent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,11 +35,11 @@ class OverBudget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetUsage:
-    """Where the money stands at one moment."""
+    """What is there and what was spent, at one moment."""
 
     balance: int
     """In credits, as booked."""
-    held: int
+    reserved: int
     """In credits: posts that may have left without being booked."""
     spent_today: int
     posts_today: int
@@ -47,95 +47,72 @@ class BudgetUsage:
     @property
     def available(self) -> int:
         """Credits that are ours beyond doubt."""
-        return self.balance - self.held
+        return self.balance - self.reserved
 
 
-def standing(journal: Journal, now: datetime) -> BudgetUsage:
-    """Read where the money stands."""
-    posts, credits_, _ = journal.spends.counting_since(
-        SpendKind.POST, start_of_day(now)
-    )
+def usage(journal: Journal, now: datetime) -> BudgetUsage:
+    """Return what is there and what was spent today."""
+    posts, credits_, _ = journal.spends.counted_since(SpendKind.POST, start_of_day(now))
     return BudgetUsage(
         balance=journal.ledger.balance(),
-        held=journal.spends.held_credits(),
+        reserved=journal.spends.reserved_credits(),
         spent_today=credits_,
         posts_today=posts,
     )
 
 
 def check_post(limits: Limits, at: BudgetUsage, reward: int) -> OverBudget | None:
-    """Say whether a post of this reward keeps within every limit."""
-    checks = (
-        (
-            reward > limits.per_post_credits,
+    """Return the limit that a post of this reward would break; None if it may go."""
+    if reward > limits.per_post_credits:
+        return OverBudget(
             "budget.per_post_credits",
             f"{reward} credits for one post; the limit is {limits.per_post_credits}",
-        ),
-        (
-            at.posts_today >= limits.posts_per_day,
+        )
+    if at.posts_today >= limits.posts_per_day:
+        return OverBudget(
             "budget.posts_per_day",
             f"{at.posts_today} posts today; the limit is {limits.posts_per_day}",
-        ),
-        (
-            at.spent_today + reward > limits.per_day_credits,
+        )
+    if at.spent_today + reward > limits.per_day_credits:
+        return OverBudget(
             "budget.per_day_credits",
-            (
-                f"{at.spent_today} credits spent today, {reward} more asked for; "
-                f"the limit is {limits.per_day_credits}"
-            ),
-        ),
-        (
-            at.available - reward < limits.reserve_credits,
+            f"{at.spent_today} credits spent today, {reward} more asked for; "
+            f"the limit is {limits.per_day_credits}",
+        )
+    if at.available - reward < limits.reserve_credits:
+        return OverBudget(
             "budget.reserve_credits",
-            (
-                f"{at.available} credits available, {reward} to spend; "
-                f"{limits.reserve_credits} must stay"
-            ),
-        ),
-    )
-    return _first(checks)
+            f"{at.available} credits available, {reward} to spend; "
+            f"{limits.reserve_credits} must stay",
+        )
+    return None
 
 
 def check_top_up(
-    limits: Limits,
-    journal: Journal,
-    now: datetime,
-    cents: int,
+    limits: Limits, journal: Journal, now: datetime, cents: int
 ) -> OverBudget | None:
-    """Say whether asking for this checkout keeps within the caps on real money."""
-    kind = SpendKind.TOP_UP
-    _, _, today = journal.spends.counting_since(kind, start_of_day(now))
-    _, _, month = journal.spends.counting_since(kind, start_of_day(now).replace(day=1))
-    checks = (
+    """Return the cap on real money that this checkout would break; None if it may."""
+    day = start_of_day(now)
+    for since, most, setting, period in (
+        (day, limits.topup_per_day_cents, "topup.per_day_cents", "today"),
         (
-            today + cents > limits.topup_per_day_cents,
-            "topup.per_day_cents",
-            (
-                f"{today} cents asked for today and {cents} more; the cap is "
-                f"{limits.topup_per_day_cents}"
-            ),
-        ),
-        (
-            month + cents > limits.topup_per_month_cents,
+            day.replace(day=1),
+            limits.topup_per_month_cents,
             "topup.per_month_cents",
-            (
-                f"{month} cents asked for this month and {cents} more; the cap is "
-                f"{limits.topup_per_month_cents}"
-            ),
+            "this month",
         ),
-    )
-    return _first(checks)
-
-
-def _first(checks: tuple[tuple[bool, str, str], ...]) -> OverBudget | None:
-    return next(
-        (OverBudget(setting, message) for broken, setting, message in checks if broken),
-        None,
-    )
+    ):
+        _, _, asked = journal.spends.counted_since(SpendKind.TOP_UP, since)
+        if asked + cents > most:
+            return OverBudget(
+                setting,
+                f"{asked} cents asked for {period} and {cents} more; the cap is {most}",
+            )
+    return None
 
 
 def start_of_day(now: datetime) -> datetime:
-    """Give the moment at which the day of `now` began."""
+    """Return the moment at which the day of `now` began."""
     return datetime.combine(now.date(), time(), tzinfo=now.tzinfo)
 
 
@@ -151,14 +128,14 @@ class Allowances:
     def check(
         self, journal: Journal, now: datetime, strategy: str, reward: int
     ) -> OverBudget | None:
-        """Say whether a strategy may spend so much more today.
+        """Return the limit that a strategy would break by spending so much more today.
 
-        What is held or of unknown outcome counts as spent. Posts of one strategy must
-        be decided one after the other: this holds nothing.
+        What is reserved or of unknown outcome counts as spent. Posts of one strategy
+        must be decided one after the other: this reserves nothing.
         """
         limit = self.of.get(strategy, self.each)
         since = start_of_day(now)
-        _, spent, _ = journal.spends.counting_since(SpendKind.POST, since, strategy)
+        _, spent, _ = journal.spends.counted_since(SpendKind.POST, since, strategy)
         if spent + reward <= limit:
             return None
         is_named = strategy in self.of

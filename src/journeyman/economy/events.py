@@ -6,7 +6,8 @@ ADJUSTED = declare(
     "ledger.adjusted",
     "warning",
     "amount balance",
-    "The network showed another balance than the ledger; the difference was booked.",
+    "The network showed a different balance from the ledger's; the difference was "
+    "booked.",
     "Compare `journeyman ledger` with what the network shows; somebody else may be "
     "using this agent's token.",
 )
@@ -20,7 +21,7 @@ POSTED = declare(
     "post.accepted",
     "info",
     "spend_id task_id reward balance",
-    "The network took a task of ours; its reward has left our balance.",
+    "The network accepted our task; its reward has left our balance.",
 )
 FIRST_POST_SEEN = declare(
     "post.first_seen",
@@ -33,24 +34,24 @@ FIRST_POST_UNSEEN = declare(
     "post.first_unseen",
     "warning",
     "spend_id",
-    "The network took our first post, or may have, and no listing shows it. Until it "
-    "is seen no other post is sent.",
+    "The network accepted our first post, or may have, and no listing shows it. Until "
+    "it is seen, no other post is sent.",
     "Look for it with `journeyman market`. If all is well and the network just does "
-    "not show it, set posting.look_at_first to false.",
+    "not show it, set posting.verify_first to false.",
 )
 POST_FAILED = declare(
     "post.refused",
     "warning",
     "spend_id reward message",
-    "The network did not take a task of ours; nothing was spent.",
+    "The network did not accept our task; nothing was spent.",
     "Read the message; correct the task, then post it again.",
 )
 POST_UNKNOWN = declare(
     "post.unknown",
     "warning",
     "spend_id reward message",
-    "It is not known whether the network took a task of ours. It counts as spent and "
-    "is not sent again.",
+    "It is not known whether the network accepted our task. It counts as spent and is "
+    "not sent again.",
     "Look for the task with `journeyman market`.",
 )
 CHECKOUT_OPENED = declare(
@@ -63,7 +64,7 @@ TOP_UP_SUGGESTED = declare(
     "topup.suggested",
     "warning",
     "available below_credits credits",
-    "Credits run short, and the owner wants to be asked before a payment page is.",
+    "Credits run short, and topup.mode is `ask`: the owner asks for the payment page.",
     "Run `journeyman topup --credits N`, or set topup.mode to `auto` or `off`.",
 )
 TOP_UP_OVER_CAP = declare(
@@ -77,7 +78,7 @@ CHECKOUT_FAILED = declare(
     "topup.refused",
     "warning",
     "spend_id credits message",
-    "The network did not make a payment page, or its answer was lost.",
+    "The network opened no payment page, or its answer was lost.",
     "Read the message; check the settings of [topup]. One whose answer was lost counts "
     "against the caps until `journeyman topup --cancel`.",
 )

@@ -1,18 +1,19 @@
 """Top-ups: ask for a payment page and hand its address to the owner; never pay."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.credits import cents_for
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import AgentId, IdempotencyKey, SpendId
 from journeyman.economy import events
 from journeyman.economy.balance import settle_top_up
-from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, standing
+from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.network.receipts import CheckoutRequest, CheckoutSession
@@ -59,27 +60,17 @@ class NotOpened:
     failure: Failure
 
 
+@dataclass(kw_only=True, eq=False)
 class TopUp:
     """Asks for checkouts within the owner's caps."""
 
-    def __init__(
-        self,
-        *,
-        network: CheckoutNetwork,
-        journal: Journal,
-        limits: Limits,
-        offer: Offer,
-        clock: Clock,
-        randomness: Randomness,
-        log: Log,
-    ) -> None:
-        self._network = network
-        self._journal = journal
-        self._limits = limits
-        self._offer = offer
-        self._clock = clock
-        self._randomness = randomness
-        self._log = log
+    network: CheckoutNetwork
+    journal: Journal
+    limits: Limits
+    offer: Offer
+    clock: Clock
+    randomness: Randomness
+    log: Log
 
     async def ask(
         self,
@@ -92,28 +83,25 @@ class TopUp:
             UsageError: fewer than one credit was asked for.
         """
         if credits_ < 1:
-            raise UsageError(
-                f"cannot buy {credits_} credits",
-                "Ask for at least 1.",
-            )
+            raise UsageError(f"cannot buy {credits_} credits", "Ask for at least 1.")
         request = CheckoutRequest(
-            plan=self._offer.plan,
+            plan=self.offer.plan,
             agent_id=agent_id,
-            price_id=self._offer.price_id,
+            price_id=self.offer.price_id,
             requested_credits=credits_,
             amount_cents=cents_for(credits_),
-            product_label=self._offer.product_label,
-            source=self._offer.source,
+            product_label=self.offer.product_label,
+            source=self.offer.source,
         )
-        held = self._hold(request)
-        if isinstance(held, OverBudget):
-            return held
-        outcome = await self._network.create_checkout(request, IdempotencyKey(held))
+        reserved = self._reserve(request)
+        if isinstance(reserved, OverBudget):
+            return reserved
+        outcome = await self.network.create_checkout(request, IdempotencyKey(reserved))
         if isinstance(outcome, Confirmed) and outcome.value.url:
-            return self._opened(held, request, outcome.value)
+            return self._opened(reserved, request, outcome.value)
         if isinstance(outcome, Confirmed):
             outcome = Unknown("the answer names no payment page")
-        return self._not_opened(held, credits_, outcome)
+        return self._not_opened(reserved, credits_, outcome)
 
     def confirm(self, spend_id: SpendId) -> Spend:
         """Book a top-up on the owner's word that it was paid.
@@ -122,7 +110,7 @@ class TopUp:
             SafetyError: there is no such top-up, or it was settled before.
         """
         spend = self._waiting(spend_id)
-        settle_top_up(self._journal, self._log, spend, "confirmed by the owner")
+        settle_top_up(self.journal, self.log, spend, "confirmed by the owner")
         return spend
 
     def cancel(self, spend_id: SpendId) -> Spend:
@@ -132,17 +120,15 @@ class TopUp:
             SafetyError: there is no such top-up, or it was settled before.
         """
         spend = self._waiting(spend_id)
-        with self._journal.tx("top-up cancelled"):
-            self._journal.spends.settle(
-                spend_id,
-                SpendState.RELEASED,
-                reason="cancelled by the owner",
+        with self.journal.tx("top-up cancelled"):
+            self.journal.spends.move(
+                spend_id, SpendState.RELEASED, reason="cancelled by the owner"
             )
         return spend
 
     def _waiting(self, spend_id: SpendId) -> Spend:
-        spend = self._journal.spends.get(spend_id)
-        # HELD is left out: its answer is still on the way, and would undo this.
+        spend = self.journal.spends.get(spend_id)
+        # RESERVED is left out: its answer is still on the way, and would undo this.
         waiting = (SpendState.OPEN, SpendState.UNKNOWN)
         if spend and spend.kind is SpendKind.TOP_UP and spend.state in waiting:
             return spend
@@ -152,14 +138,14 @@ class TopUp:
             "`journeyman topup --list` shows those that wait for payment.",
         )
 
-    def _hold(self, request: CheckoutRequest) -> SpendId | OverBudget:
-        spend_id = SpendId(self._randomness.new_id("topup"))
+    def _reserve(self, request: CheckoutRequest) -> SpendId | OverBudget:
+        spend_id = SpendId(self.randomness.new_id("topup"))
         cents = request.amount_cents
-        with self._journal.tx("top-up intent"):
-            over = check_top_up(self._limits, self._journal, self._clock.now(), cents)
+        with self.journal.tx("top-up intent"):
+            over = check_top_up(self.limits, self.journal, self.clock.now(), cents)
             if over:
                 return over
-            self._journal.spends.hold(
+            self.journal.spends.reserve(
                 spend_id,
                 SpendKind.TOP_UP,
                 credits_=request.requested_credits,
@@ -175,14 +161,14 @@ class TopUp:
         request: CheckoutRequest,
         session: CheckoutSession,
     ) -> Opened:
-        with self._journal.tx("top-up opened"):
-            self._journal.spends.settle(
+        with self.journal.tx("top-up opened"):
+            self.journal.spends.move(
                 spend_id,
                 SpendState.OPEN,
                 answer={"url": session.url, "session_id": session.session_id},
             )
         credits_, cents = request.requested_credits, request.amount_cents
-        self._log.emit(
+        self.log.emit(
             events.CHECKOUT_OPENED,
             spend_id=spend_id,
             credits=credits_,
@@ -199,9 +185,9 @@ class TopUp:
     ) -> NotOpened:
         unknown = isinstance(failure, Unknown)
         state = SpendState.UNKNOWN if unknown else SpendState.RELEASED
-        with self._journal.tx("top-up not opened"):
-            self._journal.spends.settle(spend_id, state, reason=failure.message)
-        self._log.emit(
+        with self.journal.tx("top-up not opened"):
+            self.journal.spends.move(spend_id, state, reason=failure.message)
+        self.log.emit(
             events.CHECKOUT_FAILED,
             spend_id=spend_id,
             credits=credits_,
@@ -210,14 +196,10 @@ class TopUp:
         return NotOpened(spend_id, failure)
 
 
-REST_SECONDS: Final = 3_600.0
-"""After a request for a page that gave none; each leaves a row in the journal."""
-
-
 class TopUpMode(StrEnum):
     """What the owner allows."""
 
-    #: Nothing is said or asked for by itself; the owner's own command still works.
+    #: Nothing happens by itself; the owner's own command still works.
     OFF = "off"
     #: The log says that credits run short; the owner asks for the page.
     ASK = "ask"
@@ -226,39 +208,31 @@ class TopUpMode(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refill:
-    """When to ask, and for how much; both in credits."""
+class TopUpPolicy:
+    """Whether to ask, at which balance, and for how much; both in credits."""
 
     mode: TopUpMode
     below_credits: int
     credits: int
+    retry_seconds: float = RetryPolicy.top_up_seconds
+    """The wait after a request for a page that gave none."""
 
 
-class Shortage:
+@dataclass(kw_only=True, eq=False)
+class TopUpWatch:
     """Looks now and then whether credits run short.
 
-    `is_held` tells that the network takes no such request now.
+    `is_paused` tells that the network takes no such request now.
     """
 
-    def __init__(
-        self,
-        *,
-        agent_id: AgentId,
-        top_up: TopUp,
-        journal: Journal,
-        refill: Refill,
-        is_held: Callable[[], bool],
-        clock: Clock,
-        log: Log,
-    ) -> None:
-        self._agent_id = agent_id
-        self._top_up = top_up
-        self._journal = journal
-        self._refill = refill
-        self._is_held = is_held
-        self._rests_until = 0.0
-        self._clock = clock
-        self._log = log
+    agent_id: AgentId
+    top_up: TopUp
+    journal: Journal
+    policy: TopUpPolicy
+    is_paused: Callable[[], bool]
+    clock: Clock
+    log: Log
+    next_ask_at: float = field(init=False, default=0.0)
 
     async def check(self) -> None:
         """Look once. While one top-up waits for payment, no other is asked for.
@@ -266,33 +240,31 @@ class Shortage:
         That holds over restarts, since what waits is in the journal: an agent whose
         payment is slow to arrive must not buy again at each start.
         """
-        if self._refill.mode is TopUpMode.OFF or self._is_waiting():
+        waiting = self.journal.spends.unsettled(SpendKind.TOP_UP)
+        if self.policy.mode is TopUpMode.OFF or waiting:
             return
-        if self._is_held() or self._clock.monotonic() < self._rests_until:
+        if self.is_paused() or self.clock.monotonic() < self.next_ask_at:
             return
-        available = standing(self._journal, self._clock.now()).available
-        if available >= self._refill.below_credits:
+        available = usage(self.journal, self.clock.now()).available
+        if available >= self.policy.below_credits:
             return
-        if self._refill.mode is TopUpMode.ASK:
+        if self.policy.mode is TopUpMode.ASK:
             self._suggest(available)
             return
-        asked = await self._top_up.ask(self._agent_id, self._refill.credits)
+        asked = await self.top_up.ask(self.agent_id, self.policy.credits)
         if isinstance(asked, NotOpened):
-            self._rests_until = self._clock.monotonic() + REST_SECONDS
+            self.next_ask_at = self.clock.monotonic() + self.policy.retry_seconds
         if isinstance(asked, OverBudget):
-            self._log.emit(
+            self.log.emit(
                 events.TOP_UP_OVER_CAP,
                 setting=asked.setting,
                 message=asked.message,
             )
 
-    def _is_waiting(self) -> bool:
-        return bool(self._journal.spends.unsettled(SpendKind.TOP_UP))
-
     def _suggest(self, available: int) -> None:
-        self._log.emit(
+        self.log.emit(
             events.TOP_UP_SUGGESTED,
             available=available,
-            below_credits=self._refill.below_credits,
-            credits=self._refill.credits,
+            below_credits=self.policy.below_credits,
+            credits=self.policy.credits,
         )

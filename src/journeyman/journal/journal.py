@@ -10,10 +10,10 @@ from journeyman.journal.database import CommitGroup, Database, Now
 from journeyman.journal.facts import Facts, Observations, StrategyStates, Totals
 from journeyman.journal.ledger import Ledger
 from journeyman.journal.recordings import Recordings
-from journeyman.journal.shadows import ShadowRecords
+from journeyman.journal.shadows import Shadows
 from journeyman.journal.spends import Spends
 from journeyman.journal.strategy_health import StrategyHealth
-from journeyman.journal.tasks import PassedOver, Tasks
+from journeyman.journal.tasks import Tasks
 from journeyman.journal.track_records import TrackRecords, WaitingTasks
 
 T = TypeVar("T")
@@ -35,14 +35,13 @@ class Journal:
         self.strategy_states = StrategyStates(self.database)
         self.strategy_health = StrategyHealth(self.database)
         self.tasks = Tasks(self.database, self.totals, now)
-        self.passed_over = PassedOver(self.database, self.totals)
         self.ledger = Ledger(self.database, self.totals, now)
         self.spends = Spends(self.database, now)
         self.observations = Observations(self.database, now)
         self.waiting = WaitingTasks(self.database)
         self.track_records = TrackRecords(self.database, self.facts)
         self.recordings = Recordings(self.database, self.totals, now)
-        self.shadows = ShadowRecords(self.database, self.facts, now)
+        self.shadows = Shadows(self.database, self.facts, now)
 
     def tx(self, label: str) -> AbstractContextManager[None]:
         """Make the writes inside one durable, all-or-nothing step. No await inside."""

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.journal.database import Database, Now, Row
+from journeyman.journal.codec import plain, read
+from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Totals
 
 GENESIS = "0" * 64
@@ -27,7 +28,7 @@ class EntryKind(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How we know (design 7)."""
+    """How we know."""
 
     #: The contract says so.
     CONTRACT = "contract"
@@ -83,15 +84,18 @@ class Entry(NewEntry):
     hash: str
 
 
+@dataclass(eq=False)
 class Ledger:
-    """The append-only book of credits."""
+    """The append-only table of credits."""
 
-    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
-        self._database = database
-        self._totals = totals
-        self._now = now
-        self._tail: tuple[int, str] | None = None
-        database.after_rollback(self._forget_tail)
+    database: Database
+    running_totals: Totals
+    now: Now
+    tail: tuple[int, str] | None = field(init=False, default=None)
+    """The balance and the hash of the last entry; None until they are read."""
+
+    def __post_init__(self) -> None:
+        self.database.after_rollback(self._forget_tail)
 
     def book(self, new: NewEntry) -> bool:
         """Append an entry, inside a transaction; False when its key is booked already.
@@ -99,67 +103,66 @@ class Ledger:
         Raises:
             sqlite3.Error: the disk refused; the whole transaction is undone.
         """
-        if self._database.row("SELECT 1 FROM ledger WHERE key = ?", new.key):
+        if self.database.row("SELECT 1 FROM ledger WHERE key = ?", new.key):
             return False
         before, previous = self._last()
         balance = before + new.amount
-        at = self._now().isoformat()
+        at = self.now().isoformat()
         digest = _hash(new, balance, at, previous)
-        self._database.write(
-            "INSERT INTO ledger (key, kind, amount, balance, confidence, subject, "
-            "strategy, note, at, previous_hash, hash, cost) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(new.key, new.kind, new.amount, balance, new.confidence, new.subject),
-            *(new.strategy, new.note, at, previous, digest, new.cost),
+        self.database.insert(
+            "ledger",
+            **plain(new),
+            balance=balance,
+            at=at,
+            previous_hash=previous,
+            hash=digest,
         )
-        self._tail = balance, digest
-        self._totals.add(KIND_TOTAL + new.kind, new.amount)
+        self.tail = balance, digest
+        self.running_totals.add(KIND_TOTAL + new.kind, new.amount)
         return True
 
     def balance(self) -> int:
-        """Give the credits that we hold, as booked."""
+        """Return the credits that we hold, as booked."""
         return self._last()[0]
 
     def totals(self) -> dict[str, int]:
-        """Give the credits moved by each kind of entry, since the beginning."""
-        return self._totals.starting_with(KIND_TOTAL)
+        """Return the credits moved by each kind of entry, since the beginning."""
+        return self.running_totals.starting_with(KIND_TOTAL)
 
     def amount_of(self, key: str) -> int:
-        """Give the credits of the entry that has this key; 0 where there is none."""
-        row = self._database.row("SELECT amount FROM ledger WHERE key = ?", key)
-        return int(row["amount"]) if row else 0
+        """Return the credits of the entry that has this key; 0 where there is none."""
+        return self.database.number("SELECT amount FROM ledger WHERE key = ?", key)
 
     def cost_since(self, strategy: str, since: datetime) -> int:
-        """Give what a strategy cost outside of the network, in millionths of a credit.
+        """Return what a strategy cost outside the network, in millionths of a credit.
 
         `since` is in UTC.
         """
-        row = self._database.row(
-            "SELECT coalesce(sum(cost), 0) AS cost FROM ledger "
+        return self.database.number(
+            "SELECT sum(cost) FROM ledger "
             "WHERE kind = 'cost' AND strategy = ? AND at >= ?",
             *(strategy, since.isoformat()),
         )
-        return int(row["cost"]) if row else 0
 
     def shares(self) -> list[Share]:
-        """Give what each strategy brought and cost, the one that brought most first.
+        """Return what each strategy brought and cost, the one that brought most first.
 
         Reads every entry: for `journeyman ledger --by strategy`, not for the loop.
         """
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT strategy, sum(max(amount, 0)) AS received, "
             "-sum(min(amount, 0)) AS paid, sum(cost) AS cost FROM ledger "
             "GROUP BY strategy ORDER BY sum(amount) DESC, strategy",
         )
-        return [Share(**dict(row)) for row in rows]
+        return [read(Share, row) for row in rows]
 
     def recent(self, limit: int) -> list[Entry]:
-        """Give the last entries, oldest first."""
-        rows = self._database.rows(
+        """Return the last entries, oldest first."""
+        rows = self.database.rows(
             "SELECT * FROM ledger ORDER BY entry_id DESC LIMIT ?",
             limit,
         )
-        return [_to_entry(row) for row in reversed(rows)]
+        return [read(Entry, row) for row in reversed(rows)]
 
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.
@@ -167,13 +170,15 @@ class Ledger:
         Reads every entry: for `journeyman ledger --verify`, not for the loop.
         """
         previous, balance = GENESIS, 0
-        for row in self._database.rows("SELECT * FROM ledger ORDER BY entry_id"):
-            entry = _to_entry(row)
+        for row in self.database.rows("SELECT * FROM ledger ORDER BY entry_id"):
+            entry = read(Entry, row)
             balance += entry.amount
             if entry.previous_hash != previous:
                 return f"entry {entry.entry_id} does not follow the one before it"
             if entry.balance != balance:
-                return f"entry {entry.entry_id} has balance {entry.balance}: {balance}?"
+                return (
+                    f"entry {entry.entry_id} has balance {entry.balance}, not {balance}"
+                )
             if entry.hash != _hash(entry, balance, row["at"], previous):
                 return f"entry {entry.entry_id} was changed after it was booked"
             previous = entry.hash
@@ -182,16 +187,16 @@ class Ledger:
         return None
 
     def _last(self) -> tuple[int, str]:
-        """Give the balance and the hash of the last entry; read once, then kept."""
-        if self._tail is None:
-            row = self._database.row(
+        """Return the balance and the hash of the last entry; read once, then kept."""
+        if self.tail is None:
+            row = self.database.row(
                 "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1",
             )
-            self._tail = (row["balance"], row["hash"]) if row else (0, GENESIS)
-        return self._tail
+            self.tail = (row["balance"], row["hash"]) if row else (0, GENESIS)
+        return self.tail
 
     def _forget_tail(self) -> None:
-        self._tail = None
+        self.tail = None
 
 
 def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:
@@ -202,21 +207,3 @@ def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:
         # Only then: entries from before there were costs keep their hashes.
         content.append(new.cost)
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _to_entry(row: Row) -> Entry:
-    return Entry(
-        entry_id=row["entry_id"],
-        key=row["key"],
-        kind=EntryKind(row["kind"]),
-        amount=row["amount"],
-        balance=row["balance"],
-        confidence=Confidence(row["confidence"]),
-        subject=row["subject"],
-        strategy=row["strategy"],
-        note=row["note"],
-        cost=row["cost"],
-        at=datetime.fromisoformat(row["at"]),
-        previous_hash=row["previous_hash"],
-        hash=row["hash"],
-    )

@@ -1,4 +1,4 @@
-"""The market tape: what was shown of each task, and what was decided about it then.
+"""Recordings: what was shown of each task, and what was decided about it then.
 
 How a task went on is not written again: it is read from the tables that know it.
 """
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from journeyman.domain.tasks import Result, Task, TaskId
+from journeyman.journal.codec import plain
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
@@ -33,14 +34,14 @@ class NewRecordedDecision:
 
     task_id: TaskId
     task: str
-    """As `encode_shown` gives it."""
+    """What `shown` returns, as JSON."""
     in_part: bool
     """The text was cut, or a secret was taken out of it."""
     strategy: str
     """Who got the task; empty: nobody."""
     reason: str
     opinions: str
-    """As `encode_opinions` gives them."""
+    """As `encode_opinions` returns them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,9 +76,9 @@ class RecordedDecision:
 
 
 def shown(task: Task) -> dict[str, Any]:
-    """Give what a strategy was shown of a task, but for the record as sent.
+    """Return what a strategy was shown of a task, but for the record as sent.
 
-    What is empty is left away, and so is a text that only repeats the description.
+    What is empty is left out, and so is a text that only repeats the description.
     """
     texts = {
         "title": task.title,
@@ -99,7 +100,7 @@ def shown(task: Task) -> dict[str, Any]:
 
 
 def decode_shown(task_id: str, text: str) -> Task:
-    """Read a task that `shown` made ready."""
+    """Return the task of which `shown` was written as JSON."""
     content = json.loads(text)
     content.setdefault("text", content.get("description", ""))
     content["tags"] = tuple(content.get("tags", ()))
@@ -109,7 +110,7 @@ def decode_shown(task_id: str, text: str) -> Task:
 
 
 def encode_opinions(said: Iterable[tuple[str, bool, str, float]]) -> str:
-    """Write opinions as JSON: a text for a no, a text and the offer for a yes.
+    """Return opinions as JSON: a text for a no, a text and the offer for a yes.
 
     Each is a strategy's name, whether it wants the task, its reason and its offer.
     """
@@ -122,7 +123,7 @@ def encode_opinions(said: Iterable[tuple[str, bool, str, float]]) -> str:
 
 
 def decode_opinions(text: str) -> dict[str, Opinion]:
-    """Read opinions written by `encode_opinions`."""
+    """Return the opinions written by `encode_opinions`."""
     content: dict[str, Any] = json.loads(text)
     return {
         name: Opinion(wanted=False, reason=said)
@@ -132,51 +133,47 @@ def decode_opinions(text: str) -> dict[str, Opinion]:
     }
 
 
-BYTES_TOTAL: Final = "tape.bytes"
+BYTES_TOTAL: Final = "recordings.bytes"
 ROW_BYTES: Final = 200
 """About what a row takes beside its texts, with its place in the index."""
 LEFT_AFTER_SHRINKING: Final = 0.9
-"""Of the limit, so that a tape that is full is not shortened for each new row."""
+"""Of the limit, so that a full table is not shortened for each new row."""
 SHORTENED_BY: Final = 100
 """So many rows are dropped at a time."""
 
 
+@dataclass(eq=False)
 class Recordings:
     """The table of decisions: one row for each task, of the last one about it."""
 
-    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
-        self._database = database
-        self._totals = totals
-        self._now = now
+    database: Database
+    totals: Totals
+    now: Now
 
     def add(self, new: NewRecordedDecision) -> None:
         """Keep a decision, inside its transaction; an earlier one is replaced."""
         self._drop("task_id = ?", new.task_id)
         size = len(new.task) + len(new.opinions) + ROW_BYTES
-        self._database.write(
-            "INSERT INTO tape (task_id, at, bytes, in_part, strategy, reason, task, "
-            "verdicts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            *(new.task_id, self._now().isoformat(), size, new.in_part, new.strategy),
-            *(new.reason, new.task, new.opinions),
-        )
-        self._totals.add(BYTES_TOTAL, size)
+        at = self.now().isoformat()
+        self.database.insert("recordings", at=at, bytes=size, **plain(new))
+        self.totals.add(BYTES_TOTAL, size)
 
     def bytes(self) -> int:
-        """Give about how much room it takes."""
-        return self._totals.get(BYTES_TOTAL)
+        """Return about how much room they take."""
+        return self.totals.get(BYTES_TOTAL)
 
     def forget_before(self, moment: datetime) -> None:
         """Drop what is older, inside a transaction."""
         self._drop("at < ?", moment.isoformat())
 
     def shrink(self, most_bytes: int) -> None:
-        """Drop the oldest rows of a tape that is longer, inside a transaction."""
+        """Drop the oldest rows where there are too many, inside a transaction."""
         size = self.bytes()
         if size <= most_bytes:
             return
         while size > most_bytes * LEFT_AFTER_SHRINKING:
             dropped = self._drop(
-                "number IN (SELECT number FROM tape ORDER BY number LIMIT ?)",
+                "number IN (SELECT number FROM recordings ORDER BY number LIMIT ?)",
                 SHORTENED_BY,
             )
             if not dropped:
@@ -184,59 +181,57 @@ class Recordings:
             size -= dropped
 
     def _drop(self, condition: str, value: object) -> int:
-        """Delete rows; give how many bytes they took."""
-        row = self._database.row(
-            f"SELECT sum(bytes) AS size FROM tape WHERE {condition}",  # noqa: S608 - the conditions are ours
+        """Delete rows; return how many bytes they took."""
+        size = self.database.number(
+            f"SELECT sum(bytes) FROM recordings WHERE {condition}",  # noqa: S608 - the conditions are ours
             value,
         )
-        size = int((row and row["size"]) or 0)
         if size:
-            self._database.write(f"DELETE FROM tape WHERE {condition}", value)  # noqa: S608 - as above
-            self._totals.add(BYTES_TOTAL, -size)
+            self.database.write(f"DELETE FROM recordings WHERE {condition}", value)  # noqa: S608 - as above
+            self.totals.add(BYTES_TOTAL, -size)
         return size
 
     # -- questions ----------------------------------------------------------
 
     def count(self, since: datetime | None = None) -> int:
-        """Give how many decisions it holds, all or since a moment."""
-        row = self._database.rows(
-            "SELECT count(*) AS n FROM tape WHERE ?1 IS NULL OR at >= ?1",
+        """Return how many decisions are recorded, all or since a moment."""
+        return self.database.number(
+            "SELECT count(*) FROM recordings WHERE ?1 IS NULL OR at >= ?1",
             since.isoformat() if since else None,
-        )[0]
-        return int(row["n"])
+        )
 
     def last(
         self, limit: int, since: datetime | None = None
     ) -> Iterator[RecordedDecision]:
-        """Give the last decisions, oldest first; each is read when it is asked for."""
-        rows = self._database.rows(
-            "SELECT number FROM tape WHERE ?1 IS NULL OR at >= ?1 "
+        """Yield the last decisions, oldest first; each is read when it is asked for."""
+        rows = self.database.rows(
+            "SELECT number FROM recordings WHERE ?1 IS NULL OR at >= ?1 "
             "ORDER BY number DESC LIMIT ?2",
             since.isoformat() if since else None,
             limit,
         )
         earned = self._earned() if rows else {}
         for row in reversed(rows):
-            found = self._database.row(
-                "SELECT tape.*, tasks.state AS state, tasks.strategy AS doer, record, "
-                "result FROM tape LEFT JOIN tasks USING (task_id) "
-                "LEFT JOIN task_texts USING (task_id) WHERE tape.number = ?",
+            found = self.database.row(
+                "SELECT recordings.*, tasks.state AS state, tasks.strategy AS doer, "
+                "record, result FROM recordings LEFT JOIN tasks USING (task_id) "
+                "LEFT JOIN task_texts USING (task_id) WHERE recordings.number = ?",
                 row["number"],
             )
             if found is not None:
-                yield self._sighting(found, earned.get(found["task_id"], 0))
+                yield self._decision(found, earned.get(found["task_id"], 0))
 
     def _earned(self) -> dict[str, int]:
-        """Give what each task brought. It reads the whole ledger, once."""
-        rows = self._database.rows(
+        """Return what each task brought. It reads the whole ledger, once."""
+        rows = self.database.rows(
             "SELECT subject, sum(amount) AS n FROM ledger WHERE kind = ? "
             "GROUP BY subject",
             EntryKind.EARNED,
         )
         return {row["subject"]: row["n"] for row in rows}
 
-    def _sighting(self, row: Row, credits_: int) -> RecordedDecision:
-        history = self._database.rows(
+    def _decision(self, row: Row, credits_: int) -> RecordedDecision:
+        history = self.database.rows(
             "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
             "ORDER BY event_id",
             row["task_id"],
@@ -247,7 +242,7 @@ class Recordings:
             in_part=bool(row["in_part"]),
             strategy=row["strategy"],
             reason=row["reason"],
-            opinions=decode_opinions(row["verdicts"]),
+            opinions=decode_opinions(row["opinions"]),
             ending=RecordedOutcome(
                 state=row["state"] or "",
                 strategy=row["doer"] or "",

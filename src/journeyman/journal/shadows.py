@@ -1,19 +1,20 @@
 """Strategies in shadow: what they would have decided, and who was put to work since."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.journal.database import Database, Now
+from journeyman.journal.codec import plain, read
+from journeyman.journal.database import Database, Now, marks
 from journeyman.journal.facts import Facts
 from journeyman.journal.ledger import EntryKind
 from journeyman.journal.recordings import Opinion
 
 MOST_VERDICTS: Final = 100_000
 """So many are kept: about 15 MB, and more than a scoreboard needs."""
-_STANDING: Final = "strategies.shadow"
+_STATE: Final = "strategies.shadow"
 _ENDED = (TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED)
 
 
@@ -54,15 +55,15 @@ class ShadowScore:
     """Tasks that both it and a live strategy wanted, or neither."""
     alone: int = 0
     """It wanted them, and no live strategy did."""
-    passed_over: int = 0
+    missed: int = 0
     """A live strategy wanted them, and it did not."""
     expected_credits: float = 0.0
-    """What it expected of the tasks that it wanted, by its own word."""
+    """What it expected to earn by the tasks that it wanted."""
     live_completed: int = 0
     """Tasks that it wanted, too, and that live strategies were paid for."""
     live_credits: int = 0
     """What they earned by them."""
-    passed_over_credits: int = 0
+    missed_credits: int = 0
     """What live strategies earned by tasks that it did not want."""
     errors: int = 0
     """Times that its `wants` failed."""
@@ -73,15 +74,15 @@ class ShadowScore:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Promoted:
-    """A strategy that was put to work out of the shadow."""
+class PromotedStrategy:
+    """When a strategy came out of shadow, and how things stood."""
 
     at: str
     """ISO 8601."""
     failures_before: float
     """The share of failures among the tasks of all strategies until then, 0 to 1."""
     is_settled: bool = False
-    """Its first tasks went well: it is not watched any more."""
+    """Its first tasks went well: it is no longer watched."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,62 +91,51 @@ class ShadowState:
 
     shadows: tuple[str, ...] = ()
     """Those in shadow in the daemon that runs, or that ran last."""
-    promoted: Mapping[str, Promoted] = field(default_factory=dict)
+    promoted: Mapping[str, PromotedStrategy] = field(default_factory=dict)
     """By name, as long as the settings still name them as shadows."""
 
 
-class ShadowRecords:
-    """The table of verdicts, and the standing."""
+@dataclass(eq=False)
+class Shadows:
+    """The table of their verdicts, and the fact that names them."""
 
-    def __init__(self, database: Database, facts: Facts, now: Now) -> None:
-        self._database = database
-        self._facts = facts
-        self._now = now
+    database: Database
+    facts: Facts
+    now: Now
 
     # -- verdicts -----------------------------------------------------------
 
     def add(self, verdicts: Iterable[ShadowVerdict]) -> None:
-        """Keep what was said, inside a transaction; the last word to a task counts."""
-        at = self._now().isoformat()
+        """Keep verdicts, inside a transaction; the last one on a task counts."""
+        at = self.now().isoformat()
         for one in verdicts:
-            self._database.write(
-                "INSERT OR REPLACE INTO shadow_verdicts (strategy, task_id, "
-                "fingerprint, at, live, wanted, reason, offer, failed, seconds) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                *(one.strategy, one.task_id, one.fingerprint, at, one.live),
-                *(one.wanted, one.reason, one.offer, one.failed, one.seconds),
-            )
+            self.database.replace("shadow_verdicts", at=at, **plain(one))
 
     def forget_before(self, moment: datetime) -> None:
         """Drop what is older, and what is too much, inside a transaction."""
-        self._database.write(
+        self.database.write(
             "DELETE FROM shadow_verdicts WHERE at < ? OR number <= "
             "(SELECT max(number) FROM shadow_verdicts) - ?",
             *(moment.isoformat(), MOST_VERDICTS),
         )
 
-    def said(self, strategy: str) -> dict[str, Opinion]:
-        """Give what one strategy said in shadow, by task."""
-        rows = self._database.rows(
+    def opinions_of(self, strategy: str) -> dict[str, Opinion]:
+        """Return what one strategy said in shadow, by task."""
+        rows = self.database.rows(
             "SELECT task_id, wanted, reason, offer FROM shadow_verdicts "
             "WHERE strategy = ?",
             strategy,
         )
-        return {
-            row["task_id"]: Opinion(
-                wanted=bool(row["wanted"]), reason=row["reason"], offer=row["offer"]
-            )
-            for row in rows
-        }
+        return {row["task_id"]: read(Opinion, row) for row in rows}
 
     def scores(
         self, fingerprints: Mapping[str, str] | None = None
     ) -> list[ShadowScore]:
-        """Give the score of each that was ever asked, by name; it reads everything.
+        """Return the score of each that was ever asked, by name; it reads everything.
 
         `fingerprints` tells, by name, which version counts; else the last one asked.
         """
-        rows = self._database.rows(
+        rows = self.database.rows(
             # The row of the greatest number is the one shown (SQLite's bare columns).
             "SELECT strategy, fingerprint, max(number) FROM shadow_verdicts "
             "GROUP BY strategy ORDER BY strategy",
@@ -155,79 +145,66 @@ class ShadowRecords:
         return [self._score(*version) for version in sorted(versions.items())]
 
     def _score(self, strategy: str, fingerprint: str) -> ShadowScore:
-        row = self._database.rows(
+        row = self.database.rows(
             "SELECT count(*) AS asked, coalesce(min(at), '') AS since, "
             "total(wanted) AS wanted, total(wanted = (live != '')) AS agreed, "
             "total(wanted AND live = '') AS alone, "
-            "total(NOT wanted AND live != '') AS passed_over, "
-            "total(offer) AS expected, total(failed) AS errors, "
-            "coalesce(avg(seconds), 0) AS mean, coalesce(max(seconds), 0) AS longest "
+            "total(NOT wanted AND live != '') AS missed, "
+            "total(offer) AS expected_credits, total(failed) AS errors, "
+            "coalesce(avg(seconds), 0) AS mean_seconds, "
+            "coalesce(max(seconds), 0) AS longest_seconds "
             "FROM shadow_verdicts WHERE strategy = ? AND fingerprint = ?",
             *(strategy, fingerprint),
         )[0]
         completed, credits_ = self._earned(strategy, fingerprint, wanted=True)
-        _, passed_over = self._earned(strategy, fingerprint, wanted=False)
-        everything = self._database.rows(
-            "SELECT count(*) AS n FROM shadow_verdicts WHERE strategy = ?", strategy
-        )[0]["n"]
-        return ShadowScore(
-            strategy=strategy,
-            asked=row["asked"],
-            since=row["since"],
-            wanted=int(row["wanted"]),
-            agreed=int(row["agreed"]),
-            alone=int(row["alone"]),
-            passed_over=int(row["passed_over"]),
-            expected_credits=row["expected"],
-            live_completed=completed,
-            live_credits=credits_,
-            passed_over_credits=passed_over,
-            errors=int(row["errors"]),
-            mean_seconds=row["mean"],
-            longest_seconds=row["longest"],
-            outdated=everything - row["asked"],
+        _, missed = self._earned(strategy, fingerprint, wanted=False)
+        every = self.database.number(
+            "SELECT count(*) FROM shadow_verdicts WHERE strategy = ?", strategy
+        )
+        return read(
+            ShadowScore,
+            {
+                **dict(row),
+                "strategy": strategy,
+                "live_completed": completed,
+                "live_credits": credits_,
+                "missed_credits": missed,
+                "outdated": every - row["asked"],
+            },
         )
 
     def _earned(
         self, strategy: str, fingerprint: str, *, wanted: bool
     ) -> tuple[int, int]:
-        """Give the paid tasks among those that it wanted, or did not, and the pay."""
-        row = self._database.rows(
-            "SELECT count(DISTINCT subject) AS n, total(amount) AS credits "
+        """Return the paid tasks among those that it wanted, or did not, and the pay."""
+        row = self.database.rows(
+            "SELECT count(DISTINCT subject), total(amount) "
             "FROM ledger JOIN shadow_verdicts AS said ON task_id = subject "
             "WHERE kind = ? AND said.strategy = ? AND fingerprint = ? AND wanted = ? "
             "AND ledger.strategy != said.strategy",
             *(EntryKind.EARNED, strategy, fingerprint, wanted),
         )[0]
-        return row["n"], int(row["credits"])
+        return row[0], int(row[1])
 
-    # -- the standing -------------------------------------------------------
+    # -- who is in shadow, and who was promoted ----------------------------------
 
-    def standing(self) -> ShadowState:
-        """Give who is in shadow and who was promoted."""
-        told: Any = self._facts.get(_STANDING) or {}
-        promoted = told.get("promoted", {})
-        return ShadowState(
-            shadows=tuple(told.get("shadows", ())),
-            promoted={name: Promoted(**one) for name, one in promoted.items()},
-        )
+    def state(self) -> ShadowState:
+        """Return who is in shadow and who was promoted."""
+        return read(ShadowState, self.facts.get(_STATE) or {})
 
-    def put_standing(self, standing: ShadowState) -> None:
+    def put_state(self, state: ShadowState) -> None:
         """Write it, inside a transaction."""
-        promoted: Any = {name: asdict(one) for name, one in standing.promoted.items()}
-        told: Any = {"shadows": list(standing.shadows), "promoted": promoted}
-        self._facts.put(_STANDING, told)
+        self.facts.put(_STATE, plain(state))
 
     def ended_since(self, strategy: str, moment: datetime) -> tuple[int, int]:
-        """Give how many of its tasks came to an end since then, and how many failed.
+        """Return how many of its tasks came to an end since then, and how many failed.
 
         Those that it declined, and those that others were quicker to claim, are no
         ends of this kind.
         """
-        marks = ", ".join("?" * len(_ENDED))
-        row = self._database.rows(
-            "SELECT count(*) AS ended, total(state != ?) AS failed FROM tasks "  # noqa: S608 - only question marks are put in
-            f"WHERE updated_at >= ? AND strategy = ? AND state IN ({marks})",
+        row = self.database.rows(
+            "SELECT count(*), total(state != ?) FROM tasks "  # noqa: S608 - only question marks are put in
+            f"WHERE updated_at >= ? AND strategy = ? AND state IN ({marks(_ENDED)})",
             *(TaskState.COMPLETED, moment.isoformat(), strategy, *_ENDED),
         )[0]
-        return row["ended"], int(row["failed"])
+        return row[0], int(row[1])

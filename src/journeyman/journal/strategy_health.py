@@ -1,11 +1,17 @@
-"""How strategies fare: who made errors, who rests, who cannot work at all."""
+"""How strategies fare: who made errors, who is quarantined, who cannot work."""
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from journeyman.domain.tasks import TaskId
-from journeyman.journal.database import Database, Row
+from journeyman.journal.codec import AS_JSON, FROM_JSON, plain, read
+from journeyman.journal.database import Database
+
+_OR_NONE = BeforeValidator(lambda stored: stored or None)
+_OR_EMPTY = PlainSerializer(lambda value: value or "")
 
 
 class Condition(StrEnum):
@@ -13,8 +19,8 @@ class Condition(StrEnum):
 
     #: It may work.
     SOUND = "sound"
-    #: It made too many errors: it rests, and after that is tried with one task.
-    RESTING = "resting"
+    #: It made too many errors: after a while it is given one task as a trial run.
+    QUARANTINED = "quarantined"
     #: It said that it cannot work until its file or its settings change.
     MISCONFIGURED = "misconfigured"
 
@@ -27,67 +33,43 @@ class Health:
     fingerprint: str
     """Of the file and the settings that this is about."""
     condition: Condition = Condition.SOUND
-    errors: tuple[float, ...] = ()
+    errors: Annotated[tuple[float, ...], FROM_JSON, AS_JSON] = ()
     """When they happened, oldest first; those that still count."""
-    rest_seconds: float = 0.0
-    """The length of its last rest; 0 before the first."""
+    quarantine_seconds: float = 0.0
+    """The length of its last quarantine; 0 before the first."""
     problem: str = ""
     """What went wrong last."""
     fix: str = ""
     """What the strategy's author says to that."""
-    task_id: TaskId | None = None
+    task_id: Annotated[TaskId | None, _OR_NONE, _OR_EMPTY] = None
     """At which task it went wrong last; None: at no task."""
     since: float = 0.0
     """When it came into this condition."""
 
     @property
-    def rests_until(self) -> float:
-        """When its rest is over; infinite when only a change can help."""
+    def quarantined_until(self) -> float:
+        """When its quarantine ends; infinite when only a change can help."""
         if self.condition is Condition.MISCONFIGURED:
             return float("inf")
-        is_resting = self.condition is Condition.RESTING
-        return self.since + self.rest_seconds if is_resting else 0.0
+        is_quarantined = self.condition is Condition.QUARANTINED
+        return self.since + self.quarantine_seconds if is_quarantined else 0.0
 
 
+@dataclass(eq=False)
 class StrategyHealth:
     """The table of strategies that are, or were, not well."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     def all(self) -> dict[str, Health]:
-        """Give all that is known, by the strategy's name; who is not in it is sound."""
-        rows = self._database.rows("SELECT * FROM strategy_health ORDER BY strategy")
-        return {row["strategy"]: _to_health(row) for row in rows}
+        """Return all that is known, by strategy; one that is missing is sound."""
+        rows = self.database.rows("SELECT * FROM strategy_health ORDER BY strategy")
+        return {row["strategy"]: read(Health, row) for row in rows}
 
     def put(self, health: Health) -> None:
         """Write how a strategy fares, inside a transaction."""
-        self._database.write(
-            "INSERT OR REPLACE INTO strategy_health (strategy, fingerprint, "
-            "condition, errors, rest_seconds, problem, fix, task_id, since) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(health.strategy, health.fingerprint, health.condition),
-            *(json.dumps(health.errors), health.rest_seconds, health.problem),
-            *(health.fix, health.task_id or "", health.since),
-        )
+        self.database.upsert("strategy_health", "strategy", **plain(health))
 
     def forget(self, strategy: str) -> None:
-        """Let a strategy be sound again, inside a transaction."""
-        self._database.write(
-            "DELETE FROM strategy_health WHERE strategy = ?",
-            strategy,
-        )
-
-
-def _to_health(row: Row) -> Health:
-    return Health(
-        strategy=row["strategy"],
-        fingerprint=row["fingerprint"],
-        condition=Condition(row["condition"]),
-        errors=tuple(json.loads(row["errors"])),
-        rest_seconds=row["rest_seconds"],
-        problem=row["problem"],
-        fix=row["fix"],
-        task_id=TaskId(row["task_id"]) if row["task_id"] else None,
-        since=row["since"],
-    )
+        """Make a strategy sound again, inside a transaction."""
+        self.database.write("DELETE FROM strategy_health WHERE strategy = ?", strategy)

@@ -1,4 +1,4 @@
-"""The tasks we know, and the only way to move one from state to state."""
+"""The tasks that we know, and the only way to move one from state to state."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -16,8 +16,12 @@ from journeyman.domain.tasks import (
     is_allowed,
 )
 from journeyman.domain.text import UntrustedText
-from journeyman.journal.database import Database, Now, Row
+from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
+
+STATE_TOTAL = "state."
+SEEN_TOTAL = "tasks.seen"
+FORGOTTEN_TOTAL = "tasks.forgotten"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +53,7 @@ class TaskRecord:
     Not stored: after a restart, a committed intent counts as sent."""
 
     def is_due(self, now: datetime) -> bool:
-        """Tell whether it may be touched.
+        """Return whether it may be touched.
 
         A wait that begins in the future was written before the clock was set back: it
         would last for as long as the clock was wrong, so it counts as over.
@@ -72,16 +76,19 @@ class TaskEvent:
     at: datetime
 
 
+_TASK_FIELDS = tuple(field.name for field in fields(Task))
+
+
 def slim(task: Task) -> Task:
-    """Leave away the bulk of a task that we only remember having seen."""
+    """Return a task without its bulk, for one that we only remember to have seen."""
     nothing = UntrustedText()
     return replace(task, description=nothing, text=nothing, input=None, raw={})
 
 
 def encode_task(task: Task) -> str:
-    """Write a task as JSON."""
+    """Return a task as JSON; for why not by the codec, see there."""
     # Not by `asdict`, which copies the whole record deeply, once for each task.
-    content = {field.name: getattr(task, field.name) for field in fields(task)}
+    content = {name: getattr(task, name) for name in _TASK_FIELDS}
     content["deadline"] = task.deadline.isoformat() if task.deadline else None
     content["raw"] = dict(task.raw)
     return json.dumps(content)
@@ -97,7 +104,7 @@ def decode_task(text: str) -> Task:
 
 
 def encode_result(result: Result) -> str:
-    """Write a result as JSON; the same bytes are sent at every repeat."""
+    """Return a result as JSON; the same bytes are sent at every repeat."""
     return json.dumps({"output": result.output, "evidence": dict(result.evidence)})
 
 
@@ -135,10 +142,6 @@ def to_record(row: Row) -> TaskRecord:
     )
 
 
-STATE_TOTAL = "state."
-SEEN_TOTAL = "tasks.seen"
-
-
 class IllegalMoveError(AssertionError):
     """The table of transitions has no such move: a bug, not a user's mistake."""
 
@@ -147,25 +150,39 @@ class StaleMoveError(AssertionError):
     """The task was not in the state that the move starts from: a bug."""
 
 
+_OLDEST_SKIPPED = (
+    "SELECT task_id FROM tasks WHERE state = 'skipped' AND updated_at < ? "
+    "ORDER BY updated_at, task_id LIMIT ?"
+)
+_NOT_NEWEST = "AND event_id < (SELECT max(event_id) FROM task_events)"
+_FORGET = (
+    # The tasks last: by them the others are found.
+    f"DELETE FROM task_texts WHERE task_id IN ({_OLDEST_SKIPPED})",  # noqa: S608 - ours
+    # Its number would be given again to a later event, which then counts as read.
+    f"DELETE FROM task_events WHERE task_id IN ({_OLDEST_SKIPPED}) {_NOT_NEWEST}",  # noqa: S608 - ours
+    f"DELETE FROM tasks WHERE task_id IN ({_OLDEST_SKIPPED})",  # noqa: S608 - ours
+)
+
+
+@dataclass(eq=False)
 class Tasks:
     """The table of tasks."""
 
-    def __init__(self, database: Database, totals: Totals, now: Now) -> None:
-        self._database = database
-        self._totals = totals
-        self._now = now
+    database: Database
+    totals: Totals
+    now: Now
 
-    # -- sightings --------------------------------------------------------
+    # -- decisions about listed tasks -------------------------------------
 
-    def sighting(self, task_id: TaskId) -> tuple[TaskState, str] | None:
-        """Give the state and fingerprint under which a listed task is known."""
-        row = self._database.row(
+    def last_decision(self, task_id: TaskId) -> tuple[TaskState, str] | None:
+        """Return the state and fingerprint under which a listed task is known."""
+        row = self.database.row(
             "SELECT state, fingerprint FROM tasks WHERE task_id = ?",
             task_id,
         )
         return (TaskState(row["state"]), str(row["fingerprint"])) if row else None
 
-    def sight(
+    def record_decision(
         self,
         task: Task,
         state: TaskState,
@@ -176,7 +193,7 @@ class Tasks:
         cost: float = 0.0,
         fingerprint: str,
     ) -> None:
-        """Write down what was decided about a listed task: WANTED or SKIPPED.
+        """Record what was decided about a listed task: WANTED or SKIPPED.
 
         One that is skipped again for the same reason gets no further event: a listing
         that is decided about anew whenever a strategy changes would fill the journal.
@@ -187,34 +204,48 @@ class Tasks:
         Raises:
             IllegalMoveError: the task is past being decided about.
         """
-        known = self._database.row(
-            "SELECT state, reason FROM tasks WHERE task_id = ?", task.id
+        known = self.database.row(
+            "SELECT state, reason, seen_at FROM tasks WHERE task_id = ?", task.id
         )
         before = TaskState(known["state"]) if known else TaskState.SEEN
         _require(task.id, before, state)
-        at = self._now().isoformat()
-        kept = slim(task) if state is TaskState.SKIPPED else task
-        self._database.write(
-            "INSERT INTO tasks (task_id, state, strategy, reason, reward, "
-            "kind, chance, cost, fingerprint, next_at, seen_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, "
-            "strategy = excluded.strategy, reason = excluded.reason, "
-            "reward = excluded.reward, kind = excluded.kind, "
-            "chance = excluded.chance, cost = excluded.cost, "
-            "fingerprint = excluded.fingerprint, "
-            "next_at = excluded.next_at, updated_at = excluded.updated_at",
-            *(task.id, state, strategy, reason, task.reward, task.kind, chance, cost),
-            *(fingerprint, _due_at(state, 0.0), at, at),
+        at = self.now().isoformat()
+        self.database.upsert(
+            "tasks",
+            "task_id",
+            task_id=task.id,
+            state=state,
+            strategy=strategy,
+            reason=reason,
+            reward=task.reward,
+            kind=task.kind,
+            chance=chance,
+            cost=cost,
+            fingerprint=fingerprint,
+            next_at=_due_at(state, 0.0),
+            seen_at=known["seen_at"] if known else at,
+            updated_at=at,
         )
-        self._write_text(kept)
+        self._write_text(slim(task) if state is TaskState.SKIPPED else task)
         if known:
-            self._totals.add(STATE_TOTAL + before, -1)
+            self.totals.add(STATE_TOTAL + before, -1)
         else:
-            self._totals.add(SEEN_TOTAL)
-        self._totals.add(STATE_TOTAL + state)
+            self.totals.add(SEEN_TOTAL)
+        self.totals.add(STATE_TOTAL + state)
         if before is not state or known is None or known["reason"] != reason:
             self._append_event(task.id, before, state, reason, at)
+
+    def forget_skipped(self, moment: datetime, most: int) -> int:
+        """Drop skipped tasks that nothing has changed since then, in a transaction.
+
+        Returns how many they were: at most `most`, those that are longest unchanged.
+        """
+        forgotten = 0
+        for statement in _FORGET:
+            forgotten = self.database.write(statement, moment.isoformat(), most)
+        self.totals.add(STATE_TOTAL + TaskState.SKIPPED, -forgotten)
+        self.totals.add(FORGOTTEN_TOTAL, forgotten)
+        return forgotten
 
     # -- moves ------------------------------------------------------------
 
@@ -244,7 +275,7 @@ class Tasks:
         path = [record.state, *([through] if through else []), after]
         for one, other in pairwise(path):
             _require(record.task_id, one, other)
-        at = self._now()
+        at = self.now()
         stored = encode_result(result) if result and not record.result else None
         moved = replace(
             record,
@@ -271,7 +302,7 @@ class Tasks:
     ) -> None:
         """Compare and set; then the totals and the events, in the same transaction."""
         before, after, at = path[0], path[-1], moved.updated_at.isoformat()
-        changed = self._database.write(
+        changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, doubts = ?, executions = ?, updated_at = ? "
             "WHERE task_id = ? AND state = ?",
@@ -282,13 +313,13 @@ class Tasks:
         if not changed:
             raise StaleMoveError(f"{moved.task_id} is no longer {before}")
         if stored is not None:
-            self._database.write(
+            self.database.write(
                 "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
                 stored,
                 moved.task_id,
             )
-        self._totals.add(STATE_TOTAL + before, -1)
-        self._totals.add(STATE_TOTAL + after)
+        self.totals.add(STATE_TOTAL + before, -1)
+        self.totals.add(STATE_TOTAL + after)
         for one, other in pairwise(path):
             self._append_event(moved.task_id, one, other, moved.reason, at)
 
@@ -297,7 +328,7 @@ class Tasks:
         if task != record.task:
             self._write_text(task)
         if strategy != record.strategy:
-            self._database.write(
+            self.database.write(
                 "UPDATE tasks SET strategy = ? WHERE task_id = ?",
                 strategy,
                 record.task_id,
@@ -319,8 +350,8 @@ class Tasks:
         Raises:
             StaleMoveError: somebody else moved it meanwhile.
         """
-        at = self._now()
-        changed = self._database.write(
+        at = self.now()
+        changed = self.database.write(
             "UPDATE tasks SET next_at = ?, attempts = ?, doubts = ?, reason = ?, "
             "maybe_sent = ?, updated_at = ? WHERE task_id = ? AND state = ?",
             *(next_at, attempts, doubts, reason, maybe_sent, at.isoformat()),
@@ -342,12 +373,12 @@ class Tasks:
     # -- questions --------------------------------------------------------
 
     def get(self, task_id: TaskId) -> TaskRecord:
-        """Give a task.
+        """Return a task.
 
         Raises:
             KeyError: it was never seen.
         """
-        row = self._database.row("SELECT * FROM full_tasks WHERE task_id = ?", task_id)
+        row = self.database.row("SELECT * FROM full_tasks WHERE task_id = ?", task_id)
         if row is None:
             raise KeyError(task_id)
         return to_record(row)
@@ -360,16 +391,16 @@ class Tasks:
         *,
         excluding: Iterable[TaskId] = (),
     ) -> list[TaskRecord]:
-        """Give the tasks in these states that may be touched now, best paid first.
+        """Return the tasks in these states that may be touched now, best paid first.
 
         See `TaskRecord.is_due`, which says the same of one.
         """
         names, left_out = sorted(states), list(excluding)
-        rows = self._database.rows(
-            f"SELECT * FROM full_tasks WHERE state IN ({_marks(names)}) "  # noqa: S608 - only question marks are put in
+        rows = self.database.rows(
+            f"SELECT * FROM full_tasks WHERE state IN ({marks(names)}) "  # noqa: S608 - only question marks are put in
             # Said first and alone, since the index of open tasks asks for it.
             "AND next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?) "
-            f"AND task_id NOT IN ({_marks(left_out)}) "
+            f"AND task_id NOT IN ({marks(left_out)}) "
             "ORDER BY reward DESC, number LIMIT ?",
             *names,
             now.timestamp(),
@@ -380,11 +411,11 @@ class Tasks:
         return [to_record(row) for row in rows]
 
     def has_due(self, now: datetime, excluding: Collection[TaskId] = ()) -> bool:
-        """Tell whether `due` would give anything at all, but for those named."""
-        row = self._database.row(
+        """Return whether `due` would return anything at all, but for those named."""
+        row = self.database.row(
             "SELECT 1 FROM tasks WHERE next_at IS NOT NULL "  # noqa: S608 - only question marks are put in
             "AND (next_at <= ? OR updated_at > ?) "
-            f"AND task_id NOT IN ({_marks(excluding)}) LIMIT 1",
+            f"AND task_id NOT IN ({marks(excluding)}) LIMIT 1",
             now.timestamp(),
             now.isoformat(),
             *excluding,
@@ -392,16 +423,16 @@ class Tasks:
         return row is not None
 
     def next_due_at(self, now: datetime) -> float | None:
-        """Give when the next task falls due after now, in seconds since 1970."""
-        row = self._database.row(
+        """Return when the next task falls due after now, in seconds since 1970."""
+        row = self.database.row(
             "SELECT next_at FROM tasks WHERE next_at > ? ORDER BY next_at LIMIT 1",
             now.timestamp(),
         )
         return float(row["next_at"]) if row else None
 
     def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
-        """Give the tasks that moved last, newest first, all or of one state."""
-        rows = self._database.rows(
+        """Return the tasks that moved last, newest first, all or of one state."""
+        rows = self.database.rows(
             "SELECT * FROM full_tasks WHERE (?1 IS NULL OR state = ?1) "
             "ORDER BY updated_at DESC, number DESC LIMIT ?2",
             state,
@@ -410,31 +441,30 @@ class Tasks:
         return [to_record(row) for row in rows]
 
     def counts(self) -> dict[str, int]:
-        """Give how many tasks are in each state that has any."""
-        counts = self._totals.starting_with(STATE_TOTAL)
+        """Return how many tasks are in each state that has any."""
+        counts = self.totals.starting_with(STATE_TOTAL)
         return {state: count for state, count in counts.items() if count}
 
     def count_in(self, states: Collection[TaskState]) -> int:
-        """Give how many tasks are in one of these states."""
-        return sum(self._totals.get(STATE_TOTAL + state) for state in states)
+        """Return how many tasks are in one of these states."""
+        return sum(self.totals.get(STATE_TOTAL + state) for state in states)
 
     def count_others(
         self,
         states: Collection[TaskState],
         excluding: Collection[TaskId],
     ) -> int:
-        """Give how many tasks are in one of these open states, but for those named."""
-        row = self._database.row(
-            f"SELECT count(*) AS n FROM tasks WHERE state IN ({_marks(states)}) "  # noqa: S608 - only question marks are put in
-            f"AND next_at IS NOT NULL AND task_id NOT IN ({_marks(excluding)})",
+        """Return how many tasks are in one of these open states, but for some."""
+        return self.database.number(
+            f"SELECT count(*) FROM tasks WHERE state IN ({marks(states)}) "  # noqa: S608 - only question marks are put in
+            f"AND next_at IS NOT NULL AND task_id NOT IN ({marks(excluding)})",
             *states,
             *excluding,
         )
-        return int(row["n"]) if row else 0
 
     def history(self, task_id: TaskId) -> list[TaskEvent]:
-        """Give all moves of a task, oldest first."""
-        rows = self._database.rows(
+        """Return all moves of a task, oldest first."""
+        rows = self.database.rows(
             "SELECT * FROM task_events WHERE task_id = ? ORDER BY event_id",
             task_id,
         )
@@ -446,7 +476,7 @@ class Tasks:
         A full scan: for reports, not for the loop.
         """
         outcomes: dict[str, dict[str, int]] = {}
-        for row in self._database.rows(
+        for row in self.database.rows(
             "SELECT strategy, state, count(*) AS n FROM tasks WHERE strategy != '' "
             "GROUP BY strategy, state ORDER BY strategy, state",
         ):
@@ -454,8 +484,8 @@ class Tasks:
         return outcomes
 
     def skip_reasons(self, limit: int) -> dict[str, int]:
-        """Give the commonest reasons for skipping a task. A full scan."""
-        rows = self._database.rows(
+        """Return the commonest reasons for skipping a task. A full scan."""
+        rows = self.database.rows(
             "SELECT reason, count(*) AS n FROM tasks WHERE state = 'skipped' "
             "GROUP BY reason ORDER BY n DESC, reason LIMIT ?",
             limit,
@@ -463,25 +493,20 @@ class Tasks:
         return {row["reason"]: row["n"] for row in rows}
 
     def _write_text(self, task: Task) -> None:
-        self._database.write(
-            "INSERT INTO task_texts (task_id, record) VALUES (?, ?) "
-            "ON CONFLICT (task_id) DO UPDATE SET record = excluded.record",
-            task.id,
-            encode_task(task),
+        self.database.upsert(
+            "task_texts", "task_id", task_id=task.id, record=encode_task(task)
         )
 
     def _append_event(
-        self,
-        task_id: TaskId,
-        before: str,
-        after: str,
-        reason: str,
-        at: str,
+        self, task_id: TaskId, before: str, after: str, reason: str, at: str
     ) -> None:
-        self._database.write(
-            "INSERT INTO task_events (task_id, before, after, reason, at) "
-            "VALUES (?, ?, ?, ?, ?)",
-            *(task_id, before, after, reason, at),
+        self.database.insert(
+            "task_events",
+            task_id=task_id,
+            before=before,
+            after=after,
+            reason=reason,
+            at=at,
         )
 
 
@@ -491,46 +516,6 @@ def _require(task_id: TaskId, before: TaskState, after: TaskState) -> None:
 
 
 def _due_at(state: TaskState, next_at: float) -> float | None:
-    """Give what is stored: the index of due tasks leaves those without a date away."""
+    """Return what is stored: one without a date is not in the index of due tasks."""
     needs_something = state in IN_FLIGHT or state is TaskState.WANTED
     return next_at if needs_something else None
-
-
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-FORGOTTEN_TOTAL = "tasks.forgotten"
-
-_OLDEST = (
-    "SELECT task_id FROM tasks WHERE state = 'skipped' AND updated_at < ? "
-    "ORDER BY updated_at, task_id LIMIT ?"
-)
-_NEWEST = "(SELECT max(event_id) FROM task_events)"
-_LEFT_IN_TURN = (
-    # The tasks last: by them the others are found.
-    f"DELETE FROM task_texts WHERE task_id IN ({_OLDEST})",  # noqa: S608 - ours
-    # Its number would be given again to a later event, which then counts as read.
-    f"DELETE FROM task_events WHERE event_id < {_NEWEST} AND task_id IN ({_OLDEST})",  # noqa: S608 - ours
-    f"DELETE FROM tasks WHERE task_id IN ({_OLDEST})",  # noqa: S608 - ours
-)
-
-
-class PassedOver:
-    """The skipped ones among the tasks."""
-
-    def __init__(self, database: Database, totals: Totals) -> None:
-        self._database = database
-        self._totals = totals
-
-    def forget_before(self, moment: datetime, most: int) -> int:
-        """Drop those that nothing has changed since then, inside a transaction.
-
-        Gives how many they were: at most `most`, those that are longest unchanged.
-        """
-        forgotten = 0
-        for statement in _LEFT_IN_TURN:
-            forgotten = self._database.write(statement, moment.isoformat(), most)
-        self._totals.add(STATE_TOTAL + TaskState.SKIPPED, -forgotten)
-        self._totals.add(FORGOTTEN_TOTAL, forgotten)
-        return forgotten

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.journal.database import Database, Row
+from journeyman.journal.codec import read
+from journeyman.journal.database import Database, Row, marks
 from journeyman.journal.facts import Facts
 from journeyman.journal.tasks import TaskEvent, to_event
 
@@ -30,7 +31,7 @@ its own would otherwise fill the table and teach nothing."""
 OTHER_KINDS: Final = "*"
 
 _READ_UNTIL = "track_records.read_until"
-_JUDGED = (
+_TELLING = (
     TaskState.COMPLETED,
     TaskState.REJECTED,
     TaskState.FAILED,
@@ -53,7 +54,7 @@ class TrackRecord:
     seconds: float = 0.0
     """That those held a slot, in all."""
     tasks: int = 0
-    """All that were judged, since the beginning."""
+    """All that ended, since the beginning."""
     expected_credits: float = 0.0
     """What each task was expected to bring when it was taken, summed up."""
     credits: int = 0
@@ -63,8 +64,8 @@ class TrackRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """A task that has ended, as a lesson."""
+class EndedTask:
+    """How a task ended, for its strategy's track record."""
 
     group: Group
     chance: float
@@ -86,76 +87,76 @@ class Forecast:
     seconds: float
 
 
+@dataclass(eq=False)
 class TrackRecords:
     """The table of track records."""
 
-    def __init__(self, database: Database, facts: Facts) -> None:
-        self._database = database
-        self._facts = facts
+    database: Database
+    facts: Facts
 
     def all(self) -> dict[Group, TrackRecord]:
-        """Give every group's record."""
-        rows = self._database.rows(
-            "SELECT * FROM track_records ORDER BY strategy, kind",
-        )
-        return {(row["strategy"], row["kind"]): _record(row) for row in rows}
+        """Return every group's record."""
+        query = "SELECT * FROM track_records ORDER BY strategy, kind"
+        return {
+            (row["strategy"], row["kind"]): read(TrackRecord, row)
+            for row in self.database.rows(query)
+        }
 
-    def unread(self) -> tuple[list[Judged], int]:
-        """Give what came to an end since the last reading, and where to read on."""
-        read_until = int(str(self._facts.get(_READ_UNTIL) or 0))
-        newest = self._database.row("SELECT max(event_id) AS id FROM task_events")
-        until = min(int((newest and newest["id"]) or 0), read_until + MOST_EVENTS)
+    def unread(self) -> tuple[list[EndedTask], int]:
+        """Return what came to an end since the last reading, and where to read on."""
+        read_until = int(str(self.facts.get(_READ_UNTIL) or 0))
+        newest = self.database.number("SELECT max(event_id) FROM task_events")
+        until = min(newest, read_until + MOST_EVENTS)
         if until <= read_until:
             return [], read_until
-        marks = ", ".join("?" * len(_JUDGED))
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT task_id, strategy, kind, chance, cost, reward, after "  # noqa: S608 - only question marks are put in
             "FROM task_events JOIN tasks USING (task_id) "
-            f"WHERE event_id > ? AND event_id <= ? AND after IN ({marks}) "
+            f"WHERE event_id > ? AND event_id <= ? AND after IN ({marks(_TELLING)}) "
             "ORDER BY event_id",
-            *(read_until, until, *_JUDGED),
+            *(read_until, until, *_TELLING),
         )
-        return [self._judged(row) for row in rows], until
+        return [self._ended(row) for row in rows], until
 
-    def learn(self, forecaster: Iterable[tuple[Judged, Forecast]], until: int) -> None:
+    def learn(self, ended: Iterable[tuple[EndedTask, Forecast]], until: int) -> None:
         """Write what was read, inside a transaction."""
         kinds = self._kinds()
-        for judged, forecast in forecaster:
-            strategy, kind = judged.group
+        for task, forecast in ended:
+            strategy, kind = task.group
             known = kinds.setdefault(strategy, set())
             if kind not in known and len(known) >= MOST_KINDS:
                 kind = OTHER_KINDS
             known.add(kind)
-            self._add((strategy, kind), judged, forecast)
-        self._facts.put(_READ_UNTIL, until)
+            self._add((strategy, kind), task, forecast)
+        self.facts.put(_READ_UNTIL, until)
 
     def _kinds(self) -> dict[str, set[str]]:
         kinds: dict[str, set[str]] = {}
-        for row in self._database.rows("SELECT strategy, kind FROM track_records"):
+        for row in self.database.rows("SELECT strategy, kind FROM track_records"):
             kinds.setdefault(row["strategy"], set()).add(row["kind"])
         return kinds
 
-    def _add(self, group: Group, judged: Judged, forecast: Forecast) -> None:
+    def _add(self, group: Group, ended: EndedTask, forecast: Forecast) -> None:
         keep = 1 - FADING
-        self._database.write(
+        self.database.write(
             "INSERT OR IGNORE INTO track_records (strategy, kind) VALUES (?, ?)",
             *group,
         )
-        self._database.write(
+        self.database.write(
             "UPDATE track_records SET paid = paid * ? + ?, "
             "promised = promised * ? + ?, timed = timed * ? + 1, "
             "seconds = seconds * ? + ?, tasks = tasks + 1, "
             "expected_credits = expected_credits + ?, credits = credits + ?, "
             "expected_seconds = expected_seconds + ?, "
             "actual_seconds = actual_seconds + ? WHERE strategy = ? AND kind = ?",
-            *(keep, judged.is_paid, keep, judged.chance, keep),
-            *(keep, judged.seconds, forecast.credits),
-            *(judged.reward if judged.is_paid else 0, forecast.seconds),
-            *(judged.seconds, *group),
+            *(keep, ended.is_paid, keep, ended.chance, keep),
+            *(keep, ended.seconds, forecast.credits),
+            *(ended.reward if ended.is_paid else 0, forecast.seconds),
+            *(ended.seconds, *group),
         )
 
-    def _judged(self, row: Row) -> Judged:
-        return Judged(
+    def _ended(self, row: Row) -> EndedTask:
+        return EndedTask(
             group=(row["strategy"], row["kind"]),
             chance=row["chance"],
             cost=row["cost"],
@@ -166,7 +167,7 @@ class TrackRecords:
 
     def _seconds_in_slot(self, task_id: str) -> float:
         """Add up the time it held a slot: waiting for a repeat, it held none."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
             "ORDER BY event_id",
             task_id,
@@ -184,20 +185,6 @@ def slot_seconds(history: Iterable[TaskEvent]) -> float:
     return sum(max(0.0, span) for span in spans)
 
 
-def _record(row: Row) -> TrackRecord:
-    return TrackRecord(
-        paid=row["paid"],
-        promised=row["promised"],
-        timed=row["timed"],
-        seconds=row["seconds"],
-        tasks=row["tasks"],
-        expected_credits=row["expected_credits"],
-        credits=row["credits"],
-        expected_seconds=row["expected_seconds"],
-        actual_seconds=row["actual_seconds"],
-    )
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiting:
     """A task that a strategy wants."""
@@ -212,14 +199,14 @@ class Waiting:
     cost: float = 0.0
     """In credits, as its strategy says."""
     number: int = 0
-    """Counts up in the order of first sightings."""
+    """Counts up in the order in which they were first seen."""
 
 
+@dataclass(eq=False)
 class WaitingTasks:
-    """The line in front of the slots."""
+    """The queue in front of the slots."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     def best_paid(
         self,
@@ -227,23 +214,16 @@ class WaitingTasks:
         limit: int,
         excluding: Collection[TaskId] = (),
     ) -> list[Waiting]:
-        """Give those that may be claimed now, best paid first, at most `limit`."""
-        marks = ", ".join("?" * len(excluding))
-        rows = self._database.rows(
+        """Return those that may be claimed now, best paid first, at most `limit`."""
+        rows = self.database.rows(
             "SELECT task_id, strategy, kind, reward, chance, cost, rowid AS number "  # noqa: S608 - only question marks are put in
             "FROM tasks WHERE state = ? "
             "AND next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?) "
-            f"AND task_id NOT IN ({marks}) ORDER BY reward DESC, rowid LIMIT ?",
+            f"AND task_id NOT IN ({marks(excluding)}) "
+            "ORDER BY reward DESC, rowid LIMIT ?",
             *(TaskState.WANTED, now.timestamp(), now.isoformat(), *excluding, limit),
         )
         return [
-            Waiting(
-                task_id=TaskId(row["task_id"]),
-                group=(row["strategy"], row["kind"]),
-                reward=row["reward"],
-                chance=row["chance"],
-                cost=row["cost"],
-                number=row["number"],
-            )
+            read(Waiting, {**dict(row), "group": (row["strategy"], row["kind"])})
             for row in rows
         ]

@@ -1,15 +1,17 @@
-"""Keeping secrets out of everything that is written: by knowledge and by pattern."""
+"""Secrets: how they look, where they are, and how they are kept out of texts."""
 
 import math
 import re
 from base64 import b64encode, urlsafe_b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from json import dumps
+from json import dumps, loads
 from pathlib import PurePath
-from typing import TypeGuard
+from typing import Final, TypeGuard
 from urllib.parse import quote, quote_plus
 
 from journeyman.domain.tasks import JSON, AccessToken
@@ -23,7 +25,7 @@ MOST_BITS = 1_024
 
 
 def plain(value: object, depth: int = 0) -> JSON:
-    """Give the value as JSON: tokens hidden, exceptions named, times in UTC.
+    """Return the value as JSON: tokens hidden, exceptions named, times in UTC.
 
     It never raises, whatever a foreign object does when it is looked at.
     """
@@ -90,14 +92,68 @@ HIDDEN = "***"
 SHORTEST_SECRET = 6
 """In characters; hiding shorter ones would tear holes into ordinary words."""
 
+_JSON_ESCAPE = "\\u00"
+"""How JSON writes a plain letter that wants to hide (RFC 8259, section 7)."""
+_LINE_ENDS = r"(?:\s|\\[nrt])*"
+"""What may stand between two letters: the end of a line, also as JSON writes it."""
+
+
+class KnownSecrets:
+    """Finds certain secrets in a text: in any spelling, and broken across lines."""
+
+    def __init__(self, *secrets: str) -> None:
+        """Look for these; more may be added."""
+        self._spellings: set[str] = set()
+        self._shortest = math.inf
+        self._pattern: re.Pattern[str] | None = None
+        for secret in secrets:
+            self.add(secret)
+
+    def add(self, secret: str) -> None:
+        """Look for this one too, unless it is shorter than six characters."""
+        if len(secret) >= SHORTEST_SECRET:
+            self._spellings |= spellings_of(secret)
+            self._shortest = min(map(len, self._spellings))
+            self._pattern = None
+
+    def are_in(self, text: str) -> bool:
+        """Return whether the text holds one of them."""
+        if len(text) < self._shortest:
+            return False
+        if any(form in text for form in self._spellings):
+            return True
+        whole = "".join(text.replace("\\n", "").replace("\\r", "").split())
+        return len(whole) < len(text) and any(form in whole for form in self._spellings)
+
+    def may_be_read_from(self, text: str) -> bool:
+        """Return whether the text, or what JSON reads from it, may hold one."""
+        return self.are_in(text) or bool(self._spellings and _JSON_ESCAPE in text)
+
+    def hide(self, text: str) -> str:
+        """Return the text without them."""
+        if not self.are_in(text):
+            return text
+        if self._pattern is None:
+            # The longest first: a spelling may hold a shorter one.
+            forms = sorted(self._spellings, key=lambda form: (-len(form), form))
+            parts = (_LINE_ENDS.join(map(re.escape, form)) for form in forms)
+            self._pattern = re.compile("|".join(parts))
+        return self._pattern.sub(HIDDEN, text)
+
+    def hide_in_json(self, value: JSON) -> JSON:
+        """Return JSON without them, also in the names of keys."""
+        return _walk(value, self.hide, by_name=False)
+
+
 SENSITIVE = (
     r"(?:access|refresh|bearer|auth|api|id|session)[_-]?(?:token|key)"
     r"|client[_-]?secret|password|passwd|authorization|set-cookie|cookie"
 )
 """The names, as a pattern, under which secrets are kept."""
+# RFC 6750, section 2.1: the Authorization header, and whatever is sent as a token.
+_BEARER = re.compile(r"\b(bearer)\s+[^\s\"',;\\]+", re.IGNORECASE)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # RFC 6750, section 2.1: the Authorization header and the token's letters.
-    (re.compile(r"\b(bearer)\s+[\w.~+/-]+=*", re.IGNORECASE), rf"\1 {HIDDEN}"),
+    (_BEARER, rf"\1 {HIDDEN}"),
     # RFC 7519, section 3: three base64url parts; `eyJ` is the start of `{"`.
     (re.compile(r"(?<![\w-])eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?"), HIDDEN),
     # A user and a password in front of a host.
@@ -128,52 +184,48 @@ _HINTS = re.compile("|".join(_HINT_WORDS), re.IGNORECASE)
 _NAMED = re.compile(rf"(?:{SENSITIVE}|secret|token)", re.IGNORECASE)
 
 
+def hide_bearer_tokens(text: str) -> str:
+    """Return a text without what follows the word `Bearer`."""
+    return _BEARER.sub(rf"\1 {HIDDEN}", text)
+
+
 class Redactor:
-    """Replaces secrets by `***`, in texts and in nested values."""
+    """Replaces by `***` the secrets that it knows, and all that looks like one."""
 
     def __init__(self) -> None:
-        self._forms: set[str] = set()
-        self._known: re.Pattern[str] | None = None
+        self._known = KnownSecrets()
         self._names: dict[str, str] = {}
 
     def add(self, secret: str) -> None:
         """Learn a secret; one shorter than six characters is not looked for."""
-        if len(secret) < SHORTEST_SECRET:
-            return
-        self._forms.update(spellings_of(secret))
+        self._known.add(secret)
         self._names.clear()
-        # The longest first: a form may hold a shorter one.
-        longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
-        self._known = re.compile("|".join(map(re.escape, longest_first)))
 
     def knows(self, text: str) -> bool:
-        """Tell whether a learned secret is in the text, however it is spelled."""
-        return any(form in text for form in self._forms)
+        """Return whether a learned secret is in the text, however it is spelled."""
+        return self._known.are_in(text)
 
     def clean(self, text: str) -> str:
-        """Give the text without secrets."""
-        if self._known is not None:
-            text = self._known.sub(HIDDEN, text)
+        """Return the text without secrets."""
+        text = self._known.hide(text)
         if not _has_hint(text):
             return text
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text
 
-    def may_hide(self, text: str) -> bool:
-        """Tell whether `clean` could change a text; a no is sure, and cheap."""
-        return self.knows(text) or _has_hint(text)
-
-    def clean_json(self, value: JSON) -> JSON:
-        """Give JSON without secrets, whole: unlike a log's, nothing is left away.
+    def clean_json_text(self, text: str) -> str:
+        """Return a JSON document without secrets; unlike a log's, it is not cut.
 
         Raises:
             RecursionError: it is nested too deeply.
         """
-        return _walk(value, self.clean)
+        if not (self.knows(text) or _has_hint(text)):
+            return text
+        return dumps(_walk(loads(text), self.clean))
 
     def clean_value(self, value: object) -> JSON:
-        """Give any value as plain JSON without secrets, also in the names of keys."""
+        """Return any value as plain JSON without secrets, also in the names of keys."""
         return _walk(plain(value), self.clean)
 
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
@@ -198,13 +250,17 @@ def _has_hint(text: str) -> bool:
     return any(word in small for word in _HINT_WORDS)
 
 
-def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
+def _walk(value: JSON, clean: Callable[[str], str], *, by_name: bool = True) -> JSON:
+    """Clean all texts in a value; `by_name` hides what a sensitive key holds, too."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(key): _entry(key, inner, clean) for key, inner in value.items()}
+        return {
+            clean(key): _entry(key, inner, clean, by_name=by_name)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_walk(inner, clean) for inner in value]
+        return [_walk(inner, clean, by_name=by_name) for inner in value]
     # A secret can be a number; a number that holds none stays one.
     digits = str(value)
     if len(digits) < SHORTEST_SECRET or clean(digits) == digits:
@@ -212,14 +268,16 @@ def _walk(value: JSON, clean: Callable[[str], str]) -> JSON:
     return HIDDEN
 
 
-def _entry(key: str, value: JSON, clean: Callable[[str], str]) -> JSON:
-    if _NAMED.fullmatch(key) and isinstance(value, str) and value:
+def _entry(
+    key: str, value: JSON, clean: Callable[[str], str], *, by_name: bool = True
+) -> JSON:
+    if by_name and isinstance(value, str) and value and _NAMED.fullmatch(key):
         return HIDDEN
-    return _walk(value, clean)
+    return _walk(value, clean, by_name=by_name)
 
 
 def spellings_of(secret: str) -> frozenset[str]:
-    """Give the ways in which a secret may be written inside a text."""
+    """Return the ways in which a secret may be written inside a text."""
     return frozenset(_spellings_of(secret))
 
 
@@ -235,7 +293,7 @@ def _spellings_of(secret: str) -> Iterator[str]:
 
 
 def _base64_forms(secret: bytes) -> Iterator[str]:
-    """Give what base64 makes of the secret wherever it starts inside a longer text.
+    """Yield what base64 makes of the secret wherever it starts inside a longer text.
 
     Base64 turns three bytes into four letters (RFC 4648, section 4), so there are
     three ways. Letters that depend on the neighbours too are left out.
@@ -245,3 +303,93 @@ def _base64_forms(secret: bytes) -> Iterator[str]:
         sure = (before + len(secret)) * 8 // 6
         for encode in (b64encode, urlsafe_b64encode):
             yield encode(b"\0" * before + secret).decode()[tied_front:sure]
+
+
+SHORTEST_RANDOM: Final = 20
+"""In characters; what is shorter may well be a word."""
+LEAST_ENTROPY: Final = 3.2
+"""In bits for each character. English words have about 2.5 to 3, hex digits 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretForm:
+    """What a kind of secret looks like."""
+
+    kind: str
+    hints: tuple[str, ...]
+    """In lower case; one of them is in every text that the pattern could match."""
+    pattern: re.Pattern[str]
+    """Its only group, if it has one, is the secret."""
+    looks_random: bool = False
+    """True: what merely has this form counts only if it looks random as well."""
+
+
+# Each pattern reads a text once: where it may begin is never inside of what it reads.
+SECRET_FORMS: Final = (
+    # RFC 7468, section 10, and its likes.
+    SecretForm(
+        "a private key",
+        ("private key-----",),
+        re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"),
+    ),
+    # RFC 7519, section 3; `eyJ` is the start of `{"`.
+    SecretForm(
+        "a JSON web token",
+        (".eyj",),
+        re.compile(r"(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]*"),
+    ),
+    SecretForm(
+        "a service's key",
+        ("akia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "aiza"),
+        re.compile(
+            r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_\w{36,}|github_pat_\w{22,}"
+            r"|xox[abpr]-[\w-]{20,}|AIza[\w-]{35})\b"
+        ),
+    ),
+    SecretForm("a service's key", ("sk-",), re.compile(r"\bsk-([\w-]{20,})"), True),
+    # RFC 6750, section 2.1.
+    SecretForm(
+        "a bearer token",
+        ("bearer",),
+        re.compile(r"\bbearer\s+([\w.~+/-]{20,}=*)", re.IGNORECASE),
+        True,
+    ),
+    # RFC 3986, section 3.2.1: user:password@ before a host.
+    SecretForm(
+        "a password in an address",
+        ("://",),
+        re.compile(r"://[^\s/:@]+:([^\s/@]{6,})@"),
+    ),
+    SecretForm(
+        "a named secret",
+        ("token", "key", "secret", "passw", "authorization", "cookie"),
+        re.compile(
+            rf"""(?:{SENSITIVE})["']?\s*[:=]\s*["']?([^\s"',;]+)""", re.IGNORECASE
+        ),
+        True,
+    ),
+)
+
+
+def secrets_in(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what must be a secret in a text, whoever's it is: its kind and itself.
+
+    A pattern alone is no proof: a text about passwords says `password = ...` too. So
+    where only the name tells, a value counts only if it looks random.
+    """
+    low = text.lower()
+    for form in SECRET_FORMS:
+        if any(hint in low for hint in form.hints):
+            for found in form.pattern.finditer(text):
+                secret = found[found.lastindex or 0]
+                if not form.looks_random or looks_random(secret):
+                    yield form.kind, secret
+
+
+def looks_random(text: str) -> bool:
+    """Return whether a text is more like a key than like words."""
+    if len(text) < SHORTEST_RANDOM or not any(char.isdigit() for char in text):
+        return False
+    counts, length = Counter(text).values(), len(text)
+    entropy = -sum(n / length * math.log2(n / length) for n in counts)
+    return entropy >= LEAST_ENTROPY

@@ -11,7 +11,7 @@ from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
-from journeyman.journal.upkeep import back_up, compact, faults
+from journeyman.journal.maintenance import back_up, compact, faults
 from journeyman.testing import FakeClock
 
 
@@ -48,7 +48,7 @@ def test_a_journal_that_nobody_touched_is_whole(lived: Journal) -> None:
     [
         (
             "DELETE FROM tasks WHERE task_id = 't1'",
-            "0 of them forgotten, and 1 are",
+            "0 of them forgotten, but 1 are",
         ),
         ("UPDATE totals SET value = 9 WHERE name = 'state.completed'", "state.comp"),
         ("UPDATE totals SET value = 1 WHERE name = 'ledger.earned'", "ledger.earned"),
@@ -116,7 +116,7 @@ def test_a_backup_overwrites_nothing(lived: Journal, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     copy.write_text("mine")
 
-    with pytest.raises(StateError, match=r"copy\.db cannot be made: File exists"):
+    with pytest.raises(StateError, match=r"copy\.db cannot be created: File exists"):
         back_up(lived, copy)
 
     assert copy.read_text() == "mine"

@@ -7,7 +7,7 @@ from tests.journal.conftest import WAYS, brought_to, sight, task
 
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.journal import Journal
-from journeyman.journal.upkeep import faults
+from journeyman.journal.maintenance import faults
 from journeyman.testing import FakeClock
 
 LATER = timedelta(days=31)
@@ -15,7 +15,7 @@ LATER = timedelta(days=31)
 
 def forget(journal: Journal, clock: FakeClock, most: int = 100) -> int:
     with journal.tx("passed over"):
-        return journal.passed_over.forget_before(clock.now(), most)
+        return journal.tasks.forget_skipped(clock.now(), most)
 
 
 def test_a_task_that_was_passed_over_long_ago_leaves_no_row(
@@ -43,10 +43,10 @@ def test_one_that_was_passed_over_since_is_kept(
     brought_to(journal, TaskState.SKIPPED, "new")
 
     with journal.tx("passed over"):
-        journal.passed_over.forget_before(before, 100)
+        journal.tasks.forget_skipped(before, 100)
 
-    assert journal.tasks.sighting(TaskId("old")) is None
-    assert journal.tasks.sighting(TaskId("new")) is not None
+    assert journal.tasks.last_decision(TaskId("old")) is None
+    assert journal.tasks.last_decision(TaskId("new")) is not None
 
 
 @pytest.mark.parametrize("state", WAYS)
@@ -84,7 +84,7 @@ def test_the_longest_unchanged_go_first(journal: Journal, clock: FakeClock) -> N
 
     assert forget(journal, clock, most=2) == 2
 
-    assert journal.tasks.sighting(TaskId("third")) is not None
+    assert journal.tasks.last_decision(TaskId("third")) is not None
     assert forget(journal, clock, most=2) == 1
 
 

@@ -1,4 +1,4 @@
-"""What an owner does to a journal now and then: check it, copy it, make it smaller."""
+"""Maintenance of a journal: check it, copy it, make it smaller."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def faults(journal: Journal) -> list[str]:
         StateError: the file cannot even be read.
     """
     with journal.database.snapshot():
-        damage = _damage(journal.database)
+        damage = _damage(journal.database, "integrity_check")
         if damage:
             return damage
         broken = journal.ledger.first_fault()
@@ -44,48 +44,47 @@ def faults(journal: Journal) -> list[str]:
 
 
 def quick_faults(journal: Journal) -> list[str]:
-    """Look whether the file's pages are whole, without comparing index and table.
+    """Check that the file's pages are whole, without comparing indexes with tables.
 
-    It reads everything, but is much quicker than `faults`. Empty: nothing is odd.
+    It reads everything, but is much quicker than `faults`. Empty: it is whole.
 
     Raises:
         StateError: the file cannot even be read.
     """
-    told = journal.database.rows(f"PRAGMA quick_check({FAULTS_SHOWN})")
-    return [f"file: {row[0]}" for row in told if row[0] != "ok"]
+    return _damage(journal.database, "quick_check")
 
 
-def _damage(database: Database) -> list[str]:
-    told = database.rows(f"PRAGMA integrity_check({FAULTS_SHOWN})")
-    return [f"file: {row[0]}" for row in told if row[0] != "ok"]
+def _damage(database: Database, check: str) -> list[str]:
+    found = database.rows(f"PRAGMA {check}({FAULTS_SHOWN})")
+    return [f"file: {row[0]}" for row in found if row[0] != "ok"]
 
 
 def _wrong_totals(journal: Journal) -> Iterator[str]:
     seen, database = journal.totals.get(SEEN_TOTAL), journal.database
     forgotten = journal.totals.get(FORGOTTEN_TOTAL)
-    counted = database.rows("SELECT count(*) FROM tasks")[0][0]
+    counted = database.number("SELECT count(*) FROM tasks")
     if seen - forgotten != counted:
         yield (
-            f"totals: {seen} tasks were seen, {forgotten} of them forgotten, and "
-            f"{counted} are there"
+            f"totals: {seen} tasks were seen and {forgotten} of them forgotten, but "
+            f"{counted} are stored"
         )
     states = "SELECT state, count(*) FROM tasks GROUP BY state"
     yield from _differences(journal, STATE_TOTAL, states)
-    counted = database.rows("SELECT coalesce(sum(bytes), 0) FROM tape")[0][0]
-    if journal.recordings.bytes() != counted:
-        known = journal.recordings.bytes()
+    counted = database.number("SELECT sum(bytes) FROM recordings")
+    known = journal.recordings.bytes()
+    if known != counted:
         yield f"totals: the recordings take {counted} bytes, not {known}"
     kinds = "SELECT kind, sum(amount) FROM ledger GROUP BY kind"
     yield from _differences(journal, KIND_TOTAL, kinds)
 
 
 def _differences(journal: Journal, prefix: str, query: str) -> Iterator[str]:
-    kept = journal.totals.starting_with(prefix)
+    known = journal.totals.starting_with(prefix)
     found = {str(row[0]): int(row[1]) for row in journal.database.rows(query)}
-    for name in sorted(kept.keys() | found.keys()):
-        total, real = kept.get(name, 0), found.get(name, 0)
+    for name in sorted(known.keys() | found.keys()):
+        total, real = known.get(name, 0), found.get(name, 0)
         if total != real:
-            yield f"totals: {prefix}{name} is {total}, and the rows make {real}"
+            yield f"totals: {prefix}{name} is {total}, but the rows add up to {real}"
 
 
 def _wrong_histories(database: Database) -> Iterator[str]:
@@ -103,7 +102,7 @@ def _wrong_histories(database: Database) -> Iterator[str]:
 
 
 def back_up(journal: Journal, path: Path) -> int:
-    """Copy a journal to a new file, also while a daemon writes; give its bytes.
+    """Copy a journal to a new file, also while a daemon writes; return its size.
 
     Raises:
         StateError: the file exists, or the disk refused; nothing is left of it.
@@ -113,9 +112,9 @@ def back_up(journal: Journal, path: Path) -> int:
         create_new(path)
     except OSError as error:
         raise StateError(
-            f"the backup {path} cannot be made: {error.strerror}",
+            f"the backup {path} cannot be created: {error.strerror}",
             "Name a file that does not exist yet, in a directory that this user can "
-            "write.",
+            "write to.",
         ) from error
     try:
         journal.database.backup_to(path)

@@ -5,7 +5,7 @@ from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
 
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId
-from journeyman.economy.topup import Refill, Shortage, TopUpMode
+from journeyman.economy.topup import TopUpMode, TopUpPolicy, TopUpWatch
 from journeyman.network.receipts import CheckoutSession
 
 ABOVE, BELOW = 101, 100
@@ -13,14 +13,16 @@ ABOVE, BELOW = 101, 100
 
 
 def shortage(
-    economy: Economy, mode: str, below_credits: int, *, is_held: bool = False
-) -> Shortage:
-    return Shortage(
+    economy: Economy, mode: str, below_credits: int, *, is_paused: bool = False
+) -> TopUpWatch:
+    return TopUpWatch(
         agent_id=ME,
         top_up=economy.top_up,
         journal=economy.journal,
-        refill=Refill(mode=TopUpMode(mode), below_credits=below_credits, credits=250),
-        is_held=lambda: is_held,
+        policy=TopUpPolicy(
+            mode=TopUpMode(mode), below_credits=below_credits, credits=250
+        ),
+        is_paused=lambda: is_paused,
         clock=economy.clock,
         log=economy.log,
     )
@@ -123,7 +125,7 @@ async def test_a_refused_request_is_not_made_again_at_each_look(
 async def test_while_the_network_takes_no_request_none_is_made(
     economy: Economy,
 ) -> None:
-    await shortage(economy, "auto", ABOVE, is_held=True).check()
+    await shortage(economy, "auto", ABOVE, is_paused=True).check()
 
     assert economy.network.checkouts == []
     assert economy.journal.spends.recent(10) == []

@@ -1,4 +1,4 @@
-"""The market tape: what was shown and decided comes back, and stays within bounds."""
+"""Recordings: what was shown and decided comes back, and stays within bounds."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -10,13 +10,13 @@ from tests.journal.conftest import RESULT, move, sight, task
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.maintenance import faults
 from journeyman.journal.recordings import (
     NewRecordedDecision,
     Opinion,
     encode_opinions,
     shown,
 )
-from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 
@@ -190,7 +190,7 @@ def test_what_is_too_old_goes(journal: Journal, clock: FakeClock) -> None:
 def test_a_tape_whose_length_is_miscounted_is_found_out(journal: Journal) -> None:
     keep(journal, task())
     with journal.tx("damage"):
-        journal.totals.add("tape.bytes", 7)
+        journal.totals.add("recordings.bytes", 7)
 
     assert "recordings" in faults(journal)[0]
 

@@ -7,8 +7,8 @@ from tests.journal.conftest import brought_to, sight, task
 
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.journal import Journal
+from journeyman.journal.maintenance import faults
 from journeyman.journal.tasks import IllegalMoveError
-from journeyman.journal.upkeep import faults
 from journeyman.testing import FakeClock
 
 WANTED = frozenset({TaskState.WANTED})
@@ -49,20 +49,20 @@ def test_a_task_that_is_skipped_again_and_again_fills_no_history(
 ) -> None:
     for strategies in ("f1", "f2", "f3"):
         with journal.tx("sighting"):
-            journal.tasks.sight(
+            journal.tasks.record_decision(
                 task(),
                 TaskState.SKIPPED,
                 reason="no strategy wants it",
                 fingerprint=strategies,
             )
     with journal.tx("sighting"):
-        journal.tasks.sight(
+        journal.tasks.record_decision(
             task(), TaskState.SKIPPED, reason="past its deadline", fingerprint="f4"
         )
 
     told = [event.reason for event in journal.tasks.history(TaskId("t1"))]
     assert told == ["no strategy wants it", "past its deadline"]
-    assert journal.tasks.sighting(TaskId("t1")) == (TaskState.SKIPPED, "f4")
+    assert journal.tasks.last_decision(TaskId("t1")) == (TaskState.SKIPPED, "f4")
     assert journal.tasks.counts() == {"skipped": 1}
     assert faults(journal) == []
 
@@ -82,7 +82,7 @@ def test_a_task_that_is_under_way_is_not_decided_about_again(
 def _sight_page(journal: Journal, *names: str) -> None:
     with journal.tx("page"):
         for name in names:
-            journal.tasks.sight(
+            journal.tasks.record_decision(
                 task(name), TaskState.SKIPPED, reason="", fingerprint="f"
             )
 
@@ -93,7 +93,7 @@ def test_one_bad_sighting_undoes_its_whole_page(journal: Journal) -> None:
     with pytest.raises(IllegalMoveError):
         _sight_page(journal, "new", "busy")
 
-    assert journal.tasks.sighting(TaskId("new")) is None
+    assert journal.tasks.last_decision(TaskId("new")) is None
     assert journal.tasks.counts() == {"claiming": 1}
 
 
