@@ -20,20 +20,21 @@ from journeyman.domain.outcomes import (
     Refused,
     Unknown,
 )
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, Result, Task, TaskId
 from journeyman.economy.balance import BalanceWatch
 from journeyman.economy.bookkeeping import book_starter
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies, Generation
-from journeyman.lifecycle.context import StrategyMemory
+from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
-from journeyman.lifecycle.quarantine import Quarantine, StrategyBreaker
+from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Cause, Pause
 from journeyman.network.receipts import Claimed, Completed, Listing, Submitted
-from journeyman.strategies.api.context import BudgetView, Context
+from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.leaks import LeakScan
 from journeyman.strategies.running.runner import Runner
@@ -41,11 +42,10 @@ from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
-from journeyman.worker.execute import Execute, Patience, RunOutcomes, StrategyWait
+from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
 from journeyman.worker.ranking import RANKINGS, Shortlist
 from journeyman.worker.recover import recover_interrupted
-from journeyman.worker.retry import Backoff
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
@@ -184,8 +184,8 @@ def listing(*tasks: Task, unreadable: int = 0) -> Confirmed[Listing]:
     return Confirmed(Listing(tasks, unreadable, len(tasks) + unreadable, ""))
 
 
-class Surroundings:
-    """Gives contexts, and counts how many runs there are at once."""
+class CountingContexts(StrategyContexts):
+    """Makes contexts, and counts how many runs there are at once."""
 
     def __init__(self, clock: FakeClock, log: RecordingLog) -> None:
         self.running = 0
@@ -213,13 +213,10 @@ class Surroundings:
         self.running -= 1
 
 
-class Silence:
+class Silence(StrategyLog):
     """A strategy's log that goes nowhere."""
 
-    def debug(self, event: str, /, **fields: object) -> None: ...
-    def info(self, event: str, /, **fields: object) -> None: ...
-    def warning(self, event: str, /, **fields: object) -> None: ...
-    def error(self, event: str, /, **fields: object) -> None: ...
+    def write(self, level: str, event: str, fields: dict[str, object]) -> None: ...
 
 
 class ScriptedRateLimiter(RateLimiter):
@@ -234,10 +231,10 @@ class ScriptedRateLimiter(RateLimiter):
         """Hold one endpoint back, or with `everything` all of them."""
         self._until[what] = self._clock.monotonic() + seconds
 
-    def stopped(self) -> Pause | None:
+    def general_pause(self) -> Pause | None:
         return self._held("everything")
 
-    def held(self, endpoint: str) -> Pause | None:
+    def pause_for(self, endpoint: str) -> Pause | None:
         return self._held(endpoint) or self._held("everything")
 
     def is_absent(self, endpoint: str) -> bool:
@@ -248,8 +245,8 @@ class ScriptedRateLimiter(RateLimiter):
         return Pause(Cause.TOKEN, wait, "token rejected") if wait > 0 else None
 
 
-BREAKER = StrategyBreaker(
-    errors=3, window_seconds=600, first_rest_seconds=60, longest_rest_seconds=200
+BREAKER = QuarantineRule(
+    errors=3, window_seconds=600, initial_seconds=60, max_seconds=200
 )
 
 
@@ -263,7 +260,7 @@ class Knobs:
     min_reward: int = 0
     timeout_seconds: float = 5.0
     result_max_age_days: float = 7.0
-    breaker: StrategyBreaker = BREAKER
+    breaker: QuarantineRule = BREAKER
     fingerprint: str = "1"
     """Of each strategy: what its file and settings are."""
 
@@ -283,20 +280,21 @@ class Loop:
         self.log = RecordingLog()
         self.rate_limiter = ScriptedRateLimiter(clock)
         self.gate = Gate(self.rate_limiter)
-        self.contexts = Surroundings(clock, self.log)
-        backoff = Backoff(FakeRandomness())
+        self.contexts = CountingContexts(clock, self.log)
+        retry, randomness = RetryPolicy(), FakeRandomness()
         registry = load_registry(folder)
         prints = {one.name: knobs.fingerprint for one in registry.strategies}
         self.quarantine = Quarantine(
-            journal=journal, breaker=knobs.breaker, clock=clock, log=self.log
+            journal=journal, rule=knobs.breaker, clock=clock, log=self.log
         )
         self.active = ActiveStrategies(Generation(registry, prints), self.quarantine)
         memory = StrategyMemory(journal)
         intents = Intents(
             journal=journal,
-            backoff=backoff,
+            retry=retry,
             rate_limiter=self.rate_limiter,
             clock=clock,
+            randomness=randomness,
             log=self.log,
         )
         self.select = Select(
@@ -310,7 +308,8 @@ class Loop:
         self.discover = Discover(
             network=market,
             select=self.select,
-            backoff=backoff,
+            retry=retry,
+            randomness=randomness,
             rate_limiter=self.rate_limiter,
             limit=50,
             log=self.log,
@@ -324,30 +323,18 @@ class Loop:
         )
         execute = Execute(
             active=self.active,
-            runner=Runner(clock, block_limit=None, grace_seconds=0.01),
+            quarantine=self.quarantine,
+            memory=memory,
             contexts=self.contexts,
-            outcomes=RunOutcomes(
-                active=self.active,
-                quarantine=self.quarantine,
-                memory=memory,
-                journal=journal,
-                leaks=LeakScan(lambda text: TOKEN in text),
-                clock=clock,
-                log=self.log,
-            ),
-            strategy_wait=StrategyWait(
-                active=self.active,
-                quarantine=self.quarantine,
-                journal=journal,
-                longest_seconds=3600,
-                clock=clock,
-                log=self.log,
-            ),
+            runner=Runner(block_limit=None, grace_seconds=0.01),
+            leaks=LeakScan(lambda text: TOKEN in text),
             journal=journal,
-            patience=Patience(
+            limits=ExecutionLimits(
                 timeout_seconds=knobs.timeout_seconds,
                 max_attempts=knobs.max_attempts,
+                max_wait_seconds=3600,
             ),
+            retry=retry,
             clock=clock,
             log=self.log,
         )
@@ -376,6 +363,7 @@ class Loop:
             shortlist=Shortlist(journal, RANKINGS["reward"], clock),
             slots=knobs.slots,
             max_tasks=knobs.max_tasks,
+            retry=retry,
             clock=clock,
             log=self.log,
         )
@@ -439,8 +427,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
+def path(journal_path: Path) -> Path:
+    return journal_path
 
 
 @pytest.fixture

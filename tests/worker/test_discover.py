@@ -17,10 +17,10 @@ from tests.worker.conftest import (
 )
 
 from journeyman.domain.outcomes import Failure, NotSent
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import TaskState
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.testing import FakeRandomness
-from journeyman.worker.retry import Backoff
 
 
 @pytest.mark.parametrize("failure", [UNKNOWN, NOT_SENT, ABSENT, REJECTED])
@@ -65,7 +65,7 @@ async def test_looks_that_go_on_failing_come_further_apart_until_one_succeeds(
 async def test_a_look_that_is_held_back_is_no_failed_look(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.pages = [NotSent("held back", retry_after=42.0, held_back=True)]
+    market.pages = [NotSent("held back", retry_after=42.0, paused=True)]
 
     poll = await loop.discover.look()
 
@@ -168,13 +168,13 @@ async def test_a_page_of_known_tasks_gives_no_reason_to_look_again_at_once(
 
 
 def test_a_wait_has_jitter_a_floor_and_a_ceiling() -> None:
-    backoff = Backoff(FakeRandomness(seed=1))
+    retry, chance = RetryPolicy(), FakeRandomness(seed=1)
 
-    waits = {attempt: backoff.seconds(attempt) for attempt in range(1, 100)}
+    waits = {attempt: retry.backoff(attempt, chance) for attempt in range(1, 100)}
 
     assert all(0.5 <= wait <= min(300, 2.0**attempt) for attempt, wait in waits.items())
     assert len(set(waits.values())) == len(waits)
-    assert backoff.seconds(10_000, NotSent("")) <= 60
+    assert retry.wait_after(10_000, NotSent(""), chance) <= 60
 
 
 async def test_a_ring_while_nobody_waits_is_heard_once() -> None:

@@ -50,7 +50,7 @@ async def test_a_task_that_never_ends_well_is_given_up_after_so_many_tries(
             await loop.later(600)
 
     assert loop.record().state is TaskState.FAILED
-    assert loop.record().reason == "2 executions did not end it"
+    assert loop.record().reason == "2 executions did not finish it"
 
 
 async def test_a_task_that_kills_the_daemon_cannot_do_so_for_ever(

@@ -9,6 +9,7 @@ from tests.worker.conftest import NOT_SENT, THROTTLED, UNKNOWN
 
 from journeyman.domain.errors import NetworkError, SafetyError, StateError
 from journeyman.domain.outcomes import Confirmed, Outcome
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import AccessToken, AgentId, IdempotencyKey, Identity
 from journeyman.journal.identity import (
     AnswerFile,
@@ -21,7 +22,6 @@ from journeyman.network.client import NetworkClient
 from journeyman.network.receipts import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.join import IdentityFiles, Join, is_registration_unknown
-from journeyman.worker.retry import Backoff
 
 URL = "http://network.example"
 DAY = 86_400
@@ -92,7 +92,7 @@ class Entrance:
                     answers=self.answers,
                 ),
                 base_url=base_url,
-                backoff=Backoff(self.randomness),
+                retry=RetryPolicy(),
                 clock=self.clock,
                 randomness=self.randomness,
                 log=self.log,
@@ -157,7 +157,7 @@ async def test_a_registration_that_did_not_end_clearly_is_repeated_with_one_key(
 
     assert len(entrance.network.keys) == 3
     assert len(set(entrance.network.keys)) == 1
-    assert entrance.log.names.count("identity.join_trouble") == 2
+    assert entrance.log.names.count("identity.join_delayed") == 2
 
 
 async def test_the_key_outlives_the_process(entrance: Entrance) -> None:
@@ -222,12 +222,12 @@ async def test_a_crash_loop_during_registration_is_no_storm(
                     answers=entrance.answers,
                 ),
                 base_url=URL,
-                backoff=Backoff(entrance.randomness),
+                retry=RetryPolicy(),
                 clock=entrance.clock,
                 randomness=entrance.randomness,
                 log=entrance.log,
             )
-            join._open_intent()
+            join.intent.open()
 
     with pytest.raises(SafetyError):
         await entrance.join()

@@ -1,4 +1,4 @@
-"""Strategies that make errors rest, are tried with one task, and come back."""
+"""Strategies that make errors are quarantined, have a trial run, and come back."""
 
 import textwrap
 from dataclasses import replace
@@ -20,9 +20,8 @@ from journeyman.journal.strategy_health import Condition, Health
 from journeyman.lifecycle.active import Generation
 from journeyman.lifecycle.quarantine import (
     Fault,
-    after_success,
-    is_on_trial,
-    is_resting,
+    is_half_open,
+    is_quarantined,
 )
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import load_registry
@@ -67,10 +66,13 @@ async def test_too_many_errors_and_a_strategy_claims_nothing_more(
 
     assert len(market.calls) == calls
     assert loop.record("good").state is TaskState.SKIPPED
-    assert loop.record("good").reason == "puppet wants it, but rests after errors"
+    assert (
+        loop.record("good").reason
+        == "puppet wants it, but is in quarantine after errors"
+    )
     (told,) = loop.log.named("strategy.quarantined")
     assert (told["errors"], told["retry_in"], told["task_id"]) == (3, 60, "bad2")
-    assert "ValueError: a bug of the author's at" in str(told["problem"])
+    assert "ValueError: a bug of the author's (" in str(told["problem"])
 
 
 async def test_errors_that_are_far_apart_are_no_reason_to_rest(loop: Loop) -> None:
@@ -118,9 +120,9 @@ async def test_after_its_rest_it_gets_one_task_and_the_others_wait_for_that(
 
     states = {name: loop.record(name).state for name in ("t0", "t1", "t2")}
     assert list(states.values()).count(TaskState.WANTED) == 1
-    assert "is tried with one task" in loop.record("t1").reason
+    assert "is busy with its trial run" in loop.record("t1").reason
     assert market.verbs("t1") == []
-    assert loop.log.named("strategy.on_trial")[0]["task_id"] == "t0"
+    assert loop.log.named("strategy.trial_run")[0]["task_id"] == "t0"
 
 
 async def test_a_task_well_done_and_all_is_as_before(loop: Loop) -> None:
@@ -136,13 +138,13 @@ async def test_a_task_well_done_and_all_is_as_before(loop: Loop) -> None:
     assert loop.journal.strategy_health.all() == {}
 
 
-async def test_each_error_on_trial_doubles_the_rest_up_to_the_longest(
+async def test_each_failed_trial_run_doubles_the_quarantine_up_to_the_longest(
     loop: Loop,
 ) -> None:
     await _fall_ill(loop)
     rests = []
     for number in range(3, 7):
-        rests.append(_health(loop).rest_seconds)
+        rests.append(_health(loop).quarantine_seconds)
         loop.clock.advance(rests[-1])
         await loop.work(*_bad(1, first=number))
 
@@ -185,9 +187,9 @@ async def test_a_reload_during_a_trial_does_not_call_it_a_rest(
     await _fall_ill(loop)
     loop.clock.advance(100)
     loop.select.decide((task("t0"),))
-    assert loop.quarantine.holds("puppet")
+    assert loop.quarantine.contains("puppet")
 
-    loop.active.replace(loop.active.now)
+    loop.active.replace(loop.active.current)
 
     assert len(loop.log.named("strategy.quarantined")) == 1
 
@@ -258,7 +260,7 @@ async def test_a_claimed_task_waits_for_its_strategy_and_is_done_after_its_trial
     async with loop.running():
         await loop.later(10)
         assert loop.record("held").state is TaskState.CLAIMED
-        assert loop.log.named("task.held")[0]["retry_in"] == 60
+        assert loop.log.named("task.waiting")[0]["retry_in"] == 60
         await loop.later(60)
 
     assert loop.record("held").state is TaskState.COMPLETED
@@ -318,31 +320,32 @@ async def test_the_end_of_old_work_says_nothing_about_the_version_in_force(
 ILL = Health(
     strategy="s",
     fingerprint="1",
-    condition=Condition.RESTING,
-    rest_seconds=60,
+    condition=Condition.QUARANTINED,
+    quarantine_seconds=60,
     since=1_000,
 )
 
 
 @pytest.mark.parametrize(
-    ("now", "resting", "on_trial"),
+    ("now", "quarantined", "half_open"),
     [
-        pytest.param(1_059, True, False, id="in its rest"),
-        pytest.param(1_060, False, True, id="after its rest"),
+        pytest.param(1_059, True, False, id="in quarantine"),
+        pytest.param(1_060, False, True, id="after that"),
         pytest.param(999, False, True, id="the clock was set back"),
     ],
 )
-def test_a_rest_has_a_beginning_and_an_end(
-    now: float, *, resting: bool, on_trial: bool
+def test_a_quarantine_has_a_beginning_and_an_end(
+    now: float, *, quarantined: bool, half_open: bool
 ) -> None:
-    assert (is_resting(ILL, now), is_on_trial(ILL, now)) == (resting, on_trial)
+    assert is_quarantined(ILL, now) == quarantined
+    assert is_half_open(ILL, now) == half_open
 
 
-def test_an_error_of_work_begun_before_the_rest_does_not_make_it_longer() -> None:
+def test_an_error_of_work_begun_before_a_quarantine_does_not_make_it_longer() -> None:
     later = BREAKER.after_error(ILL, Fault(at=1_030, problem="late"))
 
-    assert (later.since, later.rest_seconds, later.problem) == (1_000, 60, "late")
-    assert after_success(ILL, 1_030) is ILL
+    assert (later.since, later.quarantine_seconds, later.problem) == (1_000, 60, "late")
+    assert not is_half_open(ILL, 1_030)
 
 
 def test_nothing_changes_for_a_misconfigured_strategy_but_the_last_problem() -> None:
@@ -351,4 +354,4 @@ def test_nothing_changes_for_a_misconfigured_strategy_but_the_last_problem() -> 
     later = BREAKER.after_error(ill, Fault(at=5_000, problem="again"))
 
     assert (later.condition, later.problem) == (Condition.MISCONFIGURED, "again")
-    assert is_resting(later, 1e12)
+    assert is_quarantined(later, 1e12)

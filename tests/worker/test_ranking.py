@@ -7,7 +7,7 @@ import pytest
 
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
-from journeyman.journal.track_records import Forecast, Group, Judged, Waiting
+from journeyman.journal.track_records import EndedTask, Forecast, Group, Waiting
 from journeyman.testing import FakeClock, FakeRandomness
 from journeyman.worker.ranking import (
     RANKINGS,
@@ -41,7 +41,7 @@ def remember(
 ) -> None:
     outcomes = [True] * paid + [False] * failed
     forecaster = [
-        Judged(
+        EndedTask(
             group=group,
             chance=1.0,
             cost=0.0,
@@ -152,7 +152,7 @@ def test_the_simple_orders_look_at_one_thing(name: str, expected: list[str]) -> 
 def want(journal: Journal, *names: str, reward: int = 5) -> None:
     with journal.tx("sighting"):
         for name in names:
-            journal.tasks.sight(
+            journal.tasks.record_decision(
                 Task(id=TaskId(name), reward=reward),
                 TaskState.WANTED,
                 reason="",

@@ -64,7 +64,7 @@ def test_our_own_posts_are_known_by_their_id_whoever_seems_to_have_posted(
     loop: Loop,
 ) -> None:
     with loop.journal.tx("post"):
-        loop.journal.spends.hold(
+        loop.journal.spends.reserve(
             SpendId("post_1"),
             SpendKind.POST,
             credits_=3,
@@ -73,7 +73,7 @@ def test_our_own_posts_are_known_by_their_id_whoever_seems_to_have_posted(
             request={"title": "T"},
         )
 
-        loop.journal.spends.settle(
+        loop.journal.spends.move(
             SpendId("post_1"), SpendState.SETTLED, task_id=TaskId("t1")
         )
 

@@ -1,4 +1,4 @@
-"""The crew: the strategies in force, and which of them are given work."""
+"""The active strategies: which are given work, and which are asked in shadow."""
 
 import hashlib
 from collections import Counter
@@ -23,7 +23,7 @@ class ShadowStrategies:
     def __init__(
         self, fingerprints: Mapping[LoadedStrategy, str], memory: Registry
     ) -> None:
-        """Hold them; `memory` knows whose `wants` has held the daemon up."""
+        """Take them; `memory` knows whose `wants` has blocked the daemon."""
         self.fingerprints = fingerprints
         """Of the files and the settings of each."""
         # One for each, since each is timed by itself.
@@ -60,7 +60,7 @@ class Generation:
     fingerprints: Mapping[str, str]
     """By strategy: it changes with its file, what that imports, or its settings."""
     shadows: Mapping[LoadedStrategy, str] = field(default_factory=dict)
-    """Strategies that are asked and get nothing, and what each was made of."""
+    """Strategies that are asked and given no work, with their fingerprints."""
 
     @property
     def name(self) -> str:
@@ -72,11 +72,11 @@ class Generation:
 
     @property
     def everyone(self) -> tuple[LoadedStrategy, ...]:
-        """Those that work, and those in shadow."""
+        """Those that are given work, and those in shadow."""
         return (*self.registry.strategies, *self.shadows)
 
     def with_live(self, loaded: LoadedStrategy) -> Self:
-        """Give it with one that leaves the shadow."""
+        """Return it with one that leaves the shadow."""
         others = {one: made for one, made in self.shadows.items() if one is not loaded}
         return replace(
             self,
@@ -86,7 +86,7 @@ class Generation:
         )
 
     def with_shadow(self, loaded: LoadedStrategy) -> Self:
-        """Give it with one that goes into the shadow."""
+        """Return it with one that goes into the shadow."""
         others = [one for one in self.registry.strategies if one is not loaded]
         prints = dict(self.fingerprints)
         made_of = prints.pop(loaded.name)
@@ -98,63 +98,61 @@ class Generation:
         )
 
 
+@dataclass(eq=False)
 class ActiveStrategies:
     """Finds the strategy for a task among those that may work."""
 
-    def __init__(self, generation: Generation, quarantine: Quarantine) -> None:
-        self._quarantine = quarantine
-        self._at_work: Counter[LoadedStrategy] = Counter()
-        self._leavers: list[Callable[[LoadedStrategy], None]] = []
-        self._put_in_force(generation)
+    current: Generation
+    quarantine: Quarantine
+    shadows: ShadowStrategies = field(init=False)
+    """Those that are asked and given no work."""
+    _name: str = field(init=False)
+    _at_work: Counter[LoadedStrategy] = field(init=False, default_factory=Counter)
+    _leave_listeners: list[Callable[[LoadedStrategy], None]] = field(
+        init=False, default_factory=list
+    )
+
+    def __post_init__(self) -> None:
+        self._activate(self.current)
 
     @property
     def registry(self) -> Registry:
-        """The strategies in force."""
-        return self._now.registry
-
-    @property
-    def now(self) -> Generation:
-        """The generation in force."""
-        return self._now
-
-    @property
-    def shadows(self) -> ShadowStrategies:
-        """Those that are asked and get nothing."""
-        return self._shadows
+        """The active strategies."""
+        return self.current.registry
 
     @property
     def fingerprints(self) -> Mapping[str, str]:
-        """What each strategy in force is made of, by its name."""
-        return self._now.fingerprints
+        """What each active strategy is made of, by its name."""
+        return self.current.fingerprints
 
     @property
     def generation(self) -> str:
-        """Changes whenever a task that was passed over should be looked at again."""
-        return " ".join([self._name, *sorted(self._quarantine.obstacles())])
+        """Changes whenever a task that was skipped should be looked at again."""
+        return " ".join([self._name, *sorted(self.quarantine.obstacles())])
 
     def replace(self, generation: Generation) -> list[LoadedStrategy]:
-        """Put a new generation in force; give those that left it and are idle.
+        """Activate a new generation; return those that left and are idle.
 
-        Whoever is at work ends that work; then the listeners of `on_leave` are told.
+        Whoever is at work ends that work; then the listeners of `on_leave` are called.
         """
-        before = self._now.everyone
-        self._put_in_force(generation)
+        before = self.current.everyone
+        self._activate(generation)
         gone = [one for one in before if not self.is_current(one)]
         return [loaded for loaded in gone if not self._at_work[loaded]]
 
-    def _put_in_force(self, generation: Generation) -> None:
-        self._now, self._name = generation, generation.name
-        self._shadows = ShadowStrategies(generation.shadows, generation.registry)
+    def _activate(self, generation: Generation) -> None:
+        self.current, self._name = generation, generation.name
+        self.shadows = ShadowStrategies(generation.shadows, generation.registry)
         shadows = {one.name: made for one, made in generation.shadows.items()}
-        self._quarantine.enforce({**shadows, **generation.fingerprints})
+        self.quarantine.use({**shadows, **generation.fingerprints})
 
     def on_leave(self, listener: Callable[[LoadedStrategy], None]) -> None:
         """Call this when a strategy of an old generation has ended its last work."""
-        self._leavers.append(listener)
+        self._leave_listeners.append(listener)
 
     def is_current(self, loaded: LoadedStrategy) -> bool:
-        """Tell whether it is of the generation in force, at work or in shadow."""
-        return any(one is loaded for one in self._now.everyone)
+        """Return whether it is of the current generation, active or in shadow."""
+        return any(one is loaded for one in self.current.everyone)
 
     @contextmanager
     def at_work(self, loaded: LoadedStrategy) -> Iterator[None]:
@@ -168,31 +166,31 @@ class ActiveStrategies:
                 self._leave(loaded)
 
     def choose(self, task: Task) -> Choice:
-        """Name the strategy that should do a task, or the reason why none does."""
-        choice = self.registry.choose(task, self._quarantine.obstacles())
+        """Return the strategy that should do a task, or the reason why none does."""
+        choice = self.registry.choose(task, self.quarantine.obstacles())
         if choice.strategy is not None:
-            # One that is on trial gets this task and no other.
-            self._quarantine.may_begin(choice.strategy.name, task.id)
+            # In a trial run a strategy gets this task and no other.
+            self.quarantine.may_begin(choice.strategy.name, task.id)
         return choice
 
     def find_for(self, record: TaskRecord) -> LoadedStrategy | None:
         """Find the strategy that wanted a task, else one that wants it now.
 
-        Its file may have been renamed or taken away since, or it may rest.
+        Its file may have been renamed or removed since, or it may be in quarantine.
         """
         wanted = self._find(record.strategy)
-        if wanted and self._quarantine.may_begin(wanted.name, record.task_id):
+        if wanted and self.quarantine.may_begin(wanted.name, record.task_id):
             return wanted
         return self.choose(record.task).strategy
 
-    def is_held(self, strategy: str) -> bool:
-        """Tell whether a strategy is there, and could do a task later."""
-        return self._find(strategy) is not None and self._quarantine.holds(strategy)
+    def is_in_quarantine(self, strategy: str) -> bool:
+        """Return whether a strategy is there, and could do a task later."""
+        return self._find(strategy) is not None and self.quarantine.contains(strategy)
 
     def absence(self, strategy: str) -> str:
-        """Say why a task's strategy does not do it."""
+        """Return why a task's strategy does not do it."""
         where = "in quarantine" if self._find(strategy) else "gone"
-        if any(one.name == strategy for one in self._now.shadows):
+        if any(one.name == strategy for one in self.current.shadows):
             where = "in shadow"
         return f"its strategy {strategy!r} is {where}, and no other wants it"
 
@@ -205,5 +203,5 @@ class ActiveStrategies:
     def _leave(self, loaded: LoadedStrategy) -> None:
         del self._at_work[loaded]
         if not self.is_current(loaded):
-            for listener in self._leavers:
+            for listener in self._leave_listeners:
                 listener(loaded)

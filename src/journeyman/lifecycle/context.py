@@ -1,10 +1,10 @@
-"""What a strategy is given beside its task: its log, its folder, the figures."""
+"""What a strategy is given beside its task: log, state, workspace and budget."""
 
 import hashlib
 import json
 import shutil
 from collections import deque
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from journeyman.domain.credits import millionths_of
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import JSON, TaskId
 from journeyman.economy.bookkeeping import book_cost, cost_today
-from journeyman.economy.budget import Limits, standing
+from journeyman.economy.budget import Limits, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.events import (
@@ -25,8 +25,8 @@ from journeyman.lifecycle.events import (
     STRATEGY_SAID,
     STRATEGY_WARNED,
 )
-from journeyman.observability.events import Event, Log
-from journeyman.strategies.api.context import BudgetView, Context
+from journeyman.observability.events import Log
+from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 
 LONGEST_NOTE: Final = 200
 """Characters of a note that are kept."""
@@ -35,45 +35,43 @@ _Entry = tuple[str, int, str, str, str]
 """A key, millionths of a credit, the strategy, the task, the note."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Costs:
     """Books what strategies report by `ctx.report_cost`.
 
     A cost that a full disk refuses is kept, and booked together with the next one.
     """
 
-    def __init__(
-        self, *, journal: Journal, clock: Clock, randomness: Randomness, log: Log
-    ) -> None:
-        self._journal = journal
-        self._clock = clock
-        self._randomness = randomness
-        self._log = log
-        self._waiting: deque[_Entry] = deque()
+    journal: Journal
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    _waiting: deque[_Entry] = field(init=False, default_factory=deque)
 
     def book(self, strategy: str, subject: str, credits_: float, note: str) -> None:
         """Book a cost in credits; `subject` is the task that it arose from, if any."""
         if credits_ == 0:
             return
-        key, note = self._randomness.new_id("cost"), note[:LONGEST_NOTE]
+        key, note = self.randomness.new_id("cost"), note[:LONGEST_NOTE]
         entry = (key, millionths_of(credits_), strategy, subject, note)
         self._waiting.append(entry)
         about = {"task_id": subject or None, "strategy": strategy, "credits": credits_}
         try:
             self._write()
         except StateError as error:
-            self._log.emit(COST_WAITS, **about, error=str(error))
+            self.log.emit(COST_WAITS, **about, error=str(error))
         else:
-            self._log.emit(COST_BOOKED, **about, note=note)
+            self.log.emit(COST_BOOKED, **about, note=note)
 
     def today(self, strategy: str) -> float:
-        """Give what a strategy has cost today (UTC), in credits."""
-        return cost_today(self._journal.ledger, strategy, self._clock.now())
+        """Return what a strategy has cost today (UTC), in credits."""
+        return cost_today(self.journal.ledger, strategy, self.clock.now())
 
     def _write(self) -> None:
-        with self._journal.tx("cost of a strategy"):
+        with self.journal.tx("cost of a strategy"):
             for key, cost, strategy, subject, note in self._waiting:
                 book_cost(
-                    self._journal.ledger,
+                    self.journal.ledger,
                     *(key, cost),
                     strategy=strategy,
                     subject=subject,
@@ -82,67 +80,43 @@ class Costs:
         self._waiting.clear()
 
 
-class DaemonStrategyLog:
-    """A strategy author's log, as events of ours."""
+class DaemonStrategyLog(StrategyLog):
+    """A strategy author's log, as events in the daemon's log."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
 
-    def debug(self, event: str, /, **fields: object) -> None:
-        """Write for whoever looks for a fault."""
-        self._emit(STRATEGY_DEBUG, "debug", event, fields)
-
-    def info(self, event: str, /, **fields: object) -> None:
-        """Write what happened."""
-        self._emit(STRATEGY_SAID, "info", event, fields)
-
-    def warning(self, event: str, /, **fields: object) -> None:
-        """Write what the owner should know."""
-        self._emit(STRATEGY_WARNED, "warning", event, fields)
-
-    def error(self, event: str, /, **fields: object) -> None:
-        """Write what went wrong."""
-        self._emit(STRATEGY_WARNED, "error", event, fields)
-
-    def _emit(
-        self,
-        kind: Event,
-        level: str,
-        message: str,
-        fields: dict[str, object],
-    ) -> None:
-        self._log.emit(kind, severity=level, message=str(message), details=fields)
+    def write(self, level: str, event: str, fields: dict[str, object]) -> None:
+        """Emit one line; an error of the author's is a warning of the daemon's."""
+        kinds = {"debug": STRATEGY_DEBUG, "info": STRATEGY_SAID}
+        kind = kinds.get(level, STRATEGY_WARNED)
+        self._log.emit(kind, severity=level, message=str(event), details=fields)
 
 
+@dataclass(kw_only=True, eq=False)
 class StrategyContexts:
     """Makes contexts from the journal, the limits and the data directory."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        limits: Limits,
-        workspaces: Path,
-        clock: Clock,
-        randomness: Randomness,
-        log: Log,
-    ) -> None:
-        self._journal = journal
-        self._limits = limits
-        self._workspaces = workspaces
-        self._clock = clock
-        self._randomness = randomness
-        self._log = log
+    journal: Journal
+    limits: Limits
+    workspaces: Path
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    _costs: Costs = field(init=False)
+
+    def __post_init__(self) -> None:
         self._costs = Costs(
-            journal=journal, clock=clock, randomness=randomness, log=log
+            journal=self.journal,
+            clock=self.clock,
+            randomness=self.randomness,
+            log=self.log,
         )
 
     def context(self, record: TaskRecord, state: dict[str, JSON]) -> Context:
-        """Give the context of one run."""
-        log = self._log.bind(task_id=record.task_id, strategy=record.strategy)
+        """Return the context of one run."""
         folder, deadline = self._folder(record.task_id), record.task.deadline
-        book = partial(self._costs.book, record.strategy, record.task_id)
-        return self._context(record.strategy, log, state, folder, deadline, book)
+        return self._context(record.strategy, record.task_id, state, folder, deadline)
 
     def hook_context(
         self,
@@ -151,11 +125,8 @@ class StrategyContexts:
         number: int,
         task_id: TaskId | None = None,
     ) -> Context:
-        """Give the context of one call of a hook; `number` tells it from all others."""
-        log = self._log.bind(task_id=task_id, strategy=strategy)
-        folder = self._hook_folder(number)
-        book = partial(self._costs.book, strategy, task_id or "")
-        return self._context(strategy, log, state, folder, None, book)
+        """Return the context of one call of a hook; each call has its own `number`."""
+        return self._context(strategy, task_id, state, self._hook_folder(number))
 
     def clean_up(self, record: TaskRecord) -> None:
         """Remove the workspace of a run that ended."""
@@ -168,36 +139,33 @@ class StrategyContexts:
     def _context(
         self,
         strategy: str,
-        log: Log,
+        task_id: TaskId | None,
         state: dict[str, JSON],
         folder: Path,
-        deadline: datetime | None,
-        book: Callable[[float, str], None],
+        deadline: datetime | None = None,
     ) -> Context:
-        strategy_log = DaemonStrategyLog(log)
+        log = DaemonStrategyLog(self.log.bind(task_id=task_id, strategy=strategy))
         return Context(
             strategy=strategy,
-            log=strategy_log,
+            log=log,
             state=state,
-            now=self._clock.now,
+            now=self.clock.now,
             deadline=deadline,
             workspace=partial(_make_anew, folder),
-            progress=lambda fraction, note: strategy_log.debug(
-                "progress",
-                fraction=fraction,
-                note=note,
+            progress=lambda fraction, note: log.debug(
+                "progress", fraction=fraction, note=note
             ),
             budget=self._budget(strategy),
             cancelled=lambda: False,
-            canary=self._randomness.new_id("canary"),
-            cost=book,
+            canary=self.randomness.new_id("canary"),
+            cost=partial(self._costs.book, strategy, task_id or ""),
         )
 
     def _budget(self, strategy: str) -> BudgetView:
-        now = standing(self._journal, self._clock.now())
+        now = usage(self.journal, self.clock.now())
         spendable = min(
-            now.available - self._limits.reserve_credits,
-            self._limits.per_day_credits - now.spent_today,
+            now.available - self.limits.reserve_credits,
+            self.limits.per_day_credits - now.spent_today,
         )
         return BudgetView(
             balance=now.balance,
@@ -209,10 +177,10 @@ class StrategyContexts:
     def _folder(self, task_id: TaskId) -> Path:
         # Hashed: a task id is the network's text and must not name a path.
         name = hashlib.blake2b(task_id.encode(), digest_size=12).hexdigest()
-        return self._workspaces / name
+        return self.workspaces / name
 
     def _hook_folder(self, number: int) -> Path:
-        return self._workspaces / f"hook-{number}"
+        return self.workspaces / f"hook-{number}"
 
 
 def _make_anew(folder: Path) -> Path:
@@ -222,38 +190,38 @@ def _make_anew(folder: Path) -> Path:
     return folder
 
 
+@dataclass(eq=False)
 class StrategyMemory:
-    """One living state for each strategy, shared by its runs, saved when it changes."""
+    """The state of each strategy: shared by its runs, saved when it changes."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._states: dict[str, dict[str, JSON]] = {}
-        self._saved: dict[str, str] = {}
+    journal: Journal
+    _states: dict[str, dict[str, JSON]] = field(init=False, default_factory=dict)
+    _saved: dict[str, str] = field(init=False, default_factory=dict)
 
     def of(self, strategy: str) -> dict[str, JSON]:
-        """Give the state; the same object each time, so that no run undoes another."""
+        """Return the state: the same object each time, so no run undoes another."""
         if strategy not in self._states:
-            state = self._journal.strategy_states.get(strategy)
+            state = self.journal.strategy_states.get(strategy)
             self._states[strategy] = state
             self._saved[strategy] = json.dumps(state)
         return self._states[strategy]
 
     def fault(self, strategy: str) -> str:
-        """Say why a state cannot be saved, and go back to the saved one; else empty."""
+        """Return why a state cannot be saved, and restore the saved one; else empty."""
         try:
             json.dumps(self.of(strategy), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             del self._states[strategy]
-            return f"ctx.state holds what JSON cannot say: {error}"
+            return f"ctx.state cannot be written as JSON: {error}"
         return ""
 
     def has_changed(self, strategy: str) -> bool:
-        """Tell whether `save` would write anything."""
+        """Return whether `save` would write anything."""
         return json.dumps(self.of(strategy)) != self._saved[strategy]
 
     def save(self, strategy: str) -> None:
         """Write a state that has changed, inside a transaction."""
         written = json.dumps(self.of(strategy))
         if written != self._saved[strategy]:
-            self._journal.strategy_states.put(strategy, self._states[strategy])
+            self.journal.strategy_states.put(strategy, self._states[strategy])
             self._saved[strategy] = written

@@ -1,4 +1,4 @@
-"""The log events of strategies in service."""
+"""The log events of strategies: quarantine, hooks, reload, promotion, their logs."""
 
 from journeyman.observability.events import declare
 
@@ -7,19 +7,19 @@ QUARANTINED = declare(
     "error",
     "strategy problem fix task_id errors retry_in",
     "A strategy made too many errors, or cannot work as it is set up: it is given no "
-    "work. After `retry_in` seconds it is tried with one task; null: only a change "
-    "of its file or its settings can help.",
-    "Read `problem`, mend the strategy and `journeyman reload`; or let it work again "
-    "as it is: `journeyman strategies release NAME`.",
+    "work. After `retry_in` seconds one task is its trial run; null: only a change of "
+    "its file or its settings can help.",
+    "Read `problem`, correct the strategy and `journeyman reload`; or release it as it "
+    "is: `journeyman strategies release NAME`.",
 )
 
 
-ON_TRIAL = declare(
-    "strategy.on_trial",
+TRIAL_RUN = declare(
+    "strategy.trial_run",
     "info",
     "strategy task_id",
-    "A strategy's rest is over. It is tried with this one task: done, it works as "
-    "before; an error, and it rests twice as long.",
+    "The quarantine period of a strategy is over, and this one task is its trial run. "
+    "Success ends the quarantine; an error begins one that is twice as long.",
 )
 
 
@@ -35,17 +35,17 @@ HOOK_FAILED = declare(
     "strategy.hook_failed",
     "warning",
     "strategy hook error where traceback",
-    "A hook of a strategy failed or took too long. Its tasks are not touched by that.",
-    "Mend the hook at the place named, then `journeyman reload`.",
+    "A hook of a strategy failed or took too long. Its tasks are not affected.",
+    "Correct the hook at the place named, then `journeyman reload`.",
 )
 
 
-HOOK_MUTED = declare(
-    "strategy.hook_muted",
+HOOK_DISABLED = declare(
+    "strategy.hook_disabled",
     "warning",
     "strategy hook failures",
-    "A hook has failed so often in a row that it is not called any more.",
-    "Mend the hook, then `journeyman reload`: the new version is called again.",
+    "A hook has failed so often in a row that it is no longer called.",
+    "Correct the hook, then `journeyman reload`: the new version is called again.",
 )
 
 
@@ -55,7 +55,7 @@ OUTCOMES_DROPPED = declare(
     "strategy waiting",
     "A strategy's on_outcome is slower than its tasks end; the oldest outcome that "
     "waited was dropped.",
-    "Make on_outcome quick, or have it only note what a later run looks at.",
+    "Make on_outcome fast, for example by only noting what a later run reads.",
 )
 
 
@@ -63,8 +63,8 @@ RELOADED = declare(
     "strategies.reloaded",
     "info",
     "reason strategies shadow added changed removed needs_restart",
-    "A new generation of strategies is in force; work in flight ends on the old one. "
-    "Settings in `needs_restart` differ from the files, and are not.",
+    "A new generation of strategies is active; work in flight ends on the old one. "
+    "Changed settings in `needs_restart` take effect at the next start.",
 )
 
 
@@ -72,8 +72,8 @@ RELOAD_REFUSED = declare(
     "strategies.reload_refused",
     "error",
     "reason problems",
-    "The strategies were not loaded anew: something is wrong with them or with the "
-    "settings. The old generation works on.",
+    "The strategies were not reloaded: something is wrong with them or with the "
+    "settings. The old generation goes on.",
     "Correct each of `problems`, then `journeyman reload`.",
 )
 
@@ -82,7 +82,7 @@ IN_SHADOW = declare(
     "strategies.in_shadow",
     "info",
     "strategies",
-    "These strategies are asked about each task and get none.",
+    "These strategies are asked about each task and are given none.",
 )
 
 
@@ -95,23 +95,22 @@ PROMOTED = declare(
 )
 
 
-CALLED_BACK = declare(
-    "strategies.called_back",
+DEMOTED = declare(
+    "strategies.demoted",
     "warning",
     "strategy ended failed failures_before",
     "A promoted strategy failed more often than was usual before (`failures_before` is "
-    "a share, 0 to 1). It is in shadow again and gets no tasks.",
-    "Look at its failed tasks with `journeyman tasks --state failed`; mend it, "
+    "a share, 0 to 1). It is in shadow again and is given no tasks.",
+    "Look at its failed tasks with `journeyman tasks --state failed`; correct it, "
     "`journeyman reload`, and promote it again.",
 )
 
 
-SETTLED = declare(
-    "strategies.promotion_settled",
+PROMOTION_CONFIRMED = declare(
+    "strategies.promotion_confirmed",
     "info",
     "strategy ended failed",
-    "The first tasks of a promoted strategy went well enough; it is not watched any "
-    "more.",
+    "The first tasks of a promoted strategy went well enough; it is no longer watched.",
 )
 
 

@@ -1,17 +1,18 @@
 """Whether new work may be claimed, and whether we may act at all."""
 
+from dataclasses import dataclass
+
 from journeyman.network.rate_limit.limiter import RateLimiter
 
 
+@dataclass(eq=False)
 class Gate:
-    """Says what the worker may do now, and why not."""
+    """Knows whether the worker may begin new work now, and why not."""
 
-    def __init__(self, rate_limiter: RateLimiter) -> None:
-        """Open it; `rate_limiter` knows what the network lets us do."""
-        self._rate_limiter = rate_limiter
-        self._closed_because = ""
-        self._paused = False
-        self._lacking = ""
+    rate_limiter: RateLimiter
+    _closed_because: str = ""
+    _paused: bool = False
+    _lacking: str = ""
 
     def close(self, reason: str) -> None:
         """Claim nothing more in this run: the daemon drains."""
@@ -40,8 +41,8 @@ class Gate:
 
         The network is down, or refuses our token.
         """
-        stopped = self._rate_limiter.stopped()
-        return stopped.seconds if stopped else 0.0
+        pause = self.rate_limiter.general_pause()
+        return pause.seconds if pause else 0.0
 
     @property
     def obstacle(self) -> str:
@@ -50,5 +51,5 @@ class Gate:
             return self._closed_because
         if self._paused:
             return "paused"
-        stopped = self._rate_limiter.stopped()
-        return stopped.reason if stopped else self._lacking
+        pause = self.rate_limiter.general_pause()
+        return pause.reason if pause else self._lacking

@@ -1,14 +1,14 @@
-"""Strategies told of what happens: their start, their end, and how their tasks ended.
+"""The hooks of strategies: their start, their end, and how their tasks ended.
 
-Each strategy has a mailbox, so that one whose hooks are slow keeps no other waiting,
+Each strategy has a queue of calls, so that one whose hooks are slow delays no other,
 and its own hooks are called one after the other. No hook is called inside a
-transaction, and what it does wrong is told and costs the strategy nothing but the
-hook: one that fails several times in a row is not called again.
+transaction, and its errors are logged and cost the strategy nothing but the hook: one
+that fails several times in a row is not called again.
 """
 
 import json
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -33,55 +33,49 @@ from journeyman.strategies.running.hooks import GRACE_SECONDS, HookAnswer, HookC
 MOST_FAILURES: Final = 3
 """In a row; then a hook is not called again. Each may leave a stuck thread behind."""
 MOST_WAITING: Final = 1_000
-"""Calls that wait in one mailbox; beyond them the oldest is dropped."""
-MAY_BAR: Final = frozenset({"on_outcome", "post"})
-"""Hooks that may say at once that the strategy cannot work. What `on_start` says of a
-new generation holds only when it is in force."""
+"""Calls that wait in one queue; beyond them the oldest is dropped."""
+QUARANTINING: Final = frozenset({"on_outcome", "post"})
+"""Hooks whose `Misconfigured` counts at once. That of `on_start` counts only when the
+new generation is active."""
 LONGEST_STATUS: Final = 4_000
 """Characters of JSON that `status` may give."""
 
-Letter = Callable[[], Awaitable[object]]
+_Call = Callable[[], Awaitable[object]]
 
 
 @dataclass(slots=True)
-class _Member:
+class _HookState:
     """What is kept about a strategy from its first hook to its last."""
 
-    turn: anyio.Lock = field(default_factory=anyio.Lock)
-    """Held by the one of its hooks that is being called."""
-    mail: deque[Letter] = field(default_factory=deque)
-    is_served: bool = False
-    """Its mail is being delivered."""
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    """Taken by the one of its hooks that is being called."""
+    queue: deque[_Call] = field(default_factory=deque)
+    is_draining: bool = False
+    """The calls in its queue are being made."""
     is_ending: bool = False
     failures: Counter[str] = field(default_factory=Counter)
     """By hook, in a row."""
-    unfit: Misconfigured | None = None
-    """What its `on_start` said, if that was that it cannot work."""
+    misconfigured: Misconfigured | None = None
+    """What its `on_start` raised, if that was it."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Hooks:
-    """Calls the optional methods of the strategies in force, and of those that left."""
+    """Calls the optional methods of active strategies, and of those that left."""
 
-    def __init__(
-        self,
-        *,
-        lifecycle: Lifecycle,
-        caller: HookCaller,
-        journal: Journal,
-        seconds: float,
-        log: Log,
-    ) -> None:
-        """Let each call take so many seconds."""
-        self._lifecycle = lifecycle
-        self._caller = caller
-        self._journal = journal
-        self._seconds = seconds
-        self._log = log
-        self._numbers = count(1)
-        self._members: dict[LoadedStrategy, _Member] = {}
-        self._post = Wakeup()
-        self._quiet = Wakeup()
-        lifecycle.active.on_leave(self.retire)
+    lifecycle: Lifecycle
+    caller: HookCaller
+    journal: Journal
+    seconds: float
+    """The longest that one call may take."""
+    log: Log
+    _numbers: Iterator[int] = field(init=False, default_factory=lambda: count(1))
+    _states: dict[LoadedStrategy, _HookState] = field(init=False, default_factory=dict)
+    _queued: Wakeup = field(init=False, default_factory=Wakeup)
+    _drained: Wakeup = field(init=False, default_factory=Wakeup)
+
+    def __post_init__(self) -> None:
+        self.lifecycle.active.on_leave(self.retire)
 
     # -- the life of a strategy ---------------------------------------------------
 
@@ -89,172 +83,174 @@ class Hooks:
         """Call `on_start` of each, all at the same time."""
         async with anyio.create_task_group() as group:
             for loaded in strategies:
-                self._members[loaded] = _Member()
+                self._states[loaded] = _HookState()
                 group.start_soon(self._start, loaded)
 
-    def bar_unfit(self) -> None:
-        """Bar those in force whose `on_start` said that they cannot work."""
-        for loaded, member in self._members.items():
-            said, member.unfit = member.unfit, None
-            if said is not None:
-                self._bar(loaded, said)
+    def quarantine_misconfigured(self) -> None:
+        """Quarantine those, now active, whose `on_start` raised Misconfigured."""
+        for loaded, state in self._states.items():
+            raised, state.misconfigured = state.misconfigured, None
+            if raised is not None:
+                self._quarantine(loaded, raised)
 
     def retire(self, loaded: LoadedStrategy) -> None:
         """Call `on_stop` of a strategy that has ended its work, then forget it."""
-        self._send(loaded, partial(self._end, loaded))
+        self._enqueue(loaded, partial(self._end, loaded))
 
     async def finish(self) -> None:
-        """Deliver what waits, then call `on_stop` of all that are left.
+        """Make the calls that wait, then call `on_stop` of all that are left.
 
-        Mail is delivered for as long as one call may take.
+        The calls that wait may take together as long as one call.
         """
-        with anyio.move_on_after(self._seconds + GRACE_SECONDS):
-            while any(one.mail or one.is_served for one in self._members.values()):
-                await self._quiet.wait()
+        with anyio.move_on_after(self.seconds + GRACE_SECONDS):
+            while any(one.queue or one.is_draining for one in self._states.values()):
+                await self._drained.wait()
         async with anyio.create_task_group() as group:
-            for loaded in list(self._members):
+            for loaded in list(self._states):
                 group.start_soon(self._end, loaded)
 
     async def _start(self, loaded: LoadedStrategy) -> None:
         answer = await self.call(loaded, "on_start")
         if isinstance(answer.failure, Misconfigured):
-            self._members[loaded].unfit = answer.failure
+            self._states[loaded].misconfigured = answer.failure
 
     async def _end(self, loaded: LoadedStrategy) -> None:
-        member = self._members.get(loaded)
-        if member is None or member.is_ending:
+        state = self._states.get(loaded)
+        if state is None or state.is_ending:
             return
-        member.is_ending = True
+        state.is_ending = True
         await self.call(loaded, "on_stop")
-        del self._members[loaded]
+        del self._states[loaded]
         package = package_of(loaded.module)
-        if all(package_of(other.module) != package for other in self._members):
+        if all(package_of(other.module) != package for other in self._states):
             forget(loaded.module)
 
-    # -- mail -----------------------------------------------------------------------
+    # -- the queues -------------------------------------------------------------------
 
-    def tell_outcome(self, record: TaskRecord) -> None:
-        """Let the strategy of a task that has ended be told; nobody waits for it."""
-        for loaded in self._lifecycle.active.registry.strategies:
+    def report_outcome(self, record: TaskRecord) -> None:
+        """Enqueue `on_outcome` of the strategy of a task that has ended."""
+        for loaded in self.lifecycle.active.registry.strategies:
             if loaded.name == record.strategy and "on_outcome" in loaded.hooks:
                 report = OutcomeReport(
                     state=cast("OutcomeName", record.state.value),
                     reason=record.reason,
-                    credits=earned_by(self._journal.ledger, record.task_id),
+                    credits=earned_by(self.journal.ledger, record.task_id),
                 )
                 given = {"task": record.task, "outcome": report}
-                self._send(loaded, partial(self.call, loaded, "on_outcome", **given))
+                self._enqueue(loaded, partial(self.call, loaded, "on_outcome", **given))
 
     async def run(self) -> None:
-        """Deliver mail for ever; cancel to stop."""
+        """Make the enqueued calls forever; cancel to stop."""
         async with anyio.create_task_group() as group:
             while True:
-                for member in self._members.values():
-                    if member.mail and not member.is_served:
-                        member.is_served = True
-                        group.start_soon(self._deliver, member)
-                await self._post.wait()
+                for state in self._states.values():
+                    if state.queue and not state.is_draining:
+                        state.is_draining = True
+                        group.start_soon(self._drain, state)
+                await self._queued.wait()
 
-    def _send(self, loaded: LoadedStrategy, letter: Letter) -> None:
-        member = self._members.get(loaded)
-        if member is None:
+    def _enqueue(self, loaded: LoadedStrategy, call: _Call) -> None:
+        state = self._states.get(loaded)
+        if state is None:
             return
-        if len(member.mail) >= MOST_WAITING:
-            member.mail.popleft()
+        if len(state.queue) >= MOST_WAITING:
+            state.queue.popleft()
             event = events.OUTCOMES_DROPPED
-            self._log.emit(event, strategy=loaded.name, waiting=len(member.mail))
-        member.mail.append(letter)
-        self._post.notify()
+            self.log.emit(event, strategy=loaded.name, waiting=len(state.queue))
+        state.queue.append(call)
+        self._queued.notify()
 
-    async def _deliver(self, member: _Member) -> None:
-        while member.mail:
-            await member.mail.popleft()()
-        # Nothing is awaited from here on, so nobody can add to the empty box.
-        member.is_served = False
-        self._quiet.notify()
+    async def _drain(self, state: _HookState) -> None:
+        while state.queue:
+            await state.queue.popleft()()
+        # Nothing is awaited from here on, so nobody can add to the empty queue.
+        state.is_draining = False
+        self._drained.notify()
 
     # -- one call -----------------------------------------------------------------
 
     async def call(
         self, loaded: LoadedStrategy, name: str, **given: object
     ) -> HookAnswer:
-        """Call one hook, if the strategy has it; what it did wrong is told.
+        """Call one hook, if the strategy has it; its errors are logged.
 
         Hooks of one strategy are called one after the other.
         """
-        hook, member = loaded.hooks.get(name), self._members.get(loaded)
-        if hook is None or member is None or member.failures[name] >= MOST_FAILURES:
+        hook, state = loaded.hooks.get(name), self._states.get(loaded)
+        if hook is None or state is None or state.failures[name] >= MOST_FAILURES:
             return HookAnswer()
-        async with member.turn:
+        async with state.lock:
             answer = await self._call(loaded, hook, given)
-            self._keep_memory(loaded, name)
-            self._judge(loaded, member, name, answer)
+            self._save_state(loaded, name)
+            self._count_failure(loaded, state, name, answer)
         return answer
 
     async def _call(
         self, loaded: LoadedStrategy, hook: Hook, given: Mapping[str, object]
     ) -> HookAnswer:
-        number, contexts = next(self._numbers), self._lifecycle.contexts
-        state = self._lifecycle.memory.of(loaded.name)
+        number, contexts = next(self._numbers), self.lifecycle.contexts
+        state = self.lifecycle.memory.of(loaded.name)
         task = given.get("task")
         about = task.id if isinstance(task, Task) else None
         context = contexts.hook_context(loaded.name, state, number, about)
         try:
-            return await self._caller.call(
-                loaded, hook, context, limit=self._seconds, **given
+            return await self.caller.call(
+                loaded, hook, context, limit=self.seconds, **given
             )
         finally:
             contexts.clean_up_hook(number)
 
     def status(self, loaded: LoadedStrategy) -> JSON:
-        """Give what a strategy says about itself; None where it says nothing."""
-        answer = self._caller.ask_status(loaded)
+        """Return what a strategy reports about itself; None for nothing."""
+        answer = self.caller.ask_status(loaded)
         if answer.failure is not None:
             return f"(status failed: {answer.problem})"
         try:
             text = json.dumps(answer.value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            return f"(status is no JSON: {error})"
+            return f"(status is not valid JSON: {error})"
         if len(text) > LONGEST_STATUS:
             return f"(status is too long: {len(text)} characters of JSON)"
         said: JSON = json.loads(text)
         return said
 
-    def _keep_memory(self, loaded: LoadedStrategy, name: str) -> None:
-        memory = self._lifecycle.memory
+    def _save_state(self, loaded: LoadedStrategy, name: str) -> None:
+        memory = self.lifecycle.memory
         fault = memory.fault(loaded.name)
         if fault:
-            self._tell(loaded, name, StrategyError(fault))
+            self._report(loaded, name, StrategyError(fault))
         elif memory.has_changed(loaded.name):
-            with self._journal.tx("strategy state"):
+            with self.journal.tx("strategy state"):
                 memory.save(loaded.name)
 
-    def _judge(
-        self, loaded: LoadedStrategy, member: _Member, name: str, answer: HookAnswer
+    def _count_failure(
+        self, loaded: LoadedStrategy, state: _HookState, name: str, answer: HookAnswer
     ) -> None:
         if answer.failure is None:
-            member.failures[name] = 0
+            state.failures[name] = 0
             return
-        member.failures[name] += 1
-        self._tell(loaded, name, answer.failure, answer.problem)
-        failures = member.failures[name]
+        state.failures[name] += 1
+        self._report(loaded, name, answer.failure, answer.problem)
+        failures = state.failures[name]
         if failures >= MOST_FAILURES:
-            self._log.emit(
-                events.HOOK_MUTED, strategy=loaded.name, hook=name, failures=failures
+            self.log.emit(
+                events.HOOK_DISABLED, strategy=loaded.name, hook=name, failures=failures
             )
-        if name in MAY_BAR and isinstance(answer.failure, Misconfigured):
-            self._bar(loaded, answer.failure)
+        if name in QUARANTINING and isinstance(answer.failure, Misconfigured):
+            self._quarantine(loaded, answer.failure)
 
-    def _bar(self, loaded: LoadedStrategy, said: Misconfigured) -> None:
-        if self._lifecycle.active.is_current(loaded):
-            with self._journal.tx("strategy misconfigured"):
-                self._lifecycle.quarantine.bar(loaded.name, said.problem, said.fix)
-            self._lifecycle.quarantine.tell(loaded.name)
+    def _quarantine(self, loaded: LoadedStrategy, raised: Misconfigured) -> None:
+        if self.lifecycle.active.is_current(loaded):
+            with self.journal.tx("strategy misconfigured"):
+                self.lifecycle.quarantine.mark_misconfigured(
+                    loaded.name, raised.problem, raised.fix
+                )
+            self.lifecycle.quarantine.report(loaded.name)
 
-    def _tell(
+    def _report(
         self, loaded: LoadedStrategy, name: str, failure: object, error: str = ""
     ) -> None:
-        self._log.emit(
+        self.log.emit(
             events.HOOK_FAILED,
             strategy=loaded.name,
             hook=name,

@@ -1,11 +1,11 @@
-"""The strategies in service, and what they are given and remember."""
+"""The active strategies, and what they are given and remember."""
 
 from dataclasses import dataclass
 
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.quarantine import Quarantine
-from journeyman.lifecycle.recording import Recorder
+from journeyman.lifecycle.recording import DecisionRecording
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,5 +16,5 @@ class Lifecycle:
     quarantine: Quarantine
     memory: StrategyMemory
     contexts: StrategyContexts
-    recorder: Recorder
+    recording: DecisionRecording
     """Keeps what they decide."""

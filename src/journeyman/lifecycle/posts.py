@@ -1,7 +1,7 @@
-"""What strategies want to post: asked for at an interval, sent within their budgets."""
+"""Tasks that strategies want to post: asked for at an interval, within budgets."""
 
 import json
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from journeyman.domain.clock import Clock
@@ -26,9 +26,10 @@ MOST_POSTS: Final = 20
 ENDPOINT: Final = "post_task"
 
 NO_TASK: Final = Task(id=TaskId("post"))
-"""Nobody has given us what a post says."""
+"""Stands for the task of a run: what a post says was given to us by nobody."""
 
 
+@dataclass(kw_only=True, eq=False)
 class StrategyPosts:
     """Asks each strategy that has a `post` hook, and posts what it gives.
 
@@ -36,32 +37,17 @@ class StrategyPosts:
     crash in between loses a post, and never sends one twice.
     """
 
-    def __init__(  # noqa: PLR0913  # its collaborators, each by its name
-        self,
-        *,
-        lifecycle: Lifecycle,
-        hooks: Hooks,
-        gate: Gate,
-        posting: Posting,
-        journal: Journal,
-        network: NetworkClient,
-        rate_limiter: RateLimiter,
-        allowances: Allowances,
-        leaks: LeakScan,
-        clock: Clock,
-        log: Log,
-    ) -> None:
-        self._lifecycle = lifecycle
-        self._hooks = hooks
-        self._gate = gate
-        self._posting = posting
-        self._journal = journal
-        self._network = network
-        self._rate_limiter = rate_limiter
-        self._allowances = allowances
-        self._leaks = leaks
-        self._clock = clock
-        self._log = log
+    lifecycle: Lifecycle
+    hooks: Hooks
+    gate: Gate
+    posting: Posting
+    journal: Journal
+    network: NetworkClient
+    rate_limiter: RateLimiter
+    allowances: Allowances
+    leaks: LeakScan
+    clock: Clock
+    log: Log
 
     async def round(self) -> None:
         """Ask all of them once, one after the other; nobody while a post must wait.
@@ -71,32 +57,32 @@ class StrategyPosts:
         """
         if self._must_wait():
             return
-        for loaded in self._lifecycle.active.registry.strategies:
-            is_held = self._lifecycle.quarantine.holds(loaded.name)
-            if "post" in loaded.hooks and not is_held and not self._gate.obstacle:
+        for loaded in self.lifecycle.active.registry.strategies:
+            is_quarantined = self.lifecycle.quarantine.contains(loaded.name)
+            if "post" in loaded.hooks and not is_quarantined and not self.gate.obstacle:
                 await self._ask(loaded)
 
     def _must_wait(self) -> bool:
-        """Tell whether the network takes no post now.
+        """Return whether the network takes no post now.
 
-        Who is asked nevertheless notes a post as made, and never learns that it was
-        held back.
+        A strategy that is asked nevertheless would note a post as made, and never
+        learn that it was not sent.
         """
-        is_held = self._rate_limiter.held(ENDPOINT) is not None
-        return is_held or ENDPOINT in self._network.resting()
+        is_paused = self.rate_limiter.pause_for(ENDPOINT) is not None
+        return is_paused or ENDPOINT in self.network.blocked_actions()
 
     async def _ask(self, loaded: LoadedStrategy) -> None:
-        log = DaemonStrategyLog(self._log.bind(task_id=None, strategy=loaded.name))
-        answer = await self._hooks.call(loaded, "post")
+        log = DaemonStrategyLog(self.log.bind(task_id=None, strategy=loaded.name))
+        answer = await self.hooks.call(loaded, "post")
         wanted = [answer.value] if isinstance(answer.value, NewTask) else answer.value
         if wanted is None:
             return
         if not isinstance(wanted, list | tuple):
             kind = type(wanted).__name__
-            log.warning("post refused", reason=f"post returned a {kind}, no list")
+            log.warning("post refused", reason=f"post returned a {kind}, not a list")
             return
         for number, new in enumerate(wanted):
-            if self._gate.obstacle:
+            if self.gate.obstacle:
                 return
             title, refusal = getattr(new, "title", None), ""
             if number >= MOST_POSTS:
@@ -106,41 +92,41 @@ class StrategyPosts:
                 log.warning("post refused", title=title, reason=refusal)
 
     async def _post(self, strategy: str, new: object) -> str:
-        """Post one task; say why not, or nothing."""
+        """Post one task; return why it was refused, else an empty text."""
         if not isinstance(new, NewTask):
-            return f"{type(new).__name__} is no NewTask"
+            return f"{type(new).__name__} is not a NewTask"
         if flaw := _flaw(new) or self._secret_in(new):
             return flaw
-        over = self._allowances.check(
-            self._journal, self._clock.now(), strategy, new.reward
+        over = self.allowances.check(
+            self.journal, self.clock.now(), strategy, new.reward
         )
         if over is not None:
             return _why(over)
         try:
-            return _why(await self._posting.post(new, strategy))
+            return _why(await self.posting.post(new, strategy))
         except StateError:
             raise
         except JourneymanError as error:
             return error.problem
 
     def _secret_in(self, new: NewTask) -> str:
-        """Say which secret a task holds; empty when it holds none."""
-        leak = self._leaks.find(Result(_content(new)), NO_TASK, "")
-        return f"it would tell {leak.kind} (in {leak.where})" if leak else ""
+        """Return which secret a task contains; empty when it contains none."""
+        leak = self.leaks.find(Result(_content(new)), NO_TASK, "")
+        return f"it would reveal {leak.kind} (in {leak.where})" if leak else ""
 
 
 def _flaw(new: NewTask) -> str:
-    """Say what is wrong with a task that an author made; empty when nothing is."""
-    # Its types are a promise that nobody has checked.
+    """Return what is wrong with a task that an author made; empty when nothing is."""
+    # Nobody has checked that it keeps to its type hints.
     content = _content(new)
     texts = [content["title"], content["description"], content["kind"]]
     reward, tags = content["reward"], content["tags"]
     if not all(isinstance(text, str) for text in texts) or not new.title.strip():
-        return "title, description and kind must be texts, and the title not empty"
+        return "title, description and kind must be strings, and the title not empty"
     if type(reward) is not int or reward < 1:
         return f"reward is {reward!r}: give a whole number of credits, 1 or more"
     if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
-        return "tags must be a tuple of texts"
+        return "tags must be a tuple of strings"
     try:
         json.dumps(content, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:  # also a lone surrogate

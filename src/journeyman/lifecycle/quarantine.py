@@ -1,13 +1,15 @@
-"""The quarantine: strategies that are given no work, or one task to show that they can.
+"""The quarantine: a circuit breaker for each strategy.
 
-A strategy rests after too many errors (`Breaker`); when its rest is over it is on
-trial: it gets one task at a time, until one is done. One that says that it cannot work
-stays here until its file or its settings change. Both outlive a restart, and end when
-the file or the settings change, or when the owner releases the strategy.
+Too many errors put a strategy into quarantine: it is given no work (the breaker is
+open). When the quarantine period is over, the breaker is half-open: one task at a time
+is a trial run. Its success ends the quarantine; another error begins a longer one. A
+strategy that reports that it cannot work stays here until its file or its settings
+change. All of this outlives a restart, and ends when the file or the settings change,
+or when the owner releases the strategy.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from journeyman.domain.clock import Clock
@@ -30,15 +32,15 @@ class Fault:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StrategyBreaker:
+class QuarantineRule:
     """The owner's rule. All times are in seconds."""
 
     errors: int
-    """So many within the window, and the strategy rests."""
+    """After this many within the window the strategy is quarantined."""
     window_seconds: float
-    first_rest_seconds: float
-    longest_rest_seconds: float
-    """A rest after a failed try is twice as long as the one before, up to this."""
+    initial_seconds: float
+    max_seconds: float
+    """After a failed trial run the next period is twice as long, up to this."""
 
     def after_error(self, health: Health, fault: Fault) -> Health:
         """Count an error of a strategy."""
@@ -52,14 +54,14 @@ class StrategyBreaker:
         match health.condition:
             case Condition.MISCONFIGURED:
                 return told
-            case Condition.RESTING if is_resting(health, fault.at):
-                # It was at work already when its rest began.
+            case Condition.QUARANTINED if is_quarantined(health, fault.at):
+                # It was at work already when its quarantine began.
                 return told
-            case Condition.RESTING:
-                longer = min(2 * health.rest_seconds, self.longest_rest_seconds)
-                return _at_rest(told, fault.at, longer)
+            case Condition.QUARANTINED:
+                longer = min(2 * health.quarantine_seconds, self.max_seconds)
+                return _quarantined(told, fault.at, longer)
             case Condition.SOUND if len(told.errors) >= self.errors:
-                return _at_rest(told, fault.at, self.first_rest_seconds)
+                return _quarantined(told, fault.at, self.initial_seconds)
             case Condition.SOUND:
                 return told
 
@@ -69,74 +71,59 @@ class StrategyBreaker:
         return (*kept, now)[-self.errors :]
 
 
-def after_success(health: Health, now: float) -> Health:
-    """Let a strategy that did a task work without limits, if its rest was over.
+def is_quarantined(health: Health, now: float) -> bool:
+    """Return whether a strategy may be given no work at all.
 
-    Errors of the window go on to count: one success among many errors is no cure.
+    A quarantine that begins in the future was written before the clock was set back,
+    and counts as over; see docs/decisions/0023.
     """
-    if health.condition is not Condition.RESTING or is_resting(health, now):
-        return health
-    return Health(strategy=health.strategy, fingerprint=health.fingerprint, since=now)
+    if health.condition is Condition.QUARANTINED and health.since > now:
+        return False
+    return now < health.quarantined_until
 
 
-def misconfigured(health: Health, fault: Fault) -> Health:
-    """Let a strategy rest until its file or its settings change."""
+def is_half_open(health: Health, now: float) -> bool:
+    """Return whether the period is over, and a trial run is due."""
+    is_over = not is_quarantined(health, now)
+    return health.condition is Condition.QUARANTINED and is_over
+
+
+def _quarantined(health: Health, now: float, seconds: float) -> Health:
     return replace(
         health,
-        condition=Condition.MISCONFIGURED,
-        since=fault.at,
-        problem=fault.problem,
-        fix=fault.fix,
-        task_id=fault.task_id,
+        condition=Condition.QUARANTINED,
+        since=now,
+        quarantine_seconds=seconds,
     )
 
 
-def is_resting(health: Health, now: float) -> bool:
-    """Tell whether a strategy may be given no work at all.
-
-    A rest that begins in the future was written before the clock was set back, and
-    counts as over; see docs/decisions/0023.
-    """
-    if health.condition is Condition.RESTING and health.since > now:
-        return False
-    return now < health.rests_until
-
-
-def is_on_trial(health: Health, now: float) -> bool:
-    """Tell whether its rest is over, and it is to be tried with one task."""
-    return health.condition is Condition.RESTING and not is_resting(health, now)
-
-
-def _at_rest(health: Health, now: float, seconds: float) -> Health:
-    return replace(health, condition=Condition.RESTING, since=now, rest_seconds=seconds)
-
-
-UNDER_WAY = frozenset(
+TRIAL_GOES_ON = frozenset(
     {TaskState.WANTED, TaskState.CLAIMING, TaskState.CLAIMED, TaskState.EXECUTING}
 )
-"""A trial is still to be decided while its task is in one of these."""
+"""A trial run is not decided while its task is in one of these states."""
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
+@dataclass(kw_only=True, eq=False)
 class Quarantine:
-    """Keeps how strategies fare, in memory as in the journal."""
+    """Knows the health of each strategy, in memory as in the journal."""
 
-    def __init__(
-        self, *, journal: Journal, breaker: StrategyBreaker, clock: Clock, log: Log
-    ) -> None:
-        """Begin with what earlier runs have left."""
-        self._journal = journal
-        self._breaker = breaker
-        self._clock = clock
-        self._log = log
-        self._healths = journal.strategy_health.all()
-        self._fingerprints: Mapping[str, str] = {}
-        self._trials: dict[str, TaskId] = {}
-        self._listeners: list[Callable[[str], None]] = []
+    journal: Journal
+    rule: QuarantineRule
+    clock: Clock
+    log: Log
+    _healths: dict[str, Health] = field(init=False)
+    """What earlier runs left, and what this one has learned."""
+    _fingerprints: Mapping[str, str] = field(init=False, default_factory=dict)
+    _trials: dict[str, TaskId] = field(init=False, default_factory=dict)
+    _listeners: list[Callable[[str], None]] = field(init=False, default_factory=list)
 
-    def enforce(self, fingerprints: Mapping[str, str]) -> None:
-        """Judge by these strategies from now on, as `fingerprint` by name.
+    def __post_init__(self) -> None:
+        self._healths = self.journal.strategy_health.all()
+
+    def use(self, fingerprints: Mapping[str, str]) -> None:
+        """Watch these strategies from now on, given as `fingerprint` by name.
 
         What is known of another file or of other settings is forgotten.
         """
@@ -148,11 +135,11 @@ class Quarantine:
             != health.fingerprint
         ]
         for strategy in changed:
-            self._let_go(strategy, "its file or its settings have changed")
+            self._release(strategy, "its file or its settings have changed")
         now = self._now()
         for name, health in self._healths.items():
-            if name in fingerprints and is_resting(health, now):
-                self._tell_of_rest(health)
+            if name in fingerprints and is_quarantined(health, now):
+                self.report(name)
 
     def on_release(self, listener: Callable[[str], None]) -> None:
         """Call this, inside the transaction, when a strategy may work again."""
@@ -161,105 +148,122 @@ class Quarantine:
     # -- who may work -----------------------------------------------------------
 
     def obstacles(self) -> Mapping[str, str]:
-        """Say who may begin no further task now, and why, by name."""
+        """Return who may begin no further task now, and why, by name."""
         if not self._healths:
             return NOBODY
         now = self._now()
-        reasons = (
-            (name, self._obstacle(health, now))
-            for name, health in self._healths.items()
-        )
-        return {name: reason for name, reason in reasons if reason}
+        reasons = {
+            name: self._obstacle(health, now) for name, health in self._healths.items()
+        }
+        return {name: reason for name, reason in reasons.items() if reason}
 
     def may_begin(self, strategy: str, task_id: TaskId) -> bool:
-        """Tell whether a strategy may do this task; on trial, the task is its trial."""
+        """Return whether a strategy may do this task, which may be its trial run."""
         health = self._healths.get(strategy)
         if health is None:
             return True
         now = self._now()
-        if is_on_trial(health, now):
-            if self._trial_of(strategy) not in (None, task_id):
-                return False
-            if self._trials.get(strategy) != task_id:
-                self._trials[strategy] = task_id
-                self._log.emit(events.ON_TRIAL, strategy=strategy, task_id=task_id)
-            return True
-        return not is_resting(health, now)
+        if not is_half_open(health, now):
+            return not is_quarantined(health, now)
+        if self._trial_of(strategy) not in (None, task_id):
+            return False
+        if self._trials.get(strategy) != task_id:
+            self._trials[strategy] = task_id
+            self.log.emit(events.TRIAL_RUN, strategy=strategy, task_id=task_id)
+        return True
 
-    def holds(self, strategy: str) -> bool:
-        """Tell whether a strategy rests, or is busy with its trial."""
+    def contains(self, strategy: str) -> bool:
+        """Return whether a strategy is quarantined, or busy with its trial run."""
         return strategy in self.obstacles()
 
-    # -- what they did, told inside a transaction -------------------------------
+    # -- what they did, noted inside a transaction ------------------------------
 
     def count_error(
         self, strategy: str, problem: str, task_id: TaskId | None = None
     ) -> None:
-        """Count a crash or a time-out; too many, and the strategy rests."""
+        """Count an error or a time-out; too many, and the strategy is quarantined."""
         before = self._health(strategy)
         fault = Fault(at=self._now(), problem=problem, task_id=task_id)
-        self._keep(self._breaker.after_error(before, fault))
+        self._keep(self.rule.after_error(before, fault))
         self.end_trial(strategy)
         if self._healths[strategy].since != before.since:
-            self._tell_of_rest(self._healths[strategy])
+            self.report(strategy)
 
     def count_success(self, strategy: str) -> None:
-        """Let a strategy that did a task on trial work as before."""
-        before = self._healths.get(strategy)
-        if before is None or after_success(before, self._now()) is before:
-            return
-        self._forget(strategy)
-        self._tell_of_release(strategy, "it has done a task")
+        """Release a strategy that succeeded in its trial run.
 
-    def bar(
+        Errors of the window still count: one success among many errors is no cure.
+        """
+        health = self._healths.get(strategy)
+        if health is not None and is_half_open(health, self._now()):
+            self._forget(strategy)
+            self._report_release(strategy, "it has done a task")
+
+    def mark_misconfigured(
         self, strategy: str, problem: str, fix: str, task_id: TaskId | None = None
     ) -> None:
         """Give a strategy no work until its file or its settings change."""
-        fault = Fault(at=self._now(), problem=problem, fix=fix, task_id=task_id)
-        self._keep(misconfigured(self._health(strategy), fault))
+        self._keep(
+            replace(
+                self._health(strategy),
+                condition=Condition.MISCONFIGURED,
+                since=self._now(),
+                problem=problem,
+                fix=fix,
+                task_id=task_id,
+            )
+        )
         self.end_trial(strategy)
 
-    def tell(self, strategy: str) -> None:
-        """Tell the owner what keeps a strategy from work, and what would help."""
-        self._tell_of_rest(self._healths[strategy])
-
     def end_trial(self, strategy: str) -> None:
-        """Let another task be the trial: this one has shown nothing."""
+        """Make another task the trial run: this one has shown nothing."""
         self._trials.pop(strategy, None)
 
-    # -- the owner ----------------------------------------------------------------
+    def report(self, strategy: str) -> None:
+        """Log why a strategy is given no work, and what would help."""
+        health = self._healths[strategy]
+        left = health.quarantined_until - self._now()
+        self.log.emit(
+            events.QUARANTINED,
+            strategy=strategy,
+            problem=health.problem,
+            fix=health.fix,
+            task_id=health.task_id,
+            errors=len(health.errors),
+            retry_in=round(left) if left < float("inf") else None,
+        )
 
     def release(self, strategy: str) -> bool:
-        """Let a strategy work again, on the owner's word; False: it was not held."""
+        """Release a strategy at its owner's request; False: it was not quarantined."""
         health = self._healths.get(strategy)
         if health is None or health.condition is Condition.SOUND:
             return False
-        self._let_go(strategy, "its owner released it")
+        self._release(strategy, "its owner released it")
         return True
 
-    def _let_go(self, strategy: str, reason: str) -> None:
-        was_held = self._healths[strategy].condition is not Condition.SOUND
-        with self._journal.tx("strategy released"):
-            self._forget(strategy)
-        if was_held:
-            self._tell_of_release(strategy, reason)
+    # -- keeping and reporting ----------------------------------------------------
 
-    # -- keeping and telling ------------------------------------------------------
+    def _release(self, strategy: str, reason: str) -> None:
+        was_sound = self._healths[strategy].condition is Condition.SOUND
+        with self.journal.tx("strategy released"):
+            self._forget(strategy)
+        if not was_sound:
+            self._report_release(strategy, reason)
 
     def _obstacle(self, health: Health, now: float) -> str:
         if health.condition is Condition.MISCONFIGURED:
             return "cannot work as it is set up"
-        if is_resting(health, now):
-            return "rests after errors"
-        if is_on_trial(health, now) and self._trial_of(health.strategy) is not None:
-            return "is tried with one task after its rest"
+        if is_quarantined(health, now):
+            return "is in quarantine after errors"
+        if is_half_open(health, now) and self._trial_of(health.strategy) is not None:
+            return "is busy with its trial run"
         return ""
 
     def _trial_of(self, strategy: str) -> TaskId | None:
-        """Give the task that is its trial; one that came to nothing is none."""
+        """Return the task of its trial run, if that still goes on."""
         task_id = self._trials.get(strategy)
-        known = self._journal.tasks.sighting(task_id) if task_id else None
-        return task_id if known and known[0] in UNDER_WAY else None
+        known = self.journal.tasks.last_decision(task_id) if task_id else None
+        return task_id if known and known[0] in TRIAL_GOES_ON else None
 
     def _health(self, strategy: str) -> Health:
         fingerprint = self._fingerprints.get(strategy, "")
@@ -268,29 +272,17 @@ class Quarantine:
 
     def _keep(self, health: Health) -> None:
         self._healths[health.strategy] = health
-        self._journal.strategy_health.put(health)
+        self.journal.strategy_health.put(health)
 
     def _forget(self, strategy: str) -> None:
         del self._healths[strategy]
-        self._journal.strategy_health.forget(strategy)
+        self.journal.strategy_health.forget(strategy)
         self.end_trial(strategy)
         for listener in self._listeners:
             listener(strategy)
 
-    def _tell_of_rest(self, health: Health) -> None:
-        rest = health.rests_until - self._now()
-        self._log.emit(
-            events.QUARANTINED,
-            strategy=health.strategy,
-            problem=health.problem,
-            fix=health.fix,
-            task_id=health.task_id,
-            errors=len(health.errors),
-            retry_in=round(rest) if rest < float("inf") else None,
-        )
-
-    def _tell_of_release(self, strategy: str, reason: str) -> None:
-        self._log.emit(events.RELEASED, strategy=strategy, reason=reason)
+    def _report_release(self, strategy: str, reason: str) -> None:
+        self.log.emit(events.RELEASED, strategy=strategy, reason=reason)
 
     def _now(self) -> float:
-        return self._clock.now().timestamp()
+        return self.clock.now().timestamp()

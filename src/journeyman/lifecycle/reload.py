@@ -1,4 +1,4 @@
-"""Hot reload: a new generation of strategies, put in force whole or not at all.
+"""Hot reload: a new generation of strategies, activated whole or not at all.
 
 A generation is loaded, validated, and has its examples run; only then it takes the
 place of the old one, between two steps of the event loop. Work in flight ends on the
@@ -6,7 +6,7 @@ generation that began it.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +24,7 @@ from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.observability.events import Log
 from journeyman.strategies.loading.importing import forget
 from journeyman.strategies.loading.registry import Registry
-from journeyman.strategies.running.examples import run_examples
+from journeyman.strategies.running.dry_run import run_examples
 
 HANGUP: Final = "SIGHUP"
 SHOWN: Final = (
@@ -39,102 +39,91 @@ SHOWN: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """Strategies that were loaded, and may take the place of those in service."""
+    """Strategies that were loaded, and may replace the active ones."""
 
     registry: Registry
     generation: Callable[[], Generation]
     """Separates active from shadow strategies; may raise ConfigurationError."""
     needs_restart: tuple[str, ...]
-    """Settings whose new values are not in force before the daemon starts again."""
+    """Settings whose new values take effect when the daemon starts again."""
     accept: Callable[[], None]
     """Keeps the settings that these strategies were loaded by."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reloaded:
-    """What came of a reload; lists hold names, sorted."""
+    """The result of a reload; all lists are sorted names."""
 
     reloaded: bool
     strategies: tuple[str, ...]
-    """Those in force now."""
+    """Those that are active now."""
     shadow: tuple[str, ...] = ()
-    """Those that are asked and get nothing."""
+    """Those that are asked and given no work."""
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     needs_restart: tuple[str, ...] = ()
-    """Settings whose new values are not in force before the daemon starts again."""
+    """Settings whose new values take effect when the daemon starts again."""
     problems: tuple[str, ...] = ()
     """Why the old generation was kept; each a text of a few lines."""
 
     def as_json(self) -> dict[str, JSON]:
-        """Give it for the control socket."""
+        """Return it for the control socket."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
         }
 
 
+@dataclass(kw_only=True, eq=False)
 class Reloader:
-    """Replaces the strategies in force, one reload after the other."""
+    """Replaces the active strategies, one reload after the other."""
 
-    def __init__(
-        self,
-        *,
-        load: Callable[[], Candidate],
-        lifecycle: Lifecycle,
-        hooks: Hooks,
-        gate: Gate,
-        wishes: Wakeup,
-        log: Log,
-    ) -> None:
-        """Load with `load`, which may raise ConfigurationError.
-
-        `wishes` is notified by SIGHUP.
-        """
-        self._load = load
-        self._lifecycle = lifecycle
-        self._hooks = hooks
-        self._gate = gate
-        self._log = log
-        self._turn = anyio.Lock()
-        self._wishes = wishes
-        self._reason = HANGUP
-        self._listeners: list[Callable[[], None]] = []
+    load: Callable[[], Candidate]
+    """Loads from the files; may raise ConfigurationError."""
+    lifecycle: Lifecycle
+    hooks: Hooks
+    gate: Gate
+    requested: Wakeup
+    """Notified by SIGHUP."""
+    log: Log
+    _lock: anyio.Lock = field(init=False, default_factory=anyio.Lock)
+    _reason: str = field(init=False, default=HANGUP)
+    _listeners: list[Callable[[], None]] = field(init=False, default_factory=list)
 
     def on_reload(self, listener: Callable[[], None]) -> None:
-        """Call this when a new generation has been put in force."""
+        """Call this when a new generation was activated."""
         self._listeners.append(listener)
 
-    def wish(self, reason: str) -> None:
-        """Reload soon; several wishes at once are one."""
+    def request(self, reason: str) -> None:
+        """Reload soon; several requests at once are one."""
         self._reason = reason
-        self._wishes.notify()
+        self.requested.notify()
 
     async def run(self) -> None:
-        """Fulfil wishes for ever; cancel to stop."""
+        """Reload when requested, forever; cancel to stop."""
         while True:
-            await self._wishes.wait()
+            await self.requested.wait()
             reason, self._reason = self._reason, HANGUP
-            if not self._gate.is_closed:
+            if not self.gate.is_closed:
                 await self.reload(reason)
 
     async def start(self) -> None:
         """Call `on_start` of the first generation; a reload waits for that."""
-        async with self._turn:
-            await self._hooks.start(self._lifecycle.active.now.everyone)
-            self._hooks.bar_unfit()
+        async with self._lock:
+            await self.hooks.start(self.lifecycle.active.current.everyone)
+            self.hooks.quarantine_misconfigured()
 
     async def reload(self, reason: str) -> Reloaded:
-        """Put a new generation in force, or keep the old one and say why.
+        """Activate a new generation, or keep the old one and return why.
 
         Raises:
             StateError: the daemon is stopping.
         """
-        async with self._turn:
+        async with self._lock:
             self._require_open()
             try:
-                candidate = self._load()
+                candidate = self.load()
                 candidate.generation()
             except ConfigurationError as error:
                 return self._refuse(reason, [str(error)])
@@ -147,24 +136,24 @@ class Reloader:
                 _forget(registry)
                 return self._refuse(reason, problems)
             self._require_open()
-            await self._hooks.start(registry.strategies)
+            await self.hooks.start(registry.strategies)
             # Only now: somebody may have been promoted meanwhile.
             return self._swap(reason, candidate)
 
     def _require_open(self) -> None:
-        if self._gate.is_closed:
+        if self.gate.is_closed:
             raise StateError(
-                "the daemon is stopping, and loads nothing more",
+                "the daemon is stopping and does not reload",
                 "Start it again: it loads the strategies at its start.",
             )
 
     def _swap(self, reason: str, candidate: Candidate) -> Reloaded:
-        """Put a generation in force. Nothing is awaited: no task sees half of it."""
-        active, generation = self._lifecycle.active, candidate.generation()
+        """Activate a generation. Nothing is awaited: no task sees half of it."""
+        active, generation = self.lifecycle.active, candidate.generation()
         before, after = active.fingerprints, generation.fingerprints
         for idle in active.replace(generation):
-            self._hooks.retire(idle)
-        self._hooks.bar_unfit()
+            self.hooks.retire(idle)
+        self.hooks.quarantine_misconfigured()
         candidate.accept()
         done = Reloaded(
             reloaded=True,
@@ -178,16 +167,16 @@ class Reloader:
             needs_restart=candidate.needs_restart,
         )
         told = {name: getattr(done, name) for name in SHOWN}
-        self._log.emit(events.RELOADED, reason=reason, **told)
+        self.log.emit(events.RELOADED, reason=reason, **told)
         for listener in self._listeners:
             listener()
         return done
 
     def _refuse(self, reason: str, problems: list[str]) -> Reloaded:
-        self._log.emit(events.RELOAD_REFUSED, reason=reason, problems=problems)
+        self.log.emit(events.RELOAD_REFUSED, reason=reason, problems=problems)
         return Reloaded(
             reloaded=False,
-            strategies=tuple(sorted(self._lifecycle.active.fingerprints)),
+            strategies=tuple(sorted(self.lifecycle.active.fingerprints)),
             problems=tuple(problems),
         )
 
@@ -213,29 +202,29 @@ Snapshot: TypeAlias = frozenset[tuple[str, int, int]]
 
 
 class StrategyWatch:
-    """Calls for a reload when files have changed, and have come to rest."""
+    """Requests a reload when files have changed, and no longer change."""
 
     def __init__(self, folder: Callable[[], Path], changed: Callable[[], None]) -> None:
-        """Watch the folder that is in force at each look."""
+        """Watch the folder that is configured at each look."""
         self._folder = folder
         self._changed = changed
         self._known = snapshot(folder())
         self._last = self._known
 
     def look(self) -> None:
-        """Look once. A change is told when two looks in a row see the same of it.
+        """Look once. A change is reported when two looks in a row see the same.
 
         A reload that is refused is not tried again before something changes.
         """
         seen = snapshot(self._folder())
-        is_at_rest, self._last = seen == self._last, seen
-        if is_at_rest and seen != self._known:
+        is_stable, self._last = seen == self._last, seen
+        if is_stable and seen != self._known:
             self._known = seen
             self._changed()
 
 
 def snapshot(folder: Path) -> Snapshot:
-    """Give what the Python files below a folder look like from outside."""
+    """Return path, time and size of each Python file below a folder."""
     return frozenset(
         found for path in folder.rglob("*.py") if (found := _look_at(path)) is not None
     )
@@ -244,6 +233,6 @@ def snapshot(folder: Path) -> Snapshot:
 def _look_at(path: Path) -> tuple[str, int, int] | None:
     try:
         seen = path.stat()
-    except OSError:  # It was taken away meanwhile.
+    except OSError:  # It was removed meanwhile.
         return None
     return str(path), seen.st_mtime_ns, seen.st_size

@@ -1,4 +1,4 @@
-"""A bell: one coroutine waits, others ring; rings while nobody waits are not lost."""
+"""A wake-up: one coroutine waits, others notify it; no notification is lost."""
 
 import asyncio
 
@@ -6,9 +6,9 @@ from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 
 class Wakeup:
-    """An event that resets itself when it was heard.
+    """An event that resets itself when it was received.
 
-    The daemon waits for bells more often than for anything else, so this is a bare
+    The daemon waits for wake-ups more often than for anything else, so this is a bare
     future with a timer: a third of the cost of an event in a scope with a deadline.
     """
 
@@ -21,8 +21,8 @@ class Wakeup:
         self._is_notified = True
         self._wake()
 
-    async def wait(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - a bell that is not rung is a normal end
-        """Wait for a ring, at most `timeout` seconds; tell whether it rang.
+    async def wait(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - a time-out is a normal end
+        """Wait at most `timeout` seconds; return whether it was notified.
 
         The limit counts on the loop's monotonic time, so that a wall clock that is
         set back can stall nothing.
@@ -30,14 +30,14 @@ class Wakeup:
         if self._is_notified:
             await checkpoint()
         else:
-            await self._ring_or_timeout(timeout)
-            # A ring that comes together with a cancellation would hide it. Who then
-            # starts what is cancelled at once, and rings, would go on for ever.
+            await self._notified_or_timeout(timeout)
+            # A notification that comes together with a cancellation would hide it. A
+            # loop that then starts what is cancelled at once would go on forever.
             await checkpoint_if_cancelled()
-        rang, self._is_notified = self._is_notified, False
-        return rang
+        was_notified, self._is_notified = self._is_notified, False
+        return was_notified
 
-    async def _ring_or_timeout(self, seconds: float | None) -> None:
+    async def _notified_or_timeout(self, seconds: float | None) -> None:
         loop = asyncio.get_running_loop()
         self._waiter = loop.create_future()
         timer = None if seconds is None else loop.call_later(seconds, self._wake)

@@ -1,4 +1,4 @@
-"""The log events of the loop, in the order of a task's life."""
+"""The worker's log events, in the order of a task's life."""
 
 from journeyman.observability.events import declare
 
@@ -29,11 +29,11 @@ ANSWER_NOT_KEPT = declare(
     "The answer to our registration could not be put on disk before it was read.",
     "Free some space now: the next step saves the token in it.",
 )
-JOIN_TROUBLE = declare(
-    "identity.join_trouble",
+JOIN_DELAYED = declare(
+    "identity.join_delayed",
     "warning",
     "message attempt retry_in",
-    "Registration did not succeed yet; it is tried again with the same key.",
+    "Registration has not succeeded yet; it is repeated with the same key.",
     "Check network.base_url if this goes on.",
 )
 POLLED = declare(
@@ -54,13 +54,13 @@ LIMIT_REFUSED = declare(
     "info",
     "limit",
     "The network refuses to be asked for so many tasks, and answers without the "
-    "parameter: it is left away in this run.",
+    "parameter: this run does not send it again.",
 )
 UNREADABLE = declare(
     "discover.unreadable",
     "warning",
     "count total",
-    "Some records of a listing have no id and were passed over.",
+    "Some records of a listing have no id and were skipped.",
     "Report the shape of the network's answer; see docs/reference/dialect.md.",
 )
 WANTED = declare(
@@ -73,7 +73,7 @@ SKIPPED = declare(
     "task.skipped",
     "debug",
     "task_id reason",
-    "A listed task is not for us.",
+    "A listed task is not wanted.",
 )
 CLAIMED = declare(
     "task.claimed",
@@ -102,7 +102,7 @@ EXECUTED = declare(
 DECLINED = declare(
     "task.declined",
     "info",
-    "task_id strategy reason",
+    "task_id strategy reason details",
     "A strategy gave up a claimed task. The contract shows no way to give it back.",
 )
 FAILED = declare(
@@ -118,14 +118,14 @@ EXPIRED = declare(
     "task_id strategy error",
     "The task's deadline, or the lease of our claim, passed before a result was sent; "
     "the work on it was stopped.",
-    "If this is common, have the strategy decline what it cannot do in time, or check "
+    "If this is common, make the strategy decline what it cannot do in time, or check "
     "this machine's clock.",
 )
 LEAK_STOPPED = declare(
     "result.leak_stopped",
     "error",
     "task_id strategy error kind where",
-    "A result held a secret, or the canary of its run, and was not sent; the task "
+    "A result contained a secret, or the canary of its run, and was not sent; the task "
     "failed. The secret itself is not logged or kept.",
     "Read the task and the strategy: its text may have talked the strategy into this. "
     "Change the secret if it is one that the strategy should not know.",
@@ -134,28 +134,28 @@ MISCONFIGURED = declare(
     "strategy.misconfigured",
     "error",
     "task_id strategy problem fix",
-    "A strategy says that it cannot work as it is set up.",
+    "A strategy reports that it cannot work as it is set up.",
     "Do what `fix` says, then `journeyman reload`. Where neither its file nor its "
     "settings change by that: `journeyman strategies release NAME`.",
 )
-HELD = declare(
-    "task.held",
+WAITING = declare(
+    "task.waiting",
     "info",
     "task_id strategy reason retry_in",
     "A claimed task waits, because its strategy is in quarantine and no other wants "
     "it.",
 )
-PUT_OFF = declare(
-    "task.put_off",
+RETRY_LATER = declare(
+    "task.retry_later",
     "info",
     "task_id strategy reason retry_in",
-    "A strategy asked to be called again later.",
+    "A strategy asked for the task to be tried again later.",
 )
 SUBMITTED = declare(
     "task.submitted",
     "debug",
     "task_id strategy",
-    "The network has the result.",
+    "The network accepted the result.",
 )
 REJECTED = declare(
     "task.rejected",
@@ -189,12 +189,12 @@ BUG = declare(
     "task.bug",
     "error",
     "task_id state traceback",
-    "Journeyman itself failed at a task. The task keeps its state and rests.",
+    "A bug in Journeyman interrupted a task, which keeps its state and is postponed.",
     "Report the traceback; other tasks go on.",
 )
 RECOVERED = declare(
     "recover.continued",
     "info",
     "in_flight interrupted",
-    "Work of an earlier run was found and is continued.",
+    "Unfinished work of an earlier run was found and continues.",
 )

@@ -1,14 +1,13 @@
-"""Execute a claimed task: hand it to its strategy, and keep what comes of it."""
+"""Execute a claimed task: run its strategy once, and commit how the run ended."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Final, Protocol
+from dataclasses import asdict, dataclass, field
 
 from journeyman.domain.clock import Clock
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import (
-    JSON,
     PASSED,
+    Result,
     TaskId,
     TaskState,
     has_passed,
@@ -17,282 +16,273 @@ from journeyman.domain.tasks import (
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies
-from journeyman.lifecycle.context import StrategyMemory
+from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.quarantine import Quarantine
 from journeyman.observability.events import Event, Log
-from journeyman.strategies.api.context import Context
+from journeyman.strategies.api import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.outcomes import (
-    Broken,
-    Crashed,
-    Declined,
-    Ended,
-    Finished,
-    Later,
-    TimedOut,
-)
+from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.leaks import Leak, LeakScan
 from journeyman.strategies.running.runner import Runner
 from journeyman.worker import events
 
 Note = Callable[[], None]
-"""Writes down what an end says about a strategy, inside the transaction of the end."""
+"""Records what an outcome says about its strategy, inside the task's transaction."""
 
 
-class RunOutcomes:
-    """EXECUTING, to SUBMITTING, CLAIMED, DECLINED or FAILED.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExecutionLimits:
+    """How much a claimed task may cost before it is given up."""
 
-    Each end is one commit, in which the strategy's memory and health are as well.
+    timeout_seconds: float
+    """The longest that one run may take, where its strategy sets no time."""
+    max_attempts: int
+    """The most runs that one task is given."""
+    max_wait_seconds: float
+    """The longest that a task waits for a strategy that is in quarantine."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Execute:
+    """CLAIMED or EXECUTING, to SUBMITTING, CLAIMED, DECLINED or FAILED.
+
+    Each outcome is one commit, together with the strategy's state and health.
     """
 
-    def __init__(
-        self,
-        *,
-        active: ActiveStrategies,
-        quarantine: Quarantine,
-        memory: StrategyMemory,
-        journal: Journal,
-        leaks: LeakScan,
-        clock: Clock,
-        log: Log,
-    ) -> None:
-        self._active = active
-        self._quarantine = quarantine
-        self.memory = memory
-        """What strategies remember; saved with the end of each run."""
-        self._journal = journal
-        self._leaks = leaks
-        self._clock = clock
-        self._log = log
+    active: ActiveStrategies
+    quarantine: Quarantine
+    memory: StrategyMemory
+    contexts: StrategyContexts
+    runner: Runner
+    leaks: LeakScan
+    journal: Journal
+    limits: ExecutionLimits
+    retry: RetryPolicy
+    clock: Clock
+    log: Log
+    _waiting: dict[TaskId, str] = field(init=False, default_factory=dict)
+    """Tasks that wait for their strategy, and its name."""
 
-    async def record(
-        self, record: TaskRecord, loaded: LoadedStrategy, ended: Ended, canary: str = ""
-    ) -> TaskRecord:
-        """Write down how a run of `loaded` on a task ended; `canary` is the run's."""
-        fault = self.memory.fault(record.strategy)
-        if fault:
-            return await self._err(record, loaded, error=fault)
-        is_work = isinstance(ended, Finished | TimedOut)
-        if is_work and has_passed(record.task, self._clock):
-            return await self.fail(record, events.EXPIRED, error=PASSED)
-        if isinstance(ended, Finished):
-            leak = self._leaks.find(ended.result, record.task, canary)
-            if leak is not None:
-                return await self._stop(record, leak)
-        return await self._by_kind(record, loaded, ended)
+    def __post_init__(self) -> None:
+        self.quarantine.on_release(self._wake)
 
-    async def _by_kind(
-        self, record: TaskRecord, loaded: LoadedStrategy, ended: Ended
-    ) -> TaskRecord:
-        match ended:
-            case Finished():
-                record = await self._finish(record, loaded, ended)
-            case Later():
-                record = await self._put_off(record, ended)
-            case Declined(reason):
-                record = await self._decline(record, reason)
-            case Broken(problem, fix):
-                record = await self._bar(record, loaded, problem=problem, fix=fix)
-            case Crashed(error, where, trace):
-                facts = {"error": error, "where": where, "traceback": trace}
-                record = await self._err(record, loaded, **facts)
-            case TimedOut(seconds):
-                error = f"not done within {seconds:g} s"
-                record = await self._err(record, loaded, error=error)
+    async def run(self, record: TaskRecord) -> TaskRecord:
+        """Run the strategy once, no longer than until the task's deadline."""
+        self._waiting.pop(record.task_id, None)
+        if has_passed(record.task, self.clock):
+            return await self._fail(record, events.EXPIRED, error=PASSED)
+        is_begun = record.state is TaskState.EXECUTING
+        if not is_begun and record.executions >= self.limits.max_attempts:
+            error = f"{record.executions} executions did not finish it"
+            return await self._fail(record, events.FAILED, error=error)
+        loaded = self.active.find_for(record)
+        if loaded is not None:
+            return await self._run_strategy(await self._begin(record, loaded), loaded)
+        absence = self.active.absence(record.strategy)
+        if self._may_wait(record):
+            return await self._wait(record, absence)
+        return await self._fail(record, events.FAILED, error=absence)
+
+    async def _begin(self, record: TaskRecord, loaded: LoadedStrategy) -> TaskRecord:
+        is_begun = record.state is TaskState.EXECUTING
+
+        def write() -> TaskRecord:
+            told = self.journal.tasks.enrich(record, record.task, loaded.name)
+            if is_begun:
+                return told
+            return self.journal.tasks.move(told, TaskState.EXECUTING)
+
+        if not is_begun or loaded.name != record.strategy:
+            record = await self.journal.commit(write)
+        self._tell(events.EXECUTING, record, execution=record.executions)
         return record
 
-    async def fail(
+    async def _run_strategy(
+        self, record: TaskRecord, loaded: LoadedStrategy
+    ) -> TaskRecord:
+        context = self.contexts.context(record, self.memory.of(loaded.name))
+        with self.active.at_work(loaded):
+            began = self.clock.monotonic()
+            outcome = await self.runner.run(
+                loaded,
+                record.task,
+                context,
+                timeout_seconds=self.limits.timeout_seconds,
+                at_most=seconds_left(record.task, self.clock),
+            )
+            seconds = self.clock.monotonic() - began
+        self.contexts.clean_up(record)
+        if fault := self.memory.fault(record.strategy):
+            outcome = StrategyError(fault)
+        is_work = isinstance(outcome, Result | TimedOut)
+        if is_work and has_passed(record.task, self.clock):
+            return await self._fail(record, events.EXPIRED, error=PASSED)
+        if isinstance(outcome, Result):
+            if leak := self.leaks.find(outcome, record.task, context.canary):
+                return await self._stop_leak(record, leak)
+            return await self._result(record, loaded, outcome, seconds)
+        return await self._no_result(record, loaded, outcome)
+
+    async def _no_result(
+        self, record: TaskRecord, loaded: LoadedStrategy, outcome: RunOutcome
+    ) -> TaskRecord:
+        match outcome:
+            case RetryLater():
+                return await self._retry_later(record, outcome)
+            case Decline():
+                return await self._decline(record, outcome)
+            case Misconfigured():
+                return await self._misconfigured(record, loaded, outcome)
+            case StrategyError():
+                return await self._error(record, loaded, outcome)
+            case _:
+                return await self._error(record, loaded, StrategyError(str(outcome)))
+
+    # -- one method for each way in which a run ends --------------------------------
+
+    async def _result(
+        self,
+        record: TaskRecord,
+        loaded: LoadedStrategy,
+        result: Result,
+        seconds: float,
+    ) -> TaskRecord:
+        is_current = self.active.is_current(loaded)
+
+        def write() -> TaskRecord:
+            self.memory.save(record.strategy)
+            # The result is on disk with this commit, and so is the intent to send it.
+            moved = self.journal.tasks.move(
+                record,
+                TaskState.SUBMITTING,
+                through=TaskState.EXECUTED,
+                result=result,
+                attempts=1,
+            )
+            if is_current:
+                self.quarantine.count_success(loaded.name)
+            return moved
+
+        record = await self.journal.commit(write)
+        self._tell(events.EXECUTED, record, seconds=round(seconds, 3))
+        return record
+
+    async def _retry_later(self, record: TaskRecord, later: RetryLater) -> TaskRecord:
+        next_at = self.clock.now().timestamp() + later.after
+        record = await self._end(record, TaskState.CLAIMED, later.reason, next_at)
+        reason, seconds = later.reason, later.after
+        self._tell(events.RETRY_LATER, record, reason=reason, retry_in=seconds)
+        return record
+
+    async def _decline(self, record: TaskRecord, decline: Decline) -> TaskRecord:
+        record = await self._end(record, TaskState.DECLINED, str(decline))
+        details = {name: str(value) for name, value in decline.details.items()}
+        self._tell(events.DECLINED, record, reason=decline.reason, details=details)
+        return record
+
+    async def _end(
+        self, record: TaskRecord, state: TaskState, reason: str, next_at: float = 0.0
+    ) -> TaskRecord:
+        """Commit an outcome that is neither a result nor an error."""
+
+        def write() -> TaskRecord:
+            self.memory.save(record.strategy)
+            self.quarantine.end_trial(record.strategy)
+            return self.journal.tasks.move(
+                record, state, reason=reason, next_at=next_at
+            )
+
+        return await self.journal.commit(write)
+
+    async def _misconfigured(
+        self, record: TaskRecord, loaded: LoadedStrategy, outcome: Misconfigured
+    ) -> TaskRecord:
+        problem, fix = outcome.problem, outcome.fix
+
+        def note() -> None:
+            if self.active.is_current(loaded):
+                self.quarantine.mark_misconfigured(
+                    loaded.name, problem, fix, record.task_id
+                )
+
+        return await self._fail(
+            record, events.MISCONFIGURED, note, problem=problem, fix=fix
+        )
+
+    async def _error(
+        self, record: TaskRecord, loaded: LoadedStrategy, error: StrategyError
+    ) -> TaskRecord:
+        """Fail a task by an error of its strategy, which counts against it."""
+
+        def note() -> None:
+            # An error of an old generation says nothing about the current one.
+            if self.active.is_current(loaded):
+                self.quarantine.count_error(loaded.name, str(error), record.task_id)
+
+        return await self._fail(record, events.FAILED, note, **asdict(error))
+
+    async def _stop_leak(self, record: TaskRecord, leak: Leak) -> TaskRecord:
+        """Drop a result with a secret in it; it does not even reach the disk.
+
+        It does not count against the strategy: else a poster of tasks that coax
+        secrets out of it could put it into quarantine.
+        """
+
+        def note() -> None:
+            self.quarantine.end_trial(record.strategy)
+
+        facts = {"error": str(leak), "kind": leak.kind, "where": leak.where}
+        return await self._fail(record, events.LEAK_STOPPED, note, **facts)
+
+    async def _fail(
         self, record: TaskRecord, event: Event, note: Note | None = None, **facts: str
     ) -> TaskRecord:
         """End a task as failed; `facts` are the event's, `error` or `problem` first."""
         reason = facts.get("error") or facts.get("problem") or ""
 
         def write() -> TaskRecord:
-            failed = self._journal.tasks.move(record, TaskState.FAILED, reason=reason)
+            failed = self.journal.tasks.move(record, TaskState.FAILED, reason=reason)
             if note is not None:
                 note()
             return failed
 
-        record = await self._journal.commit(write)
-        self._log.emit(event, task_id=record.task_id, strategy=record.strategy, **facts)
+        record = await self.journal.commit(write)
+        self._tell(event, record, **facts)
         return record
 
-    async def _err(
-        self, record: TaskRecord, loaded: LoadedStrategy, **facts: str
-    ) -> TaskRecord:
-        """Fail a task by an error of its strategy, which counts against it."""
-        count = partial(
-            self._quarantine.count_error,
-            loaded.name,
-            " at ".join(filter(None, (facts["error"], facts.get("where", "")))),
-            record.task_id,
-        )
-        note = self._of(loaded, count)
-        return await self.fail(record, events.FAILED, note, **facts)
+    # -- waiting for a strategy that is in quarantine -------------------------------
 
-    async def _bar(
-        self, record: TaskRecord, loaded: LoadedStrategy, *, problem: str, fix: str
-    ) -> TaskRecord:
-        bar = partial(self._quarantine.bar, loaded.name, problem, fix, record.task_id)
-        note, event = self._of(loaded, bar), events.MISCONFIGURED
-        return await self.fail(record, event, note, problem=problem, fix=fix)
+    def _may_wait(self, record: TaskRecord) -> bool:
+        """Return whether waiting may help, and has not been tried for too long."""
+        moved_at = self.journal.tasks.history(record.task_id)[-1].at
+        waited = (self.clock.now() - moved_at).total_seconds()
+        is_in_time = waited < self.limits.max_wait_seconds
+        return is_in_time and self.active.is_in_quarantine(record.strategy)
 
-    async def _stop(self, record: TaskRecord, leak: Leak) -> TaskRecord:
-        """Let a result with a secret in it go nowhere, not even to disk.
-
-        It does not count against the strategy: else a poster of tasks that coax
-        secrets out of it could put it into quarantine.
-        """
-        note = partial(self._quarantine.end_trial, record.strategy)
-        facts = {"error": str(leak), "kind": leak.kind, "where": leak.where}
-        return await self.fail(record, events.LEAK_STOPPED, note, **facts)
-
-    def _of(self, loaded: LoadedStrategy, note: Note) -> Note | None:
-        """Let an old generation's end say nothing about the one in force."""
-        return note if self._active.is_current(loaded) else None
-
-    async def _finish(
-        self, record: TaskRecord, loaded: LoadedStrategy, finished: Finished
-    ) -> TaskRecord:
-        note = self._of(loaded, partial(self._quarantine.count_success, loaded.name))
+    async def _wait(self, record: TaskRecord, reason: str) -> TaskRecord:
+        """Keep a claimed task until its strategy, or another one, may do it."""
+        self._waiting[record.task_id] = record.strategy
+        seconds = self.retry.quarantine_seconds
 
         def write() -> TaskRecord:
-            self.memory.save(record.strategy)
-            # The result is on disk with this commit, and so is the intent to send it.
-            moved = self._journal.tasks.move(
-                record,
-                TaskState.SUBMITTING,
-                through=TaskState.EXECUTED,
-                result=finished.result,
-                attempts=1,
+            tasks, next_at = self.journal.tasks, self.clock.now().timestamp() + seconds
+            if record.state is TaskState.EXECUTING:
+                # It was claimed, and its strategy went into quarantine meanwhile.
+                after = TaskState.CLAIMED
+                return tasks.move(record, after, reason=reason, next_at=next_at)
+            return tasks.postpone(
+                record, next_at=next_at, attempts=0, reason=reason, maybe_sent=False
             )
-            if note is not None:
-                note()
-            return moved
 
-        record = await self._journal.commit(write)
-        self._log.emit(
-            events.EXECUTED,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            seconds=round(finished.seconds, 3),
-        )
-        return record
-
-    async def _put_off(self, record: TaskRecord, later: Later) -> TaskRecord:
-        next_at = self._clock.now().timestamp() + later.after
-        move = partial(
-            self._journal.tasks.move,
-            record,
-            TaskState.CLAIMED,
-            reason=later.reason,
-            next_at=next_at,
-        )
-        record = await self._end(record, move)
-        self._log.emit(
-            events.PUT_OFF,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            reason=later.reason,
-            retry_in=later.after,
-        )
-        return record
-
-    async def _decline(self, record: TaskRecord, reason: str) -> TaskRecord:
-        move = partial(
-            self._journal.tasks.move, record, TaskState.DECLINED, reason=reason
-        )
-        record = await self._end(record, move)
-        self._log.emit(
-            events.DECLINED,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            reason=reason,
-        )
-        return record
-
-    async def _end(
-        self, record: TaskRecord, move: Callable[[], TaskRecord]
-    ) -> TaskRecord:
-        """Commit an end that is no work done, and no error either."""
-
-        def write() -> TaskRecord:
-            self.memory.save(record.strategy)
-            self._quarantine.end_trial(record.strategy)
-            return move()
-
-        return await self._journal.commit(write)
-
-
-HELD_SECONDS: Final = 60.0
-"""How often to look again, should nobody be released meanwhile: a rest may be over, or
-a reload may have brought another strategy that wants the task."""
-
-
-class StrategyWait:
-    """Keeps claimed tasks waiting; a release of their strategy wakes them."""
-
-    def __init__(
-        self,
-        *,
-        active: ActiveStrategies,
-        quarantine: Quarantine,
-        journal: Journal,
-        longest_seconds: float,
-        clock: Clock,
-        log: Log,
-    ) -> None:
-        """Hold a task for `longest_seconds` at most."""
-        self._active = active
-        self._journal = journal
-        self._longest_seconds = longest_seconds
-        self._clock = clock
-        self._log = log
-        self._held: dict[TaskId, str] = {}
-        quarantine.on_release(self._wake)
-
-    def may_help(self, record: TaskRecord) -> bool:
-        """Tell whether waiting may help, and was not tried for too long."""
-        moved_at = self._journal.tasks.history(record.task_id)[-1].at
-        waited = (self._clock.now() - moved_at).total_seconds()
-        is_in_time = waited < self._longest_seconds
-        return is_in_time and self._active.is_held(record.strategy)
-
-    def let_go(self, record: TaskRecord) -> None:
-        """Forget that a task was held: it is looked at again, whatever comes of it."""
-        self._held.pop(record.task_id, None)
-
-    async def wait(self, record: TaskRecord) -> TaskRecord:
-        """Let a task wait for its strategy."""
-        self._held[record.task_id] = record.strategy
-        reason = self._active.absence(record.strategy)
-        record = await self._journal.commit(partial(self._put_off, record, reason))
-        self._log.emit(
-            events.HELD,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            reason=reason,
-            retry_in=HELD_SECONDS,
-        )
-        return record
-
-    def _put_off(self, record: TaskRecord, reason: str) -> TaskRecord:
-        tasks = self._journal.tasks
-        next_at = self._clock.now().timestamp() + HELD_SECONDS
-        if record.state is TaskState.EXECUTING:
-            # It was claimed, and its strategy went into quarantine meanwhile.
-            after = TaskState.CLAIMED
-            return tasks.move(record, after, reason=reason, next_at=next_at)
-        return tasks.postpone(
-            record, next_at=next_at, attempts=0, reason=reason, maybe_sent=False
-        )
+        waiting = await self.journal.commit(write)
+        self._tell(events.WAITING, waiting, reason=reason, retry_in=seconds)
+        return waiting
 
     def _wake(self, strategy: str) -> None:
-        """Let the tasks of a strategy be due at once, inside its release's commit."""
-        tasks = self._journal.tasks
-        waiting = [one for one, name in self._held.items() if name == strategy]
-        for task_id in waiting:
-            del self._held[task_id]
+        """Make the tasks of a strategy due at once, inside its release's commit."""
+        tasks = self.journal.tasks
+        for task_id in [one for one, name in self._waiting.items() if name == strategy]:
+            del self._waiting[task_id]
             record = tasks.get(task_id)
             if record.state is TaskState.CLAIMED:
                 tasks.postpone(
@@ -303,100 +293,6 @@ class StrategyWait:
                     maybe_sent=False,
                 )
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Patience:
-    """How much a claimed task may cost before it is given up."""
-
-    timeout_seconds: float
-    """The longest that one run may take, where its strategy names no time."""
-    max_attempts: int
-    """The most runs that one task is given."""
-
-
-class ContextFactory(Protocol):
-    """Makes what a strategy is given beside its task."""
-
-    def context(self, record: TaskRecord, state: dict[str, JSON]) -> Context:
-        """Give the context of one run."""
-        ...
-
-    def clean_up(self, record: TaskRecord) -> None:
-        """Remove the workspace of a run that ended."""
-        ...
-
-
-class Execute:
-    """CLAIMED or EXECUTING, to SUBMITTING, DECLINED or FAILED."""
-
-    def __init__(
-        self,
-        *,
-        active: ActiveStrategies,
-        runner: Runner,
-        contexts: ContextFactory,
-        outcomes: RunOutcomes,
-        strategy_wait: StrategyWait,
-        journal: Journal,
-        patience: Patience,
-        clock: Clock,
-        log: Log,
-    ) -> None:
-        self._active = active
-        self._runner = runner
-        self._contexts = contexts
-        self._outcomes = outcomes
-        self._strategy_wait = strategy_wait
-        self._journal = journal
-        self._patience = patience
-        self._clock = clock
-        self._log = log
-
-    async def run(self, record: TaskRecord) -> TaskRecord:
-        """Run the strategy once, no longer than until the task's deadline."""
-        self._strategy_wait.let_go(record)
-        if has_passed(record.task, self._clock):
-            return await self._outcomes.fail(record, events.EXPIRED, error=PASSED)
-        if record.state is TaskState.CLAIMED and self._is_poison(record):
-            tries = f"{record.executions} executions did not end it"
-            return await self._outcomes.fail(record, events.FAILED, error=tries)
-        loaded = self._active.find_for(record)
-        if loaded is None and self._strategy_wait.may_help(record):
-            return await self._strategy_wait.wait(record)
-        if loaded is None:
-            absence = self._active.absence(record.strategy)
-            return await self._outcomes.fail(record, events.FAILED, error=absence)
-        record = await self._begin(record, loaded)
-        state = self._outcomes.memory.of(loaded.name)
-        context = self._contexts.context(record, state)
-        with self._active.at_work(loaded):
-            ended = await self._runner.run(
-                loaded,
-                record.task,
-                context,
-                timeout_seconds=self._patience.timeout_seconds,
-                at_most=seconds_left(record.task, self._clock),
-            )
-        self._contexts.clean_up(record)
-        return await self._outcomes.record(record, loaded, ended, context.canary)
-
-    def _is_poison(self, record: TaskRecord) -> bool:
-        return record.executions >= self._patience.max_attempts
-
-    async def _begin(self, record: TaskRecord, loaded: LoadedStrategy) -> TaskRecord:
-        if record.state is TaskState.CLAIMED or loaded.name != record.strategy:
-            write = partial(self._start, record, loaded.name)
-            record = await self._journal.commit(write)
-        self._log.emit(
-            events.EXECUTING,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            execution=record.executions,
-        )
-        return record
-
-    def _start(self, record: TaskRecord, strategy: str) -> TaskRecord:
-        record = self._journal.tasks.enrich(record, record.task, strategy)
-        if record.state is TaskState.EXECUTING:
-            return record
-        return self._journal.tasks.move(record, TaskState.EXECUTING)
+    def _tell(self, event: Event, record: TaskRecord, **fields: object) -> None:
+        told = {"task_id": record.task_id, "strategy": record.strategy, **fields}
+        self.log.emit(event, **told)

@@ -1,38 +1,24 @@
-"""Intents: what changes the network is committed before it is sent (design 2)."""
+"""Intents: what changes the network is committed before the request is sent."""
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from types import MappingProxyType
 
-from journeyman.domain.clock import Clock
+from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.outcomes import Failure, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import IdempotencyKey, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.retry import Backoff
-
-DOUBTFUL_TRIES = 3
-"""A single 403 or 404 is never trusted: gateways give them for a service that
-restarts. So many in a row are."""
-
-RESULT_DOUBTFUL_TRIES = 100
-"""Work that is done is worth more patience: with the longest waits, some hours of a
-gateway that says "no such task"."""
-
-DOUBTFUL_PAUSE_SECONDS = 30.0
-"""At least so long between two of them: a restart takes its time."""
-
-LONGEST_HOLD_SECONDS = 600.0
-"""How long a task waits at most before it is asked again whether its request may go.
-A shape that no network takes rests until tomorrow, but not after a restart with
-another one; and whatever is held may be let go sooner, because of another request."""
+from journeyman.worker.token import accepted_at, rejected_since
 
 TOKEN_REFUSED = 401
-"""This status is about the token itself (RFC 9110, section 15.5.2); `network.pressure`
+"""This status is about the token itself (RFC 9110, section 15.5.2): the rate limiter
 confirms it and stops everything. A 403 may be about one task only, so it stops that
 task and not the daemon; a token that a network refuses by 403 shows at the next look at
 the marketplace."""
@@ -49,73 +35,76 @@ ENDPOINTS: Mapping[TaskState, str] = MappingProxyType(
 MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})
 """Refusals with which networks answer a repeat of what they have done."""
 
-WAITS = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
-"""Refusals that say "not now" rather than "never"."""
+NOT_NOW = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
+"""Refusals that mean "not now" rather than "never"."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Intents:
-    """Opens intents, and keeps those whose request did not end clearly."""
+    """Opens intents, keeps those whose request did not end clearly, closes the rest."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        backoff: Backoff,
-        clock: Clock,
-        log: Log,
-        rate_limiter: RateLimiter,
-    ) -> None:
-        self.journal = journal
-        self._backoff = backoff
-        self._rate_limiter = rate_limiter
-        self._clock = clock
-        self._log = log
+    journal: Journal
+    retry: RetryPolicy
+    rate_limiter: RateLimiter
+    clock: Clock
+    randomness: Randomness
+    log: Log
 
-    async def hold_back(
+    async def postpone_if_paused(
         self, record: TaskRecord, state: TaskState
     ) -> TaskRecord | None:
-        """Put a task off whose request may not go now; None when it may.
+        """Postpone a task whose request may not be sent now; None when it may.
 
-        It is no attempt: nothing was sent, and nothing is counted.
+        It is not an attempt: nothing was sent, and nothing is counted.
         """
-        held = self._rate_limiter.held(ENDPOINTS[state])
-        if held is None:
+        pause = self.rate_limiter.pause_for(ENDPOINTS[state])
+        if pause is None:
             return None
-        return await self._put_off(record, held.seconds, held.reason)
+        next_at = self._now() + self._pause_seconds(pause.seconds)
+        was_sent = record.maybe_sent and not record.unsent
+
+        def write() -> TaskRecord:
+            return self.journal.tasks.postpone(
+                record,
+                next_at=next_at,
+                # Counted when it was committed, and it was never sent.
+                attempts=record.attempts - record.unsent,
+                doubts=record.doubts,
+                reason=pause.reason,
+                maybe_sent=was_sent,
+            )
+
+        return await self.journal.commit(write)
 
     async def open(
         self,
         record: TaskRecord,
         state: TaskState,
     ) -> tuple[TaskRecord, bool]:
-        """Commit that the request of `state` may leave now.
+        """Commit that the request of `state` may be sent now.
 
-        Gives the record, and whether an earlier try may have been processed.
+        Returns the record, and whether an earlier attempt may have been processed.
         """
         if record.state is state and record.unsent:
             return replace(record, unsent=False), False
-        again = record.state is state
-        write = self._repeat if again else self._begin
-        opened = await self.journal.commit(lambda: write(record, state))
-        return opened, again and record.maybe_sent
+        is_repeat = record.state is state
 
-    def _begin(self, record: TaskRecord, state: TaskState) -> TaskRecord:
-        return self.journal.tasks.move(
-            record,
-            state,
-            attempts=record.attempts + 1,
-            doubts=record.doubts,
-        )
+        def write() -> TaskRecord:
+            tasks, attempts = self.journal.tasks, record.attempts + 1
+            if not is_repeat:
+                return tasks.move(
+                    record, state, attempts=attempts, doubts=record.doubts
+                )
+            return tasks.postpone(
+                record,
+                next_at=0.0,
+                attempts=attempts,
+                doubts=record.doubts,
+                reason=record.reason,
+                maybe_sent=True,
+            )
 
-    def _repeat(self, record: TaskRecord, _state: TaskState) -> TaskRecord:
-        return self.journal.tasks.postpone(
-            record,
-            next_at=0.0,
-            attempts=record.attempts + 1,
-            doubts=record.doubts,
-            reason=record.reason,
-            maybe_sent=True,
-        )
+        return await self.journal.commit(write), is_repeat and record.maybe_sent
 
     async def keep(
         self,
@@ -127,15 +116,15 @@ class Intents:
     ) -> TaskRecord:
         """Keep an intent for a later repeat, or put the task back where it was.
 
-        `back_to` is used only when nothing can have happened. A request that was held
-        back at the last moment was no attempt.
+        `back_to` is used only when nothing can have happened. A request that was
+        paused at the last moment was not an attempt.
         """
         uncertain = uncertain or isinstance(failure, Unknown)
-        was_held = isinstance(failure, NotSent) and failure.held_back
-        attempts = record.attempts - was_held
+        is_paused = isinstance(failure, NotSent) and failure.paused
+        attempts = record.attempts - is_paused
         doubts = self._doubts(record, failure)
         wait = self._wait(record, failure)
-        next_at = self._clock.now().timestamp() + wait
+        next_at = self._now() + wait
         tasks, reason = self.journal.tasks, failure.message
 
         def write() -> TaskRecord:
@@ -158,20 +147,19 @@ class Intents:
             )
 
         kept = await self.journal.commit(write)
-        if was_held:
-            return kept
-        self._log.emit(
-            events.DELAYED,
-            task_id=record.task_id,
-            state=record.state,
-            message=failure.message,
-            attempt=record.attempts,
-            retry_in=round(wait, 1),
-            uncertain=uncertain,
-        )
+        if not is_paused:
+            self.log.emit(
+                events.DELAYED,
+                task_id=record.task_id,
+                state=record.state,
+                message=reason,
+                attempt=record.attempts,
+                retry_in=round(wait, 1),
+                uncertain=uncertain,
+            )
         return kept
 
-    async def settle(
+    async def close(
         self,
         record: TaskRecord,
         state: TaskState,
@@ -193,49 +181,53 @@ class Intents:
 
         return await self.journal.commit(write)
 
-    def _wait(self, record: TaskRecord, failure: Failure) -> float:
-        if isinstance(failure, NotSent) and failure.held_back:
-            return self._held_for(failure.retry_after or 0.0)
-        wait = self._backoff.seconds(record.attempts, failure)
-        return max(wait, DOUBTFUL_PAUSE_SECONDS) if is_doubt(failure) else wait
+    def may_be_mistaken(self, record: TaskRecord, failure: Failure) -> bool:
+        """Return whether a doubtful refusal came too seldom to be believed."""
+        is_claim = record.state is TaskState.CLAIMING
+        enough = self.retry.claim_refusals if is_claim else self.retry.result_refusals
+        return is_doubtful(failure) and record.doubts + 1 < enough
 
-    def _held_for(self, seconds: float) -> float:
-        return self._backoff.spread(min(seconds, LONGEST_HOLD_SECONDS))
+    def age_since(self, record: TaskRecord, state: TaskState) -> timedelta:
+        """Return how long ago a task came to a state for the last time.
+
+        The task itself may have waited long before. The time for which its result was
+        kept because the network rejected the token does not count: neither afterwards
+        nor while it lasts, when a result may be the request that asks.
+        """
+        history = self.journal.tasks.history(record.task_id)
+        moments = [move.at for move in history if move.after == state]
+        since = moments[-1] if moments else record.seen_at
+        until = rejected_since(self.journal) or self.clock.now()
+        return until - max(since, accepted_at(self.journal) or since)
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()
+
+    def _wait(self, record: TaskRecord, failure: Failure) -> float:
+        if isinstance(failure, NotSent) and failure.paused:
+            return self._pause_seconds(failure.retry_after or 0.0)
+        wait = self.retry.wait_after(record.attempts, failure, self.randomness)
+        return max(wait, self.retry.refusal_seconds) if is_doubtful(failure) else wait
+
+    def _pause_seconds(self, seconds: float) -> float:
+        seconds = min(seconds, self.retry.paused_seconds)
+        return self.retry.with_jitter(seconds, self.randomness)
 
     def _doubts(self, record: TaskRecord, failure: Failure) -> int:
-        """Count the doubtful refusals in a row; an endpoint that is gone gives none."""
-        if isinstance(failure, NotSent) and failure.held_back:
+        """Return the doubtful refusals in a row; an absent endpoint's do not count."""
+        if isinstance(failure, NotSent) and failure.paused:
             return record.doubts
-        if not is_doubt(failure):
+        if not is_doubtful(failure):
             return 0
-        is_absent = self._rate_limiter.is_absent(ENDPOINTS[record.state])
+        is_absent = self.rate_limiter.is_absent(ENDPOINTS[record.state])
         return record.doubts + (not is_absent)
-
-    async def _put_off(
-        self, record: TaskRecord, seconds: float, reason: str
-    ) -> TaskRecord:
-        next_at = self._clock.now().timestamp() + self._held_for(seconds)
-        was_sent = record.maybe_sent and not record.unsent
-
-        def write() -> TaskRecord:
-            return self.journal.tasks.postpone(
-                record,
-                next_at=next_at,
-                # Counted when it was committed, and it never left.
-                attempts=record.attempts - record.unsent,
-                doubts=record.doubts,
-                reason=reason,
-                maybe_sent=was_sent,
-            )
-
-        return await self.journal.commit(write)
 
 
 def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
-    """Name a request so that its every repeat, in any run, carries the same key.
+    """Return the idempotency key of a request: the same for every repeat, in any run.
 
     Hashed, because a task id is the network's text, and a header carries neither every
-    letter nor every length. With the moment of the sighting in it, because a network
+    letter nor every length. It includes when the task was first seen, because a network
     may remember keys for all its agents together.
     """
     named = f"{record.seen_at.isoformat()} {record.task_id}"
@@ -243,36 +235,22 @@ def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
     return IdempotencyKey(f"{action}-{digest}")
 
 
-def is_refused_as(failure: Failure, refusal: Refusal) -> bool:
-    """Tell whether a failure is a definite refusal of one kind."""
-    return isinstance(failure, Refused) and failure.refusal is refusal
-
-
-def is_doubt(failure: Failure) -> bool:
-    """Tell whether a "no such task" or a "not for you" may be a gateway's mistake."""
+def is_doubtful(failure: Failure) -> bool:
+    """Return whether a 404 or a 403 may be a gateway's mistake."""
     if not isinstance(failure, Refused) or failure.status == TOKEN_REFUSED:
         return False
     return failure.refusal in {Refusal.ABSENT, Refusal.UNAUTHORIZED}
 
 
-def is_doubtful(
-    record: TaskRecord,
-    failure: Failure,
-    tries: int = DOUBTFUL_TRIES,
-) -> bool:
-    """Tell whether a refusal was not heard often enough to be believed."""
-    return is_doubt(failure) and record.doubts + 1 < tries
-
-
 def may_be_done(failure: Failure) -> bool:
-    """Tell whether a refused repeat may mean that an earlier try of ours was done.
+    """Return whether a refused repeat may mean that an earlier attempt succeeded.
 
     The contract shows neither how a repeat is answered nor how a refusal looks, so
-    that only a refusal which is plainly about something else says no.
+    that only a refusal which is plainly about something else rules it out.
     """
     return isinstance(failure, Refused) and failure.refusal in MAY_BE_DONE
 
 
-def must_wait(failure: Failure) -> bool:
-    """Tell whether a failure leaves the question open."""
-    return not isinstance(failure, Refused) or failure.refusal in WAITS
+def is_open(failure: Failure) -> bool:
+    """Return whether a failure leaves the question open."""
+    return not isinstance(failure, Refused) or failure.refusal in NOT_NOW

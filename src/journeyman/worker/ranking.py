@@ -1,14 +1,14 @@
 """In which order the tasks that wait for a slot are claimed.
 
-A slot is what is scarce: while it holds one task, it cannot hold a better one. So the
-best task is the one that brings the most credits for each second of a slot, not the
-one that pays best or came first.
+A slot is what is scarce: while one task takes it, it is not free for a better one. So
+the best task is the one that brings the most credits for each second of a slot, not
+the one that pays best or came first.
 """
 
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Final, TypeAlias
 
 from journeyman.domain.clock import Clock, Randomness
@@ -16,9 +16,9 @@ from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.journal.track_records import (
+    EndedTask,
     Forecast,
     Group,
-    Judged,
     TrackRecord,
     Waiting,
 )
@@ -47,7 +47,7 @@ class _Expected:
 
 
 class Forecasts:
-    """Foretells by the records that it was given."""
+    """Forecasts from the track records that it was given."""
 
     def __init__(self, records: Mapping[Group, TrackRecord]) -> None:
         self._records = records
@@ -71,9 +71,9 @@ class Forecasts:
         cost: float,
         draws: Draws = (0.0, 0.0),
     ) -> Forecast:
-        """Foretell what a task brings, in credits, and how long it holds a slot.
+        """Return what a task should bring, in credits, and how long it takes a slot.
 
-        `chance` and `cost` are what its strategy says; a strategy that keeps only part
+        `chance` and `cost` are its strategy's estimate; a strategy that keeps only part
         of its promises is believed only that part.
         """
         record = self._records.get(group, TrackRecord())
@@ -108,7 +108,7 @@ def _expected(record: TrackRecord, prior: _Expected) -> _Expected:
 
 
 def _doubt(share: float, record: TrackRecord) -> float:
-    """Give the standard deviation of a Beta distribution with this mean."""
+    """Return the standard deviation of a Beta distribution with this mean."""
     known = min(share, 1.0)
     return math.sqrt(known * (1 - known) / (record.timed + PRIOR_TASKS + 1))
 
@@ -128,29 +128,29 @@ READ_AGAIN_AFTER: Final = 1_000
 
 
 class Forecaster:
-    """Learns how the tasks of each strategy go, and foretells how others will."""
+    """Learns how the tasks of each strategy end, and forecasts how others will."""
 
     def __init__(self, journal: Journal) -> None:
-        """Begin with what was learned before."""
+        """Start from what was learned before."""
         self._journal = journal
         self._forecasts = Forecasts(journal.track_records.all())
         self._read_until = 0
 
     def learn(self) -> None:
-        """Read what came to an end, and keep it beside what was expected of it."""
+        """Read which tasks ended, and keep that beside what was expected of them."""
         records = self._journal.track_records
         judged, until = records.unread()
         if not judged and until - self._read_until < READ_AGAIN_AFTER:
             return
-        # Foretold by what was known before: a forecast that knew the end is none.
+        # From what was known before: a forecast that knew the end would be none.
         forecaster = [(one, self.forecast(one)) for one in judged]
         with self._journal.tx("track records"):
             records.learn(forecaster, until)
         self._read_until = until
         self._forecasts = Forecasts(records.all())
 
-    def forecast(self, one: Waiting | Judged, draws: Draws = (0.0, 0.0)) -> Forecast:
-        """Foretell what a task brings."""
+    def forecast(self, one: Waiting | EndedTask, draws: Draws = (0.0, 0.0)) -> Forecast:
+        """Return what a task should bring."""
         return self._forecasts.forecast(
             one.group,
             reward=one.reward,
@@ -165,42 +165,37 @@ Ranking: TypeAlias = Callable[[Sequence[Waiting]], list[TaskId]]
 
 
 def by_reward(waiting: Sequence[Waiting]) -> list[TaskId]:
-    """Let the best paid go first."""
+    """Order by reward, the highest first."""
     return [one.task_id for one in sorted(waiting, key=lambda w: (-w.reward, w.number))]
 
 
 def by_age(waiting: Sequence[Waiting]) -> list[TaskId]:
-    """Let the one that was seen first go first."""
+    """Order by when they were first seen."""
     return [one.task_id for one in sorted(waiting, key=lambda w: w.number)]
 
 
+@dataclass(eq=False)
 class ByExpectation:
-    """Lets the task go first that is expected to bring most for each second of a slot.
+    """Puts the task first that should bring the most for each second of a slot.
 
     What is expected is learned from the journal. A task that is expected to lose
     credits goes last.
     """
 
-    def __init__(
-        self,
-        forecaster: Forecaster,
-        randomness: Randomness,
-        exploration: float,
-    ) -> None:
-        """Foretell by these lessons; `exploration` 0 always trusts the mean."""
-        self._forecaster = forecaster
-        self._randomness = randomness
-        self._exploration = exploration
+    forecaster: Forecaster
+    randomness: Randomness
+    exploration: float
+    """0 always trusts the mean."""
 
     def rank(self, waiting: Sequence[Waiting]) -> list[TaskId]:
         """Learn what there is to be learned, then put the tasks in order."""
-        self._forecaster.learn()
+        self.forecaster.learn()
         # In the order of their names, so that a seed repeats the draws.
         groups = sorted({one.group for one in waiting})
-        luck = {group: draw(self._randomness, self._exploration) for group in groups}
+        luck = {group: draw(self.randomness, self.exploration) for group in groups}
 
         def worth(one: Waiting) -> tuple[bool, float, int]:
-            forecast = self._forecaster.forecast(one, luck[one.group])
+            forecast = self.forecaster.forecast(one, luck[one.group])
             loses = forecast.credits < 0
             return loses, -forecast.credits / forecast.seconds, one.number
 
@@ -220,25 +215,25 @@ MOST_RANKED: Final = 1_000
 """The best paid so many are ranked; the others wait for the next time."""
 
 
+@dataclass(eq=False)
 class Shortlist:
-    """Gives the next tasks to claim."""
+    """Keeps the next tasks to claim."""
 
-    def __init__(self, journal: Journal, ranking: Ranking, clock: Clock) -> None:
-        self._journal = journal
-        self._ranking = ranking
-        self._clock = clock
-        self._line: deque[TaskId] = deque()
-        self._good_until = 0.0
+    journal: Journal
+    ranking: Ranking
+    clock: Clock
+    _line: deque[TaskId] = field(init=False, default_factory=deque)
+    _good_until: float = field(init=False, default=0.0)
 
     def take(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
-        """Give the next that may be claimed now, at most `limit`.
+        """Return the next that may be claimed now, at most `limit`.
 
-        They stay WANTED, and are given again after the next ranking, unless they are
-        in `excluding` or were moved.
+        They stay WANTED, and are returned again after the next ranking, unless they
+        are in `excluding` or were moved.
         """
         if limit <= 0:
             return []
-        is_old = self._clock.monotonic() >= self._good_until
+        is_old = self.clock.monotonic() >= self._good_until
         if is_old:
             self._rank(excluding)
         taken = self._next(limit, excluding)
@@ -248,20 +243,20 @@ class Shortlist:
         return taken
 
     def _rank(self, excluding: Collection[TaskId]) -> None:
-        now = self._clock.now()
-        waiting = self._journal.waiting.best_paid(now, MOST_RANKED, excluding)
-        self._line = deque(self._ranking(waiting) if waiting else ())
-        self._good_until = self._clock.monotonic() + GOOD_FOR_SECONDS
+        now = self.clock.now()
+        waiting = self.journal.waiting.best_paid(now, MOST_RANKED, excluding)
+        self._line = deque(self.ranking(waiting) if waiting else ())
+        self._good_until = self.clock.monotonic() + GOOD_FOR_SECONDS
 
     def _next(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
-        """Give the front of the line, which stays there until it is moved."""
+        """Return the front of the line, which stays there until it is moved."""
         front: list[TaskRecord] = []
-        now = self._clock.now()
+        now = self.clock.now()
         while self._line and len(front) < limit:
             task_id = self._line.popleft()
             if task_id in excluding:
                 continue
-            record = self._journal.tasks.get(task_id)
+            record = self.journal.tasks.get(task_id)
             if record.state is TaskState.WANTED and record.is_due(now):
                 front.append(record)
         self._line.extendleft(record.task_id for record in reversed(front))

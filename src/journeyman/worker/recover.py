@@ -1,7 +1,7 @@
-"""Recover at start: find the work of an earlier run and put it back on the way.
+"""Recover at start: find the unfinished work of an earlier run and go on with it.
 
 Nothing is done here but bookkeeping: from then on recovered work takes the same steps
-as new work (design 2).
+as new work.
 """
 
 from datetime import UTC, datetime
@@ -16,10 +16,10 @@ FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
 def recover_interrupted(journal: Journal, log: Log) -> int:
-    """Give how many tasks are in flight; those that were being executed start again.
+    """Return how many tasks are in flight; those that were executing start again.
 
     Requests that may have left keep their mark, so that their repeat is known to be
-    one; waits are kept too, so that a crash loop is no storm of requests.
+    one; waits are kept too, so that a crash loop is not a storm of requests.
     """
     in_flight = journal.tasks.count_in(IN_FLIGHT)
     # Whatever the clock says: one that was set back must leave none behind.

@@ -1,95 +1,79 @@
-"""What outlives a run of the token's standing: whether it was rejected, and until when.
+"""Whether the network rejects our token, and since when: kept from run to run.
 
-Results are parked while the network rejects the token. That time does not count
-towards `work.result_max_age_days`: a result's age begins anew when the token works
-again, so that no result is given up for a silence of ours (decision 0028).
+Results wait while the network rejects the token. That time does not count towards
+`work.result_max_age_days`: a result's age begins anew when the token works again, so
+that no result is given up because we could not send it (decision 0028).
 """
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.tasks import JSON, TaskState
+from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.token import TokenStatus
 
 TOKEN = "token"  # noqa: S105 - the name of a fact, not a token
 """The fact that holds it."""
 
 
+@dataclass(frozen=True)
 class TokenMemory:
-    """Keeps the token's standing in the journal."""
+    """Keeps in the journal whether the network accepts the token."""
 
-    def __init__(self, journal: Journal, clock: Clock) -> None:
-        self._journal = journal
-        self._clock = clock
+    journal: Journal
+    clock: Clock
 
-    @property
-    def is_rejected(self) -> bool:
-        """An earlier run, or this one, found the token rejected."""
-        return rejection(self._journal) is not None
-
-    def rejected(self, message: str) -> None:
-        """Keep that the network does not accept the token; `message` is what it said.
+    def note(self, status: TokenStatus, message: str) -> None:
+        """Note whether the network accepts the token; `message` is what it said.
 
         The moment of the first refusal is kept, over restarts too.
         """
-        if not self.is_rejected:
-            # With when it last worked again: what was parked before counts no more.
-            before = accepted_at(self._journal)
-            known: dict[str, JSON] = (
-                {"accepted_at": before.isoformat()} if before else {}
-            )
-            now = {"rejected_since": self._now, "message": message}
-            self._put({**known, **now})
-
-    def accepted(self) -> None:
-        """Keep that it does again, and since when."""
-        if self.is_rejected:
-            self._put({"accepted_at": self._now})
-
-    @property
-    def _now(self) -> str:
-        return self._clock.now().isoformat()
+        fact, now = _fact(self.journal), self.clock.now().isoformat()
+        was_rejected = "rejected_since" in fact
+        if status is TokenStatus.REJECTED and not was_rejected:
+            # When it last worked again still counts for results from before.
+            self._put({**fact, "rejected_since": now, "message": message})
+        elif status is not TokenStatus.REJECTED and was_rejected:
+            self._put({"accepted_at": now})
 
     def _put(self, fact: dict[str, JSON]) -> None:
-        with self._journal.tx("token's standing"):
-            self._journal.facts.put(TOKEN, fact)
+        with self.journal.tx("token"):
+            self.journal.facts.put(TOKEN, fact)
+
+
+def remember_token(rate_limiter: RateLimiter, journal: Journal, clock: Clock) -> None:
+    """Begin with what an earlier run knew of our token, and keep what this one learns.
+
+    A daemon that is restarted must not begin again to act with a token that is refused.
+    """
+    if known := rejection(journal):
+        rate_limiter.suspect_token(str(known["message"]))
+    rate_limiter.on_token_status(TokenMemory(journal, clock).note)
 
 
 def rejection(journal: Journal) -> dict[str, JSON] | None:
-    """Give `rejected_since` (ISO 8601) and `message`; None when the token is good."""
-    fact = journal.facts.get(TOKEN)
-    is_rejected = isinstance(fact, dict) and "rejected_since" in fact
-    return fact if is_rejected and isinstance(fact, dict) else None
+    """Return `rejected_since` (ISO 8601) and `message`; None when the token is good."""
+    fact = _fact(journal)
+    return fact if "rejected_since" in fact else None
 
 
 def rejected_since(journal: Journal) -> datetime | None:
-    """Give when the network began to reject the token; None when it is good."""
+    """Return when the network began to reject the token; None when it is good."""
     return _moment(journal, "rejected_since")
 
 
 def accepted_at(journal: Journal) -> datetime | None:
-    """Give when the token last worked again after a rejection; None: there was none."""
+    """Return when the token last worked again after a rejection, if ever."""
     return _moment(journal, "accepted_at")
 
 
 def _moment(journal: Journal, name: str) -> datetime | None:
-    fact = journal.facts.get(TOKEN)
-    moment = fact.get(name) if isinstance(fact, dict) else None
+    moment = _fact(journal).get(name)
     return datetime.fromisoformat(moment) if isinstance(moment, str) else None
 
 
-def age_since(
-    journal: Journal, record: TaskRecord, state: TaskState, now: datetime
-) -> timedelta:
-    """Give how long ago a task came to a state for the last time.
-
-    The task itself may have waited long before. The time for which its result was
-    parked, because the network rejected the token, does not count (decision 0028):
-    neither afterwards nor while it lasts, when a result may be the request that asks.
-    """
-    history = journal.tasks.history(record.task_id)
-    moments = [move.at for move in history if move.after == state]
-    since = moments[-1] if moments else record.seen_at
-    until = rejected_since(journal) or now
-    return until - max(since, accepted_at(journal) or since)
+def _fact(journal: Journal) -> dict[str, JSON]:
+    fact = journal.facts.get(TOKEN)
+    return fact if isinstance(fact, dict) else {}

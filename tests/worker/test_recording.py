@@ -9,7 +9,7 @@ from tests.worker.conftest import ME, TOKEN, Loop, task
 from journeyman.domain.tasks import AgentId, Task, TaskState
 from journeyman.journal.recordings import RecordedDecision
 from journeyman.lifecycle.active import Generation
-from journeyman.lifecycle.recording import Recorder, RecordingLimits
+from journeyman.lifecycle.recording import DecisionRecording, RecordingLimits
 from journeyman.observability.redaction import Redactor
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.worker.select import Select
@@ -41,7 +41,7 @@ class Taped:
         given: dict[str, Any] = {"days": 30, "max_bytes": 1 << 20, "longest_text": 100}
         self.redactor = Redactor()
         self.redactor.add(TOKEN)
-        self.recorder = Recorder(
+        self.recording = DecisionRecording(
             journal=loop.journal,
             active=loop.active,
             redactor=self.redactor,
@@ -55,7 +55,7 @@ class Taped:
             min_reward=0,
             clock=loop.clock,
             log=loop.log,
-            recorder=self.recorder,
+            recording=self.recording,
         )
         self._loop = loop
 
@@ -76,7 +76,7 @@ def in_shadow(loop: Loop, tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "shadows.py").write_text(SHADOWS)
     shadows = {one: f"of {one.name}" for one in load_registry(folder).strategies}
-    now = loop.active.now
+    now = loop.active.current
     loop.active.replace(Generation(now.registry, now.fingerprints, shadows))
 
 
@@ -149,7 +149,7 @@ def test_trimming_drops_what_is_old(loop: Loop, taped: Taped) -> None:
     loop.clock.advance(31 * 86_400)
     taped.decide(task("new"))
 
-    taped.recorder.trim()
+    taped.recording.trim()
 
     assert [one.task.id for one in loop.journal.recordings.last(9)] == ["new"]
 
@@ -160,7 +160,7 @@ def test_without_room_nothing_is_kept_but_what_shadows_say(
     in_shadow(loop, tmp_path)
 
     assert Taped(loop, max_bytes=0).decide(task()) == []
-    assert loop.journal.shadows.said("keen").keys() == {"t1"}
+    assert loop.journal.shadows.opinions_of("keen").keys() == {"t1"}
 
 
 def test_a_shadow_is_asked_and_gets_nothing_even_if_nobody_else_wants_it(
@@ -183,7 +183,7 @@ def test_what_a_shadow_raises_is_counted_and_hurts_nobody(
     taped.decide(task("t1", title=f"{TOKEN}"), task("t2"))
 
     assert loop.record("t1").state is TaskState.WANTED
-    said = loop.journal.shadows.said("ill")
+    said = loop.journal.shadows.opinions_of("ill")
     assert said["t1"].reason == "wants raised ValueError: no ***"
     score = next(s for s in loop.journal.shadows.scores() if s.strategy == "ill")
     assert (score.errors, score.asked, score.agreed) == (2, 2, 0)

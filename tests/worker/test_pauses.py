@@ -15,9 +15,10 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import NotSent
 from journeyman.domain.tasks import TaskState
+from journeyman.network.rate_limit.token import TokenStatus
 from journeyman.worker.token import TokenMemory, rejection
 
-HELD = NotSent("held back: slow down", retry_after=30.0, held_back=True)
+HELD = NotSent("held back: slow down", retry_after=30.0, paused=True)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ HELD = NotSent("held back: slow down", retry_after=30.0, held_back=True)
         ("complete", TaskState.COMPLETING),
     ],
 )
-async def test_a_task_is_put_off_before_its_request_and_counts_no_attempt(
+async def test_a_task_is_postponed_before_its_request_and_counts_no_attempt(
     loop: Loop, market: ScriptedMarket, verb: str, state: TaskState
 ) -> None:
     loop.rate_limiter.hold(verb, 100)
@@ -64,7 +65,7 @@ async def test_what_rests_until_tomorrow_goes_on_soon_after_a_restart(
     make_loop: MakeLoop, market: ScriptedMarket, verb: str
 ) -> None:
     first = make_loop()
-    market.script[verb] = [NotSent("in no shape", retry_after=50_000, held_back=True)]
+    market.script[verb] = [NotSent("in no shape", retry_after=50_000, paused=True)]
     await first.work(task())
     assert first.wait() <= 660
 
@@ -104,7 +105,7 @@ async def test_a_request_of_unknown_outcome_stays_so_while_its_repeat_is_held(
         assert record.attempts == 1
 
 
-async def test_tasks_that_were_put_off_together_do_not_come_back_together(
+async def test_tasks_that_were_postponed_together_do_not_come_back_together(
     loop: Loop,
 ) -> None:
     loop.rate_limiter.hold("claim", 100)
@@ -134,15 +135,15 @@ async def test_a_result_does_not_grow_too_old_while_the_token_is_rejected(
     memory = TokenMemory(loop.journal, loop.clock)
     market.script["submit"] = [UNKNOWN, UNKNOWN]
     await loop.work(task())
-    memory.rejected("401 Unauthorized")
-    memory.rejected("401 again")
+    memory.note(TokenStatus.REJECTED, "401 Unauthorized")
+    memory.note(TokenStatus.REJECTED, "401 again")
     assert rejection(loop.journal) == {
         "rejected_since": loop.clock.now().isoformat(),
         "message": "401 Unauthorized",
     }
     loop.clock.advance(timedelta(days=30).total_seconds())
-    memory.accepted()
-    memory.accepted()
+    memory.note(TokenStatus.ACCEPTED, "")
+    memory.note(TokenStatus.ACCEPTED, "")
 
     await loop.work()
     assert loop.record().state is TaskState.SUBMITTING
@@ -164,19 +165,19 @@ async def test_a_result_that_asks_whether_the_token_works_again_is_not_given_up(
     memory = TokenMemory(loop.journal, loop.clock)
     market.script[verb] = [UNAUTHORIZED] * 3
     await loop.work(task())
-    memory.rejected("401 Unauthorized")
+    memory.note(TokenStatus.REJECTED, "401 Unauthorized")
     loop.clock.advance(timedelta(days=30).total_seconds())
     await loop.work()
     assert loop.record().state is state
 
-    memory.accepted()
+    memory.note(TokenStatus.ACCEPTED, "")
     loop.clock.advance(timedelta(days=1).total_seconds())
-    memory.rejected("401 once more")
+    memory.note(TokenStatus.REJECTED, "401 once more")
     loop.clock.advance(timedelta(days=30).total_seconds())
     await loop.work()
     assert loop.record().state is state
 
-    memory.accepted()
+    memory.note(TokenStatus.ACCEPTED, "")
     loop.clock.advance(timedelta(days=1).total_seconds())
     await loop.work()
     assert loop.record().state is TaskState.COMPLETED
