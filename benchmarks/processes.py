@@ -19,7 +19,7 @@ from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_file
 from journeyman.strategies.running.child import Isolation
-from journeyman.strategies.running.rehearsal import Stage
+from journeyman.strategies.running.dry_run import DryRunContext
 from journeyman.strategies.running.runner import Runner
 
 SOURCE = """
@@ -62,7 +62,7 @@ def echo_in(folder: Path) -> LoadedStrategy:
 async def milliseconds(runner: Runner, loaded: LoadedStrategy) -> float:
     """Run one task, and give how long that took."""
     task = Task(id=TaskId("t"), text=TEXT, reward=1)
-    context = Stage().context(loaded.name, task, Path())
+    context = DryRunContext().make(loaded.name, task, Path())
     began = time.perf_counter()
     ended = await runner.run(loaded, task, context, timeout_seconds=60)
     if not isinstance(ended, Result):

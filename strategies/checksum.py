@@ -35,7 +35,7 @@ def checksum(text: str, algorithm: str) -> Result:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:  # half of a surrogate pair
-        raise Decline("the text has no UTF-8 form") from error
+        raise Decline("the text is not valid UTF-8") from error
     if algorithm in SUMS:
         output = f"{SUMS[algorithm](data):08x}"
     elif algorithm in DIGESTS:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from journeyman.domain.tasks import Task, TaskId
-from journeyman.strategies.api import BudgetView, Context
+from journeyman.strategies.api import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.outcomes import RunOutcome
@@ -18,23 +18,14 @@ from journeyman.strategies.running.runner import Runner
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-class RecordingLog:
+class RecordingLog(StrategyLog):
     """Keeps what a strategy logs."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, dict[str, object]]] = []
 
-    def debug(self, event: str, /, **fields: object) -> None:
-        self.lines.append(("debug", event, fields))
-
-    def info(self, event: str, /, **fields: object) -> None:
-        self.lines.append(("info", event, fields))
-
-    def warning(self, event: str, /, **fields: object) -> None:
-        self.lines.append(("warning", event, fields))
-
-    def error(self, event: str, /, **fields: object) -> None:
-        self.lines.append(("error", event, fields))
+    def write(self, level: str, event: str, fields: dict[str, object]) -> None:
+        self.lines.append((level, event, fields))
 
 
 @pytest.fixture

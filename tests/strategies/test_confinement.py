@@ -13,13 +13,19 @@ from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
 from journeyman.strategies.child import confinement as reach
 from journeyman.strategies.child import landlock, syscall_filter
-from journeyman.strategies.child.confinement import NOT_KEPT, available, is_named
+from journeyman.strategies.child.confinement import (
+    NOT_ENFORCED,
+    available_confinement,
+    is_named,
+)
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.running.child import Isolation, orders_for
+from journeyman.strategies.running.child import Isolation, child_config
 from journeyman.strategies.running.runner import Runner
 
-HOLDS = available()
-KEEPS_FILES = pytest.mark.skipif(HOLDS["files"] == NOT_KEPT, reason="no Landlock here")
+HOLDS = available_confinement()
+KEEPS_FILES = pytest.mark.skipif(
+    HOLDS["files"] == NOT_ENFORCED, reason="no Landlock here"
+)
 KEEPS_NETWORK = pytest.mark.skipif(HOLDS["network"] != "seccomp", reason="no filter")
 
 SOURCE = """
@@ -98,8 +104,8 @@ async def test_a_strategy_that_names_no_host_has_no_network(attempt: Attempt) ->
     )
 
     assert out == {
-        "polite": "no network: the needs of 'mine' name no hosts",
-        "by_name": "no network: the needs of 'mine' name no hosts",
+        "polite": "no network access: the needs of 'mine' name no hosts",
+        "by_name": "no network access: the needs of 'mine' name no hosts",
         "v4": "EACCES",
         "udp": "EACCES",
         "v6": "EACCES",
@@ -124,7 +130,7 @@ async def test_a_strategy_that_names_hosts_has_a_network_but_no_local_sockets(
         )
 
     assert out["named"] == "yes"
-    assert out["another"].startswith("no way to 'example.org'")
+    assert out["another"].startswith("no access to 'example.org'")
     assert out["local"] == "EACCES"
 
 
@@ -201,7 +207,7 @@ def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
     isolation = Isolation(private=(around / "data",))
 
     paths = reach.readable(
-        orders_for(loaded, isolation, around / "data" / "workspaces" / "child-1")
+        child_config(loaded, isolation, around / "data" / "workspaces" / "child-1")
     )
 
     assert around not in paths
@@ -246,9 +252,13 @@ def test_hosts_are_named_whole_or_by_what_is_below_them(
     [
         (7, True, ("seccomp", "Landlock 7", "Landlock 7", "Landlock 7")),
         (4, True, ("seccomp", "Landlock 4", "seccomp, siblings not", "Landlock 4")),
-        (0, True, ("seccomp", NOT_KEPT, "seccomp, siblings not", "seccomp, /proc not")),
-        (4, False, ("Landlock 4, TCP only", "Landlock 4", NOT_KEPT, "Landlock 4")),
-        (0, False, (NOT_KEPT, NOT_KEPT, NOT_KEPT, NOT_KEPT)),
+        (
+            0,
+            True,
+            ("seccomp", NOT_ENFORCED, "seccomp, siblings not", "seccomp, /proc not"),
+        ),
+        (4, False, ("Landlock 4, TCP only", "Landlock 4", NOT_ENFORCED, "Landlock 4")),
+        (0, False, (NOT_ENFORCED, NOT_ENFORCED, NOT_ENFORCED, NOT_ENFORCED)),
     ],
 )
 def test_what_holds_is_told_for_each_kind_of_system(
@@ -261,7 +271,7 @@ def test_what_holds_is_told_for_each_kind_of_system(
     monkeypatch.setattr(landlock, "version", lambda: version)
     monkeypatch.setattr(syscall_filter, "is_offered", lambda: has_filter)
 
-    told = available()
+    told = available_confinement()
 
     names = ("network", "files", "signals", "memory_of_others")
     assert told == dict(zip(names, expected, strict=True))

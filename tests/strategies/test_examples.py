@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+import anyio
+
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.running.examples import check_examples, run_examples
+from journeyman.strategies.running.dry_run import run_examples
 
 SOURCE = """
     from journeyman import Decline, Example, strategy
@@ -38,7 +40,7 @@ MESSAGES = [
 def test_each_example_is_answered_with_what_was_expected_and_what_came(
     load_file: Callable[..., LoadedStrategy],
 ) -> None:
-    outcomes = check_examples(load_file(SOURCE))
+    outcomes = anyio.run(run_examples, load_file(SOURCE))
 
     assert [outcome.message for outcome in outcomes] == MESSAGES
     assert [outcome.number for outcome in outcomes if outcome.passed] == [1, 3]

@@ -26,8 +26,8 @@ def test_every_code_has_an_explanation_with_an_example(code: str) -> None:
 
     assert found is not None
     assert (found.code, found.meaning) == (code, CODES[code])
-    assert found.wrong
-    assert found.right
+    assert found.example("Wrong")
+    assert found.example("Right")
     assert not found.text.startswith("#")
 
 
@@ -38,8 +38,8 @@ def test_what_is_called_wrong_provokes_the_code_and_what_is_right_does_not(
     found = explain(code)
 
     assert found is not None
-    assert codes_of(folder, found.wrong) == {code}
-    assert codes_of(folder, found.right) == set()
+    assert codes_of(folder, found.example("Wrong")) == {code}
+    assert codes_of(folder, found.example("Right")) == set()
 
 
 def test_a_name_that_nothing_has_is_refused_by_its_code(folder: Path) -> None:

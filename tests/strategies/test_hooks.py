@@ -79,8 +79,8 @@ def test_post_may_give_its_tasks_one_by_one(
         ("def post(self, ctx, **options):", "E106", "ordinary arguments"),
         ("def status(self, ctx):", "E106", "status takes 'ctx'"),
         ("async def status(self):", "E106", "status must not be async"),
-        ("def on_outcomes(self, task):", "E113", "on_outcomes would never be called"),
-        ("def review(self, task, result):", "E113", "shows no way to see the result"),
+        ("def on_outcomes(self, task):", "E113", "on_outcomes is not a hook, and is never called"),
+        ("def review(self, task, result):", "E113", "has no way to see the result"),
     ],
 )
 def test_a_hook_that_cannot_be_called_is_a_problem_at_its_load(

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.strategies.loading.installed import Installed, installed
+from journeyman.strategies.loading.definitions import (
+    InstalledStrategy,
+    installed_strategies,
+)
 from journeyman.strategies.loading.loader import load
 
 SEO = """
@@ -62,8 +65,8 @@ def test_what_is_installed_is_shown_with_its_package_and_version(
 ) -> None:
     install(SEO, "seo_bot = seo_for_tests:SeoBot")
 
-    assert installed() == [
-        Installed("seo_bot", "seo_for_tests:SeoBot", "journeyman-seo 2.1.0")
+    assert installed_strategies() == [
+        InstalledStrategy("seo_bot", "seo_for_tests:SeoBot", "journeyman-seo 2.1.0")
     ]
 
 
@@ -107,8 +110,8 @@ def test_a_name_that_nothing_brings_is_answered_with_the_nearest(
     ("module", "code", "words"),
     [
         ("import no_such_library", "E102", "no module 'no_such_library'"),
-        ("raise SystemExit", "E103", "it raised SystemExit"),
-        ("SeoBot = 3", "E104", "is no strategy"),
+        ("raise SystemExit", "E103", "the file raised SystemExit"),
+        ("SeoBot = 3", "E104", "is not a strategy"),
         (SEO.replace("def run", "def walk"), "E105", "has no run method"),
     ],
 )

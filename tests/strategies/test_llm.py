@@ -33,7 +33,7 @@ from tests.strategies.llm_provider import (
 
 from journeyman.domain.tasks import Task
 from journeyman.strategies.loading.registry import load_registry
-from journeyman.strategies.running.rehearsal import CANARY
+from journeyman.strategies.running.dry_run import CANARY
 from journeyman.testing import (
     FakeAgent,
     Run,
@@ -155,15 +155,15 @@ async def test_a_mended_answer_counts(ask: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("reply", "outcome", "reason"),
     [
-        (refuses(429, retry_after="7"), "later", "not ready"),
-        (refuses(429, "insufficient_quota"), "later", "account is empty"),
-        (refuses(500), "later", "not ready"),
-        (refuses(503), "later", "not ready"),
-        (Reply(-1, None), "later", "not ready"),
+        (refuses(429, retry_after="7"), "retry_later", "not ready"),
+        (refuses(429, "insufficient_quota"), "retry_later", "account is empty"),
+        (refuses(500), "retry_later", "not ready"),
+        (refuses(503), "retry_later", "not ready"),
+        (Reply(-1, None), "retry_later", "not ready"),
         (refuses(401), "misconfigured", "the provider refuses"),
         (refuses(404, "model_not_found"), "misconfigured", "the provider refuses"),
         (refuses(400), "declined", "does not take the task"),
-        (Reply(200, b"<html>hello"), "later", ""),
+        (Reply(200, b"<html>hello"), "retry_later", ""),
     ],
 )
 async def test_trouble_with_the_provider_is_told_and_not_repeated_at_once(
@@ -190,7 +190,7 @@ async def test_a_request_that_is_out_of_time_is_counted_at_its_worst(
 ) -> None:
     run = await ask(Reply(0, None), request_seconds=0.2)
 
-    assert run.outcome == "later"
+    assert run.outcome == "retry_later"
     assert run.cost > ONE_REQUEST
 
 
@@ -452,5 +452,5 @@ async def test_a_tool_server_that_does_not_start_puts_the_task_off(
 
     run = await ask(answers("x"), mcp_servers=str(servers), mcp_tools="words_find")
 
-    assert (run.outcome, server.asked) == ("later", [])
+    assert (run.outcome, server.asked) == ("retry_later", [])
     assert "a tool server is not ready" in run.reason

@@ -95,7 +95,7 @@ def test_a_problem_is_shown_with_its_line_a_caret_and_the_fix(folder: Path) -> N
     assert first == f"E102 {path}:3: no module 'nowhere'"
     assert source == "    3 | \timport nowhere.at_all"
     assert caret == "      | \t^"
-    assert fix.startswith("    fix: install the package that has 'nowhere' ")
+    assert fix.startswith("    fix: install the package that provides 'nowhere' ")
 
 
 def test_the_caret_of_a_syntax_error_points_at_the_spot(folder: Path) -> None:
@@ -272,7 +272,7 @@ def test_settings_from_the_configuration_are_in_force(
         ("ratio", 1.5, "ratio = 1.5: must be 1 or less"),
         ("ratio", float("nan"), "ratio = nan: give a finite number"),
         ("mode", "odd", "mode = 'odd': choose one of 'fast', 'exact'"),
-        ("moste", 3, "the configuration sets 'moste', which is no parameter of it"),
+        ("moste", 3, "the configuration sets 'moste', which is not a parameter"),
     ],
 )
 def test_a_setting_that_is_not_allowed_refuses_the_strategy(

@@ -146,8 +146,8 @@ def test_a_failing_helper_is_blamed_at_its_own_line(folder: Path) -> None:
 
     assert (problem.code, problem.where) == ("E103", f"{helper}:2")
     assert problem.source_line == "raise ValueError('no table')"
-    assert problem.culprit == path
-    assert f"for this, {path} is not loaded" in str(problem)
+    assert problem.affected_file == path
+    assert f"because of this, {path} is not loaded" in str(problem)
     assert not [name for name in sys.modules if "_broken" in name]
 
 

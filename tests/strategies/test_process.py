@@ -204,7 +204,7 @@ async def test_a_state_that_is_not_json_is_a_crash_and_changes_nothing(
     ended = await run_file(written("ctx.state['n'] = {1}\nreturn 1"), state=state)
 
     assert isinstance(ended, StrategyError)
-    assert ended.error.startswith("ctx.state holds what JSON cannot say")
+    assert ended.error.startswith("ctx.state contains what JSON cannot represent")
     assert state == {"n": 1}
 
 

@@ -14,12 +14,14 @@ from tests.one_task import in_one_task
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.strategies.api import Context
-from journeyman.strategies.child.confinement import available
+from journeyman.strategies.child.confinement import available_confinement
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.runner import Runner
+
+pytestmark = pytest.mark.endurance
 
 SOURCE = """
 import ctypes, mmap, os, re, signal, socket, subprocess, sys, time
@@ -230,14 +232,14 @@ async def test_what_it_left_running_ends_with_its_task(
     ("what", "words"),
     [
         ("eats", "MemoryError"),
-        ("eats_shared", "MiB of memory in all (limit 200)"),
-        ("prints", "printing"),
+        ("eats_shared", "MiB of memory in total (limit 200)"),
+        ("prints", "printed without end"),
         ("closes", "exit code 1"),
         ("swaps", "exit code 1"),
         ("kills_the_group", "SIGKILL"),
         ("segfaults", "SIGSEGV: it crashed in C code"),
         ("burns", "SIGXCPU: it used more CPU time"),
-        ("forges", "it sent what nobody had asked for"),
+        ("forges", "it sent messages that do not belong to the run"),
     ],
 )
 async def test_what_breaks_its_process_costs_one_task(
@@ -272,7 +274,8 @@ async def test_a_flood_of_log_lines_is_cut_at_its_source(
 
 
 @pytest.mark.skipif(
-    "not" in available()["signals"], reason="this kernel keeps no signals in"
+    "not" in available_confinement()["signals"],
+    reason="this kernel keeps no signals in",
 )
 async def test_it_cannot_kill_the_daemon_its_supervisor_or_other_children(
     stage: Stage,
@@ -345,17 +348,18 @@ KILLED = """
 import anyio, sys
 from pathlib import Path
 from journeyman.daemon.environment import SystemClock
-from journeyman.domain import Task, TaskId
+from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.loading.loader import load_file
-from journeyman.strategies.running.rehearsal import Stage
-from journeyman.strategies.running.runner import Isolation, Runner
+from journeyman.strategies.running.dry_run import DryRunContext
+from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.runner import Runner
 
 async def main(file, homes):
     (loaded,) = load_file(Path(file)).strategies
     runner = Runner(isolation=Isolation(homes=Path(homes)))
     async with runner.running():
         task = Task(id=TaskId("t"), text="daemonizes_and_hangs")
-        context = Stage().context("mine", task, Path(homes))
+        context = DryRunContext().make("mine", task, Path(homes))
         await runner.run(loaded, task, context, timeout_seconds=1e6)
 
 anyio.run(main, *sys.argv[1:])

@@ -80,7 +80,7 @@ def test_it_prints_plain_text_or_json_with_evidence(
     [
         ("echo too hard >&2; exit 65", "declined", "too hard"),
         ("exit 69", "declined", "the program gave it up (exit code 69)"),
-        ("echo busy >&2; exit 75", "later", "busy"),
+        ("echo busy >&2; exit 75", "retry_later", "busy"),
         ("echo no licence >&2; exit 78", "misconfigured", "no licence"),
         ("echo one >&2; echo two >&2; exit 3", "failed", "exit code 3: one | two"),
         ("kill -9 $$", "failed", "signal 9: it said nothing"),

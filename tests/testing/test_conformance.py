@@ -85,7 +85,7 @@ def test_one_that_changes_its_task_is_told() -> None:
 
 
 def test_one_that_leaves_no_json_in_its_state_is_told() -> None:
-    assert "the state is no JSON" in faults_of(make(hoarding))
+    assert "the state is not valid JSON" in faults_of(make(hoarding))
 
 
 def test_one_that_cannot_work_is_told_to_be_set_up() -> None:

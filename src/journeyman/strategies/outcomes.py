@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from journeyman.domain.tasks import Result
 from journeyman.domain.text import describe, storable
 from journeyman.strategies.api import Decline, Misconfigured, RetryLater
-from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loaded import LoadedStrategy, short_path
 from journeyman.strategies.watchdog import BlockedError
 
 
@@ -57,7 +57,7 @@ def summarize(outcome: RunOutcome) -> tuple[RunWord, str]:
         case Result():
             return "result", ""
         case Decline():
-            return "declined", str(outcome)
+            return "declined", outcome.reason
         case RetryLater():
             return "retry_later", outcome.reason
         case Misconfigured():
@@ -69,19 +69,19 @@ def summarize(outcome: RunOutcome) -> tuple[RunWord, str]:
 MAX_BYTES: Final = 1_048_576
 """Of the output and the evidence together, as UTF-8 JSON."""
 MAX_DEPTH: Final = 100
-"""Deeper nesting is a loop, or breaks the reader at the other end."""
+"""Deeper nesting is a reference loop, or too much for the reader."""
 
 
 class ResultError(ValueError):
-    """What `run` returned cannot be handed in."""
+    """What `run` returned cannot be submitted."""
 
 
 def to_result(returned: object) -> Result:
-    """Take a Result, or the bare output of one.
+    """Return a valid Result from a Result, or from the bare output of one.
 
     Raises:
-        ResultError: nothing was returned, or it is not JSON, or too much.
-        UnicodeEncodeError: a text in it has no UTF-8 form.
+        ResultError: it is None, not JSON, or too large.
+        UnicodeEncodeError: a text in it cannot be encoded as UTF-8.
     """
     if returned is None:
         raise ResultError("run returned None: return the result, or raise Decline")
@@ -90,7 +90,7 @@ def to_result(returned: object) -> Result:
     else:
         output, evidence = returned, {}  # type: ignore[assignment]  # checked below
     if not isinstance(evidence, Mapping):
-        raise ResultError(f"evidence is a {type(evidence).__name__}: give a dict")
+        raise ResultError(f"evidence is a {type(evidence).__name__}, not a dict")
     evidence = dict(evidence)
     _check(output, "output", MAX_DEPTH)
     _check(evidence, "evidence", MAX_DEPTH)
@@ -104,7 +104,7 @@ def _check(value: object, where: str, depth: int) -> None:
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise ResultError(f"{where} has the key {key!r}: keys must be strings")
+                raise ResultError(f"{where} has the key {key!r}, which is not a string")
             _check(item, f"{where}[{key[:40]!r}]", depth - 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
@@ -115,7 +115,7 @@ def _check(value: object, where: str, depth: int) -> None:
 
 def _check_scalar(value: object, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise ResultError(f"{where} is {value!r}, which JSON cannot say")
+        raise ResultError(f"{where} is {value!r}, which JSON cannot represent")
     if value is not None and not isinstance(value, bool | int | float | str):
         kind = type(value).__name__
         allowed = "a str, number, bool, list, dict or None"
@@ -130,7 +130,7 @@ def _check_size(value: list[object]) -> None:
     except ValueError as error:
         raise ResultError(f"it cannot be written as JSON: {error}") from error
     if size > MAX_BYTES:
-        raise ResultError(f"{size} bytes as JSON are too many (limit {MAX_BYTES})")
+        raise ResultError(f"too large: {size} bytes as JSON (limit {MAX_BYTES})")
 
 
 def outcome_of_return(loaded: LoadedStrategy, returned: object) -> RunOutcome:
@@ -139,7 +139,9 @@ def outcome_of_return(loaded: LoadedStrategy, returned: object) -> RunOutcome:
         return to_result(returned)
     except UnicodeEncodeError:
         # The broken text came in with the task, so this is not the strategy's bug.
-        return Decline("the result has no UTF-8 form; the task's text has none either")
+        return Decline(
+            "the result, like the task, contains text that is not valid UTF-8"
+        )
     except ResultError as error:
         return _error(loaded, str(error))
 
@@ -170,13 +172,11 @@ def _error(
     frames = traceback.extract_tb(error.__traceback__) if error else []
     own = {str(path) for path in (loaded.path, *loaded.sources)}
     mine = [frame for frame in frames if frame.filename in own]
-    path = Path(mine[-1].filename) if mine else loaded.path
-    place = f"{mine[-1].lineno} in {mine[-1].name}" if mine else f"{loaded.line} in run"
-    return StrategyError(
-        error=text,
-        where=f"{_short(path)}:{place}",
-        traceback="".join(traceback.format_list(mine)) + text,
-    )
+    where = loaded.place_of_run
+    if mine:
+        file, last = short_path(Path(mine[-1].filename)), mine[-1]
+        where = f"{file}:{last.lineno} in {last.name}"
+    return StrategyError(text, where, "".join(traceback.format_list(mine)) + text)
 
 
 def _blocked(
@@ -208,8 +208,3 @@ def storable_copy(
             return RetryLater(storable(raised.reason), after=raised.after)
         case Misconfigured():
             return Misconfigured(storable(raised.problem), fix=storable(raised.fix))
-
-
-def _short(path: Path) -> str:
-    """Give the folder and the file: enough to find it, the same on every machine."""
-    return "/".join(path.parts[-2:])

@@ -1,7 +1,7 @@
 """An agent without a network: it runs a strategy on a task, as the daemon does."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,19 +11,25 @@ import anyio
 
 from journeyman.domain.tasks import JSON, NewTask, Result, Task, TaskId
 from journeyman.observability.events import CONTEXT_FIELDS, Event, UndeclaredFieldError
-from journeyman.strategies.api import BudgetView, Context, OutcomeName, OutcomeReport
+from journeyman.strategies.api import (
+    BudgetView,
+    Context,
+    Decline,
+    OutcomeName,
+    OutcomeReport,
+)
 from journeyman.strategies.api.strategy import Strategy
-from journeyman.strategies.loading.candidates import strategy_in
+from journeyman.strategies.loading.definitions import strategy_in
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import Loading, load_class, load_file
 from journeyman.strategies.outcomes import RunWord, StrategyError, summarize
-from journeyman.strategies.running.rehearsal import (
+from journeyman.strategies.running.dry_run import (
     NOW,
+    DryRun,
+    DryRunContext,
     LogLine,
     MemoryLog,
-    Rehearsal,
-    Stage,
-    rehearse,
+    dry_run,
 )
 
 Subject: TypeAlias = "str | Path | type[Strategy] | Callable[..., Any]"
@@ -111,10 +117,12 @@ class Run:
     """Why it is not completed; empty when it is."""
     credits: int
     """What it brought."""
+    details: Mapping[str, object] = field(default_factory=dict)
+    """What the strategy gave beside the reason: `Decline(reason, **details)`."""
     logs: tuple[LogLine, ...]
     traceback: str = ""
     """The author's own frames, of a bug."""
-    handed_in: Result | None = None
+    submitted: Result | None = None
     cost: float = 0.0
     """What it cost outside of the network, in credits: `ctx.report_cost`."""
 
@@ -125,11 +133,11 @@ class Run:
         Raises:
             AssertionError: nothing; the text says why.
         """
-        if self.handed_in is None:
+        if self.submitted is None:
             raise AssertionError(
                 f"there is no result: {self.outcome}: {self.reason}\n{self.traceback}"
             )
-        return self.handed_in
+        return self.submitted
 
 
 class FakeAgent:
@@ -162,8 +170,8 @@ class FakeAgent:
     ) -> Run:
         """Do the same inside a running event loop."""
         loaded = await self._loaded(strategy, params)
-        rehearsal = await rehearse(loaded, task, self._stage(loaded.name))
-        run = _run(rehearsal, task)
+        done = await dry_run(loaded, task, self._dry_run_context(loaded.name))
+        run = _run(done, task)
         self.credits += run.credits
         await self._tell(loaded, task, run)
         return run
@@ -231,10 +239,10 @@ class FakeAgent:
         return await returned if hook.is_async else returned
 
     def _context(self, name: str) -> Context:
-        return self._stage(name).context(name, None, Path())
+        return self._dry_run_context(name).make(name, None, Path())
 
-    def _stage(self, name: str) -> Stage:
-        return Stage(
+    def _dry_run_context(self, name: str) -> DryRunContext:
+        return DryRunContext(
             state=self.state.setdefault(name, {}),
             budget=BudgetView(balance=self.credits, spendable=self.credits),
             now=lambda: self.now,
@@ -242,25 +250,26 @@ class FakeAgent:
         )
 
 
-def _run(dry_run: Rehearsal, task: Task) -> Run:
-    outcome = dry_run.outcome
+def _run(done: DryRun, task: Task) -> Run:
+    outcome = done.outcome
     if outcome is None:
         return Run(
             outcome="skipped",
-            reason=dry_run.verdict.reason,
+            reason=done.verdict.reason,
             credits=0,
-            logs=dry_run.log,
+            logs=done.log,
         )
     word, reason = summarize(outcome)
-    done = outcome if isinstance(outcome, Result) else None
+    result = outcome if isinstance(outcome, Result) else None
     return Run(
         outcome="completed" if word == "result" else word,
         reason=reason,
-        credits=task.reward if done else 0,
-        logs=dry_run.log,
+        credits=task.reward if result else 0,
+        details=outcome.details if isinstance(outcome, Decline) else {},
+        logs=done.log,
         traceback=outcome.traceback if isinstance(outcome, StrategyError) else "",
-        handed_in=done,
-        cost=dry_run.cost,
+        submitted=result,
+        cost=done.cost,
     )
 
 

@@ -16,8 +16,7 @@ from journeyman.strategies.api.outcomes import Misconfigured
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
-from journeyman.strategies.running.examples import run_examples
-from journeyman.strategies.running.rehearsal import Stage, rehearse
+from journeyman.strategies.running.dry_run import DryRunContext, dry_run, run_examples
 from journeyman.strategies.running.runner import Runner
 from journeyman.testing.agent import Subject, load
 
@@ -179,16 +178,16 @@ async def _runs(loaded: LoadedStrategy, findings: _Findings) -> None:
 async def _run(
     loaded: LoadedStrategy, findings: _Findings, runner: Runner, name: str, task: Task
 ) -> None:
-    before, stage = _frozen(task), Stage()
-    rehearsal = await rehearse(
-        loaded, task, stage, timeout_seconds=LIMIT_SECONDS, runner=runner
+    before, context = _frozen(task), DryRunContext()
+    done = await dry_run(
+        loaded, task, context, timeout_seconds=LIMIT_SECONDS, runner=runner
     )
-    if fault := _fault(rehearsal.outcome):
+    if fault := _fault(done.outcome):
         findings.add("run fails", f"on {name}: {fault}")
     if _frozen(task) != before:
         findings.add("run changes the task", f"on {name}")
-    if lack := _not_json(stage.state):
-        findings.add("the state is no JSON", f"after {name}: {lack}")
+    if problem := _not_json(context.state):
+        findings.add("the state is not valid JSON", f"after {name}: {problem}")
 
 
 async def _cancellation(loaded: LoadedStrategy, findings: _Findings) -> None:
@@ -200,7 +199,7 @@ async def _cancellation(loaded: LoadedStrategy, findings: _Findings) -> None:
         began = clock.monotonic()
         with anyio.CancelScope() as scope:
             scope.cancel()
-            await rehearse(loaded, task, timeout_seconds=LIMIT_SECONDS)
+            await dry_run(loaded, task, timeout_seconds=LIMIT_SECONDS)
         if (late := clock.monotonic() - began) > SOON_SECONDS:
             findings.add("run goes on when it is cancelled", f"{late:.1f} s on {name}")
 

@@ -23,8 +23,8 @@ from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
+from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
-from journeyman.settings.sources import load_settings
 from journeyman.strategies.loading.loader import load
 from journeyman.testing.agent import RecordingLog, StrategyNotLoadedError
 
@@ -287,7 +287,7 @@ class Market:
 
     async def _books(self) -> dict[str, Any]:
         async with self._network() as transport, _client(transport) as client:
-            books: dict[str, Any] = (await client.get("/sandbox/books")).json()
+            books: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
             return books
 
     @asynccontextmanager

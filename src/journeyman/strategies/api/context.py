@@ -1,23 +1,39 @@
 """What a strategy is given beside its task: no token, no client, no settings."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 MOST_COSTS: Final = 1_000
 """Costs that one run may report; each is a commit to the disk."""
 
 
-class StrategyLog(Protocol):
+class StrategyLog(ABC):
     """A structured log: a constant event and its fields."""
 
-    def debug(self, event: str, /, **fields: object) -> None: ...
-    def info(self, event: str, /, **fields: object) -> None: ...
-    def warning(self, event: str, /, **fields: object) -> None: ...
-    def error(self, event: str, /, **fields: object) -> None: ...
+    def debug(self, event: str, /, **fields: object) -> None:
+        """Log what helps to find a fault."""
+        self.write("debug", event, fields)
+
+    def info(self, event: str, /, **fields: object) -> None:
+        """Log what happened."""
+        self.write("info", event, fields)
+
+    def warning(self, event: str, /, **fields: object) -> None:
+        """Log what the owner should know."""
+        self.write("warning", event, fields)
+
+    def error(self, event: str, /, **fields: object) -> None:
+        """Log what went wrong."""
+        self.write("error", event, fields)
+
+    @abstractmethod
+    def write(self, level: str, event: str, fields: dict[str, object]) -> None:
+        """Write one line; authors use the methods named after the levels."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,9 +50,9 @@ class BudgetView:
 
 
 class Context:
-    """One run's surroundings. A thread strategy uses it from its own thread."""
+    """What one run can use. A strategy in a thread uses it from that thread."""
 
-    def __init__(  # noqa: PLR0913 - each is one thing that a run finds around it
+    def __init__(  # noqa: PLR0913 - each is one thing that a run can use
         self,
         *,
         strategy: str,
@@ -51,7 +67,7 @@ class Context:
         canary: str = "",
         cost: Callable[[float, str], object] | None = None,
     ) -> None:
-        """Put it together; only the daemon and tests do.
+        """Create a context, as only the daemon and tests do.
 
         Args:
             strategy: its name.
@@ -60,11 +76,11 @@ class Context:
             now: the wall clock, in UTC.
             deadline: when the network stops accepting the result, in UTC.
             workspace: makes a fresh folder; called on first use, once.
-            progress: told of a fraction (0 to 1) and a note.
+            progress: called with a fraction (0 to 1) and a note.
             budget: read-only figures.
-            cancelled: tells whether the daemon wants the run to stop.
-            canary: words that no result may hold; see the attribute.
-            cost: told of costs in credits, and a note.
+            cancelled: returns whether the daemon wants the run to stop.
+            canary: words that no result may contain; see the attribute.
+            cost: called with each cost in credits, and a note.
         """
         self.strategy = strategy
         self.log = log
@@ -72,15 +88,15 @@ class Context:
         self.deadline = deadline
         self.budget = budget
         self.canary = canary
-        """Random words of this run alone, to be put where nothing may come out of: into
-        a system prompt, say. A result that holds them is not sent: a task talked the
-        strategy into telling what it was told."""
+        """Random words of this run alone, to be put where nothing may leave from, such
+        as a system prompt. A result that contains them is not sent: the task talked the
+        strategy into revealing its instructions."""
         self._now = now
         self._make_workspace = workspace
         self._workspace: Path | None = None
         self._progress = progress
         self._cost = cost
-        self._costs_told = 0
+        self._cost_reports = 0
         self._asked_to_stop = cancelled
         self._is_over = False
 
@@ -98,15 +114,15 @@ class Context:
 
     @property
     def cancelled(self) -> bool:
-        """True once nobody waits for the result: a polite thread then returns."""
+        """True once nobody waits for the result; a cooperative thread then returns."""
         return self._is_over or self._asked_to_stop()
 
     def progress(self, fraction: float, note: str = "") -> None:
-        """Tell how far the work is, from 0 to 1."""
+        """Report how far the work is, from 0 to 1."""
         self._progress(min(max(float(fraction), 0.0), 1.0), note)
 
     def report_cost(self, credits_: float, note: str = "") -> None:
-        """Tell what the work has just cost outside of the network: tokens, a fee.
+        """Report what the work has just cost outside of the network: tokens, a fee.
 
         It is booked at once, whatever becomes of the task, and moves no credits: the
         owner sees it in `journeyman ledger --by strategy`. 1 credit is 1 US cent.
@@ -116,23 +132,23 @@ class Context:
             note: what for, in a few words.
 
         Raises:
-            ValueError: the cost is no such number, or it is told too often.
+            ValueError: the cost is not 0 or more, or there are too many reports.
         """
         if not (math.isfinite(credits_) and credits_ >= 0):
             raise ValueError(f"report_cost({credits_!r}): give credits, 0 or more")
-        self._costs_told += 1
-        if self._costs_told > MOST_COSTS:
+        self._cost_reports += 1
+        if self._cost_reports > MOST_COSTS:
             raise ValueError("report_cost: too often in one run; add small costs up")
         if self._cost is not None:
             self._cost(float(credits_), str(note))
 
     def report_through(self, call_soon: Callable[..., object]) -> None:
-        """Let all be told on the daemon's loop; the thread runner calls it."""
+        """Report on the daemon's loop from now on; the thread runner calls it."""
         tell, book = self._progress, self._cost
         self._progress = lambda fraction, note: call_soon(tell, fraction, note)
         if book is not None:
             self._cost = lambda credits_, note: call_soon(book, credits_, note)
 
     def end(self) -> None:
-        """Let `cancelled` be true from now on; the runner calls it at its limit."""
+        """Make `cancelled` true from now on; the runner calls it at its limit."""
         self._is_over = True

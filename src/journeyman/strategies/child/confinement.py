@@ -1,7 +1,7 @@
-"""Shutting a process in, by everything that the system offers, and telling what held.
+"""Confining a process by all that the system offers, and reporting what is enforced.
 
 Nothing here needs privileges. What a system does not offer is left out and reported,
-not refused: a daemon on an old kernel still works, and its owner can see what holds.
+not refused: a daemon on an old kernel still works, and its owner sees what is missing.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
 from journeyman.strategies.child.kernel import set_limits
-from journeyman.strategies.child.messages import Orders
+from journeyman.strategies.child.messages import ChildConfig
 
 SYSTEM: Final = (
     "/bin /sbin /lib /lib32 /lib64 /libx32 /usr /opt /nix/store /proc "
@@ -28,13 +28,13 @@ SETTINGS: Final = (
     "mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl "
     "timezone xdg"
 )
-"""In /etc; not `shadow`, nor what a service may keep there."""
+"""In /etc; neither `shadow` nor the files of services."""
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def readable(orders: Orders) -> list[Path]:
-    """Give what may be read: files, and folders with all beneath them."""
-    strategy = Path(orders.file)
+def readable(config: ChildConfig) -> list[Path]:
+    """Return what may be read: files, and folders with everything beneath them."""
+    strategy = Path(config.file)
     home = strategy.parent.parent if strategy.name == "__init__.py" else strategy.parent
     wanted = [
         *map(Path, SYSTEM.split()),
@@ -42,17 +42,17 @@ def readable(orders: Orders) -> list[Path]:
         *map(Path, DEVICES),
         *_python(),
         home,
-        *map(Path, orders.files),
+        *map(Path, config.files),
     ]
-    private = [Path(path).resolve() for path in orders.private]
+    private = [Path(path).resolve() for path in config.private]
     return list(_without({path.resolve() for path in wanted}, private))
 
 
 def search_path(places: Iterable[Path], given: str) -> str:
-    """Give where programs are looked for: beside our Python, then in what is reached.
+    """Return where programs are searched: beside this Python, then in what is readable.
 
-    Of `given`, a `PATH`, the folders outside of `places` are left out. A program there
-    would be found and then refused, in place of one that may run.
+    The folders of `given`, a `PATH`, that are outside of `places` are left out: a
+    program there would be found and then refused, instead of one that may run.
     """
     own = str(Path(sys.executable).parent)
     wanted = dict.fromkeys((own, *filter(None, given.split(os.pathsep))))
@@ -65,9 +65,9 @@ def search_path(places: Iterable[Path], given: str) -> str:
     return os.pathsep.join(filter(is_reached, wanted))
 
 
-def writable(orders: Orders) -> list[Path]:
-    """Give what may be written."""
-    return [Path(orders.home).resolve(), Path("/dev/null")]
+def writable(config: ChildConfig) -> list[Path]:
+    """Return what may be written."""
+    return [Path(config.home).resolve(), Path("/dev/null")]
 
 
 def _python() -> Iterator[Path]:
@@ -76,9 +76,9 @@ def _python() -> Iterator[Path]:
 
 
 def _without(paths: Iterable[Path], private: list[Path]) -> Iterator[Path]:
-    """Leave private folders out; one that holds such a folder is given piece by piece.
+    """Leave private folders out, and replace each folder around one by its content.
 
-    Landlock only allows, so that what lies around a private folder must be named.
+    Landlock only allows, so that everything around a private folder must be named.
     """
     for path in sorted(paths):
         if any(path.is_relative_to(secret) for secret in private):
@@ -95,37 +95,39 @@ NETWORK: Final = (
     syscall_filter.AF_INET6,
     syscall_filter.AF_NETLINK,
 )
-NOT_KEPT: Final = "not kept"
+NOT_ENFORCED: Final = "not enforced"
 
 
-def available() -> dict[str, str]:
-    """Tell by what each thing would be kept on this system, without doing it."""
+def available_confinement() -> dict[str, str]:
+    """Return by what each restriction would be enforced here, without doing it."""
     version, has_filter = landlock.version(), syscall_filter.is_offered()
     return _report(version=version, has_filter=has_filter, has_network=False)
 
 
-def confine(orders: Orders) -> dict[str, str]:
-    """Shut this process in for good, and tell by what each thing is kept."""
-    set_limits(orders)
+def confine(config: ChildConfig) -> dict[str, str]:
+    """Confine this process for good; return by what each restriction is enforced."""
+    set_limits(config)
     for harden in (_forget_privileges, _die_with_the_supervisor):
         with suppress(OSError):
             harden()
-    has_network = bool(orders.hosts)
-    places = readable(orders)
+    has_network = bool(config.hosts)
+    places = readable(config)
     os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))
-    version = _restrict_files(orders, places, has_network=has_network)
+    version = _restrict_files(config, places, has_network=has_network)
     families = NETWORK if has_network else ()
-    untouchable = (*orders.daemon, os.getppid())
+    untouchable = (*config.daemon, os.getppid())
     filter_rules = syscall_filter.rules(families, untouchable)
-    has_filter = _holds(lambda: syscall_filter.install(filter_rules))
+    has_filter = _succeeds(lambda: syscall_filter.install(filter_rules))
     return _report(version=version, has_filter=has_filter, has_network=has_network)
 
 
-def _restrict_files(orders: Orders, places: list[Path], *, has_network: bool) -> int:
+def _restrict_files(
+    config: ChildConfig, places: list[Path], *, has_network: bool
+) -> int:
     try:
         return landlock.restrict(
             readable=places,
-            writable=writable(orders),
+            writable=writable(config),
             has_network=has_network,
         )
     except OSError:
@@ -141,7 +143,7 @@ def _die_with_the_supervisor() -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _holds(act: Callable[[], None]) -> bool:
+def _succeeds(act: Callable[[], None]) -> bool:
     try:
         act()
     except OSError:
@@ -152,19 +154,19 @@ def _holds(act: Callable[[], None]) -> bool:
 def _report(*, version: int, has_filter: bool, has_network: bool) -> dict[str, str]:
     landlock_name = f"Landlock {version}"
     if has_network:
-        network = "open, as its needs ask"
+        network = "open, as its needs request"
     elif has_filter:
         network = "seccomp"
     elif version >= landlock.TCP_FROM:
         network = f"{landlock_name}, TCP only"
     else:
-        network = NOT_KEPT
-    signals = "seccomp, siblings not" if has_filter else NOT_KEPT
+        network = NOT_ENFORCED
+    signals = "seccomp, siblings not" if has_filter else NOT_ENFORCED
     if version >= landlock.SIGNALS_FROM:
         signals = landlock_name
     return {
         "network": network,
-        "files": landlock_name if version else NOT_KEPT,
+        "files": landlock_name if version else NOT_ENFORCED,
         "signals": signals,
         "memory_of_others": _memory(version=version, has_filter=has_filter),
     }
@@ -173,22 +175,22 @@ def _report(*, version: int, has_filter: bool, has_network: bool) -> dict[str, s
 def _memory(*, version: int, has_filter: bool) -> str:
     if version:
         return f"Landlock {version}"
-    return "seccomp, /proc not" if has_filter else NOT_KEPT
+    return "seccomp, /proc not" if has_filter else NOT_ENFORCED
 
 
 ANYBODY: Final = "*"
 _LOCAL: Final = frozenset({AF_UNIX})
 
 
-def watch_network(orders: Orders) -> None:
-    """Refuse Python code in this process, from now on, hosts that are not named."""
-    hosts = orders.hosts
+def install_host_check(config: ChildConfig) -> None:
+    """From now on refuse Python code in this process any host that is not named."""
+    hosts = config.hosts
     if ANYBODY not in hosts:
-        sys.addaudithook(_hook(hosts, f"the needs of {orders.strategy!r}"))
+        sys.addaudithook(_hook(hosts, f"the needs of {config.strategy!r}"))
 
 
 def is_named(host: str, hosts: Sequence[str]) -> bool:
-    """Tell whether a host is one of these names; `*.example.com` names those below."""
+    """Return whether a host is one of these; `*.example.com` stands for those below."""
     host = host.lower().rstrip(".")
     for pattern in hosts:
         name = pattern.partition(":")[0]
@@ -202,9 +204,9 @@ def _hook(hosts: Sequence[str], needs: str) -> Callable[[str, tuple[Any, ...]], 
         is_lookup = event == "socket.getaddrinfo" and _is_name(arguments[0])
         is_socket = event == "socket.__new__" and arguments[1] not in _LOCAL
         if not hosts and (is_socket or is_lookup):
-            raise PermissionError(f"no network: {needs} name no hosts")
+            raise PermissionError(f"no network access: {needs} name no hosts")
         if is_lookup and not is_named(host := _text(arguments[0]), hosts):
-            raise PermissionError(f"no way to {host!r}: {needs} do not name it")
+            raise PermissionError(f"no access to {host!r}: {needs} do not name it")
 
     return hook
 
@@ -214,7 +216,7 @@ def _text(host: object) -> str:
 
 
 def _is_name(host: object) -> bool:
-    """Tell a name from an address: the names were looked up by somebody before."""
+    """Return whether this is a name; an address comes from an earlier lookup."""
     if not isinstance(host, str | bytes):
         return False
     try:

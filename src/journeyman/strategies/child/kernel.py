@@ -1,4 +1,4 @@
-"""The few calls of the Linux kernel that Python has no name for."""
+"""The few Linux system calls that Python does not offer."""
 
 import ctypes
 import math
@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from journeyman.strategies.child.messages import Orders
+from journeyman.strategies.child.messages import ChildConfig
 
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
@@ -30,10 +30,10 @@ def prctl(option: int, value: object = 0, address: object = 0) -> None:
     """Operate on this process (man 2 prctl).
 
     Raises:
-        OSError: the kernel refuses; where there is no Linux, always.
+        OSError: the kernel refuses, or this is not Linux.
     """
     if not IS_LINUX:
-        raise OSError(f"prctl({option}) is a call of Linux")
+        raise OSError(f"prctl({option}) exists only on Linux")
     library = ctypes.CDLL(None, use_errno=True)
     arguments = (_word(value), _word(address), ctypes.c_ulong(0), ctypes.c_ulong(0))
     if library.prctl(option, *arguments) != 0:
@@ -44,10 +44,10 @@ def syscall(number: int, *arguments: object) -> int:
     """Make a system call by its number (man 2 syscall).
 
     Raises:
-        OSError: the kernel refuses, or knows no such call.
+        OSError: the kernel refuses, or does not have the call.
     """
     if not IS_LINUX:
-        raise OSError(f"system call {number} is one of Linux")
+        raise OSError(f"system call {number} exists only on Linux")
     library = ctypes.CDLL(None, use_errno=True)
     library.syscall.restype = ctypes.c_long
     given = int(library.syscall(ctypes.c_long(number), *map(_word, arguments)))
@@ -59,21 +59,21 @@ def syscall(number: int, *arguments: object) -> int:
 def drop_capabilities() -> None:
     """Give up every capability, so that root is a user like any other.
 
-    Together with PR_SET_NO_NEW_PRIVS they do not come back (man 7 capabilities).
+    With PR_SET_NO_NEW_PRIVS they cannot be regained (man 7 capabilities).
 
     Raises:
-        OSError: the kernel refuses, or this processor's number is not known.
+        OSError: the kernel refuses, or the processor is unknown.
     """
     number = _CAPSET.get(os.uname().machine)
     if number is None:
-        raise OSError("capset has no known number on this processor")
+        raise OSError("the number of capset is unknown for this processor")
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
     syscall(number, ctypes.byref(header), ctypes.byref(nothing))
 
 
 def _word(value: object) -> object:
-    """Pass numbers as full machine words; pointers are words already."""
+    """Return numbers as full machine words; pointers are words already."""
     return ctypes.c_ulong(value) if isinstance(value, int) else value
 
 
@@ -88,20 +88,20 @@ _MORE_TO_KILL: Final = 500
 _OOM_SCORE: Final = Path("/proc/self/oom_score_adj")
 
 
-def set_limits(orders: Orders) -> None:
-    """Set what holds for the whole life of this process and of what it starts."""
-    memory, files = orders.memory_mb * MIB, orders.file_mb * MIB
-    # Of private memory; what is shared is seen by the supervisor, which adds it up.
+def set_limits(config: ChildConfig) -> None:
+    """Set the limits of this process and of those that it starts, for good."""
+    memory, files = config.memory_mb * MIB, config.file_mb * MIB
+    # Of private memory; the supervisor adds up what is shared.
     _limit(resource.RLIMIT_DATA, memory)
     _limit(resource.RLIMIT_FSIZE, files)
-    _limit(resource.RLIMIT_NOFILE, orders.open_files)
+    _limit(resource.RLIMIT_NOFILE, config.open_files)
     _limit(resource.RLIMIT_CORE, 0)
-    with suppress(OSError):  # no Linux, or no /proc
+    with suppress(OSError):  # not Linux, or no /proc
         _OOM_SCORE.write_text(str(_MORE_TO_KILL))
 
 
 def allow_cpu_seconds(seconds: float) -> None:
-    """Allow so much more CPU time than was used until now; then SIGXCPU ends it."""
+    """Allow so much more CPU time than was used so far; then SIGXCPU ends it."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     total = math.ceil(used.ru_utime + used.ru_stime + seconds)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -123,7 +123,7 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def children_of(process: int) -> list[int]:
-    """Give the direct children of a process; none where /proc does not tell."""
+    """Return the direct children of a process; none where there is no /proc."""
     found: list[int] = []
     with suppress(OSError):  # it has just ended, or there is no /proc
         for thread in Path(f"{PROC}/{process}/task").iterdir():
@@ -132,7 +132,7 @@ def children_of(process: int) -> list[int]:
 
 
 def descendants_of(process: int) -> Iterator[int]:
-    """Give all that a process has started, parents before their children."""
+    """Yield all that a process has started, parents before their children."""
     waiting = children_of(process)
     seen: set[int] = set()
     while waiting:
@@ -143,10 +143,10 @@ def descendants_of(process: int) -> Iterator[int]:
             waiting += children_of(child)
 
 
-def own_bytes(process: int) -> int:
-    """Give how much memory a process holds, with its share of what others hold too.
+def proportional_bytes(process: int) -> int:
+    """Return how much memory a process uses, with its share of shared memory.
 
-    Slower than `resident_bytes`, which counts what a fork shares once for each.
+    Slower than `resident_bytes`, which counts shared memory for each process.
     """
     with suppress(OSError, ValueError):
         text = Path(PROC, str(process), "smaps_rollup").read_text()
@@ -156,7 +156,7 @@ def own_bytes(process: int) -> int:
 
 
 def resident_bytes(process: int) -> int:
-    """Give how much memory a process holds now; 0 when it has ended."""
+    """Return how much memory a process uses; 0 when it has ended."""
     with suppress(OSError, ValueError, IndexError):
         # statm (man 5 proc): pages of its size, resident, of files and shared, ...
         return int(Path(PROC, str(process), "statm").read_text().split()[1]) * _PAGE

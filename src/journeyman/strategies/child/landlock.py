@@ -1,7 +1,7 @@
 """Landlock: which files a strategy can reach, and whom it can signal (man 7 landlock).
 
-It needs no privileges. What the kernel's version of it does not know is left out, and
-told: files from version 1 (Linux 5.13), signals from version 6 (Linux 6.12).
+It needs no privileges. What the kernel's version does not support is left out, and
+reported: files from version 1 (Linux 5.13), signals from version 6 (Linux 6.12).
 """
 
 import os
@@ -19,16 +19,16 @@ _ASK_VERSION: Final = 1
 _BENEATH: Final = 1
 
 SIGNALS_FROM: Final = 6
-"""The version that can keep signals inside."""
+"""The first version that can restrict signals."""
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _DEVICES: Final = 1 << 6 | 1 << 11
-"""Making device nodes."""
+"""Creating device nodes."""
 _RIGHTS_OF_FILES: Final = {1: 13, 2: 14, 3: 15, 4: 15}
-"""How many rights each version knows; 16 since version 5."""
+"""How many rights each version has; 16 since version 5."""
 TCP_FROM: Final = 4
 _TCP: Final = 0b11
 """Binding and connecting."""
@@ -42,7 +42,7 @@ _BENEATH_PATH: Final = struct.Struct("=Qi")
 
 
 def version() -> int:
-    """Give the version that the kernel offers; 0 for none."""
+    """Return the version that the kernel offers; 0 for none."""
     try:
         return kernel.syscall(_CREATE, None, 0, _ASK_VERSION)
     except OSError:
@@ -52,12 +52,12 @@ def version() -> int:
 def restrict(
     *, readable: Iterable[Path], writable: Iterable[Path], has_network: bool
 ) -> int:
-    """Let this process reach these paths and what is beneath them, and no others.
+    """Restrict this process to these paths and what is beneath them.
 
-    Paths that are not there are passed over. PR_SET_NO_NEW_PRIVS must be set.
+    Paths that do not exist are passed over. PR_SET_NO_NEW_PRIVS must be set.
 
     Returns:
-        The version in force.
+        The version that is used.
 
     Raises:
         OSError: the kernel refuses, or has no Landlock.
@@ -85,7 +85,7 @@ def restrict(
 
 
 def _allow(descriptor: int, path: Path, rights: int) -> None:
-    with suppress(OSError):  # it is not there, or not ours to look at
+    with suppress(OSError):  # it does not exist, or may not be opened
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             if not stat.S_ISDIR(os.fstat(place).st_mode):

@@ -10,7 +10,6 @@ from typing import Any, Final, Self, TypeAlias
 from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import storable
 from journeyman.strategies.api import (
-    BudgetView,
     Context,
     Decline,
     Misconfigured,
@@ -28,21 +27,21 @@ from journeyman.strategies.outcomes import (
 Message: TypeAlias = dict[str, Any]
 
 MAX_BYTES: Final = 16 * 1_048_576
-"""Of one message: a result, a task and a state of some megabytes fit easily."""
+"""Of one message: enough for a result, a task and a state of some megabytes."""
 
 _LENGTH: Final = struct.Struct(">I")
 
 
 class FrameError(ValueError):
-    """The other side does not keep to the protocol."""
+    """The other side broke the protocol."""
 
 
 def pack(message: Message) -> bytes:
-    """Write a message.
+    """Return a message as bytes.
 
     Raises:
         ValueError: it is not JSON, or too large.
-        TypeError: it holds what JSON cannot say.
+        TypeError: it contains what JSON cannot represent.
     """
     body = json.dumps(message).encode("ascii")
     if len(body) > MAX_BYTES:
@@ -51,7 +50,7 @@ def pack(message: Message) -> bytes:
 
 
 class FrameBuffer:
-    """Puts messages together out of the pieces in which a pipe delivers them."""
+    """Assembles messages from the pieces in which a pipe delivers them."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -61,10 +60,10 @@ class FrameBuffer:
         self._bytes += piece
 
     def take(self) -> Message | None:
-        """Give the first message that is complete; None when more must be read.
+        """Return the first message that is complete; None when more must be read.
 
         Raises:
-            FrameError: it is too large, not JSON, or no object.
+            FrameError: it is too large, or not a JSON object.
         """
         if len(self._bytes) < _LENGTH.size:
             return None
@@ -80,10 +79,10 @@ class FrameBuffer:
 
 
 def read_frame(descriptor: int) -> Message | None:
-    """Wait for one message; None when the other side has closed the pipe.
+    """Read one message; None when the other side has closed the pipe.
 
     Raises:
-        FrameError: it is too large, not JSON, or no object.
+        FrameError: it is too large, or not a JSON object.
         OSError: the pipe cannot be read.
     """
     head = _read(descriptor, _LENGTH.size)
@@ -100,7 +99,7 @@ def write_all(descriptor: int, data: bytes) -> None:
     """Write to a blocking pipe until all is written.
 
     Raises:
-        OSError: nobody reads it any more.
+        OSError: the other side has closed the pipe.
     """
     view = memoryview(data)
     while view:
@@ -122,9 +121,9 @@ def _parse(body: bytes) -> Message:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise FrameError("a message is not JSON") from error
+        raise FrameError("a message is not valid JSON") from error
     if not isinstance(message, dict):
-        raise FrameError("a message is no object")
+        raise FrameError("a message is not a JSON object")
     return message
 
 
@@ -195,13 +194,10 @@ def _retry_later(reason: str, after: float) -> RunOutcome:
         raise FrameError(str(error)) from error
 
 
-_NAMES = tuple(field.name for field in fields(Task))
-_BUDGET = tuple(field.name for field in fields(BudgetView))
-
-
 def task_message(task: Task) -> dict[str, Any]:
-    """Give a task as JSON."""
-    message = {name: getattr(task, name) for name in _NAMES}
+    """Return a task as JSON."""
+    # Not asdict, which would copy the whole input and the record of the network.
+    message = {field.name: getattr(task, field.name) for field in fields(Task)}
     return message | {
         "deadline": _text(task.deadline),
         "tags": list(task.tags),
@@ -210,45 +206,36 @@ def task_message(task: Task) -> dict[str, Any]:
 
 
 def task_from(message: dict[str, Any]) -> Task:
-    """Read a task back."""
-    deadline, tags = _moment(message["deadline"]), tuple(message["tags"])
+    """Return the task of a message."""
+    deadline, tags = moment_from(message["deadline"]), tuple(message["tags"])
     return Task(**message | {"deadline": deadline, "tags": tags})
 
 
 def run_message(number: int, task: Task, context: Context) -> dict[str, Any]:
-    """Give one run: its number, the task, and what the context holds."""
+    """Return one run as JSON: its number, the task, and the values of the context."""
     return {
         "run": number,
         "task": task_message(task),
         "state": context.state,
         "now": context.now.isoformat(),
         "deadline": _text(context.deadline),
-        "budget": {name: getattr(context.budget, name) for name in _BUDGET},
+        "budget": asdict(context.budget),
         "canary": context.canary,
     }
-
-
-def budget_from(message: dict[str, Any]) -> BudgetView:
-    """Read the owner's figures."""
-    return BudgetView(**message["budget"])
-
-
-def moment_in(message: dict[str, Any], name: str) -> datetime | None:
-    """Read a moment; None where there is none."""
-    return _moment(message[name])
 
 
 def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _moment(text: str | None) -> datetime | None:
+def moment_from(text: str | None) -> datetime | None:
+    """Return the moment that a text stands for; None for None."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Orders:
-    """All that a child knows of the daemon; paths are absolute texts."""
+class ChildConfig:
+    """All that a child knows of the daemon; paths are absolute."""
 
     strategy: str
     """Its name."""
@@ -260,7 +247,7 @@ class Orders:
     home: str
     """The child's own empty folder: working directory, HOME and `ctx.workspace`."""
     private: tuple[str, ...]
-    """Folders that it must not reach: the daemon's data directory."""
+    """Folders that it must not access: the daemon's data directory."""
     files: tuple[str, ...]
     """Paths that its `needs` name."""
     hosts: tuple[str, ...]
@@ -273,15 +260,15 @@ class Orders:
     file_mb: int
     open_files: int
     processes: int
-    log_bytes: int
-    """Of the log, for one run."""
+    output_bytes: int
+    """Of what one run prints, and of its log."""
 
     def as_message(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return asdict(self)
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> Self:
-        """Read it back."""
+        """Return the configuration of a message."""
         lists = ("private", "files", "hosts", "daemon")
         return cls(**message | {name: tuple(message[name]) for name in lists})

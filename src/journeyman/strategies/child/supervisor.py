@@ -1,9 +1,9 @@
 """The supervisor: starts the worker, watches what it starts, and leaves nothing behind.
 
-It runs no author code, and lives as long as the worker. The daemon speaks to it over
-one pipe: a `T` asks all to end (SIGTERM); its closing, also by the daemon's own death,
-ends all at once (SIGKILL). Over another pipe it says in one line how the worker ended,
-and that it has closed says that nothing is left.
+It runs none of the author's code, and lives as long as the worker. Over one pipe the
+daemon controls it: a `T` asks everything to end (SIGTERM); closing it, which the
+daemon's own death does too, ends everything at once (SIGKILL). Over another pipe it
+reports how the worker ended; when that pipe closes, nothing is left.
 """
 
 import json
@@ -19,62 +19,62 @@ from journeyman.strategies.child import kernel
 from journeyman.strategies.child.kernel import (
     MIB,
     descendants_of,
-    own_bytes,
+    proportional_bytes,
     resident_bytes,
 )
-from journeyman.strategies.child.messages import Orders, read_frame
+from journeyman.strategies.child.messages import ChildConfig, read_frame
 from journeyman.strategies.child.worker import work
 
-LOOK_EVERY_MS: Final = 500
+CHECK_EVERY_MS: Final = 500
 """How often the worker's descendants are counted and their memory is added up."""
 KILL_EVERY_MS: Final = 5
-"""How soon it looks again for what was started while it killed."""
+"""How soon it looks again for processes that were started meanwhile."""
 
 
 def supervise(descriptors: list[int]) -> NoReturn:
     """Be the supervisor of one worker, until the worker and all it started are gone.
 
     Args:
-        descriptors: pipes: requests, replies, the daemon's word, our last word.
+        descriptors: pipes: requests, replies, control, exit report.
     """
-    requests, replies, control, epitaph = descriptors
+    requests, replies, control, exit_report = descriptors
     message = read_frame(requests)
     if message is None:
         os._exit(0)
-    orders = Orders.from_message(message)
+    config = ChildConfig.from_message(message)
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     worker = os.fork()
     if worker == 0:
         os.close(control)
-        os.close(epitaph)
-        work(orders, requests, replies)
+        os.close(exit_report)
+        work(config, requests, replies)
     os.close(requests)
     os.close(replies)
-    _let_go_of_output()
-    ended = _Watch(worker, control, orders).until_all_is_gone()
+    _close_output()
+    ended = _Watch(worker, control, config).until_all_is_gone()
     # Here and not in the daemon: a folder of a million files takes its time.
-    shutil.rmtree(orders.home, ignore_errors=True)
-    os.write(epitaph, json.dumps(ended).encode())
-    # Not sys.exit: what lies in buffers was the worker's, and is written already.
+    shutil.rmtree(config.home, ignore_errors=True)
+    os.write(exit_report, json.dumps(ended).encode())
+    # Not sys.exit: the buffers were copied by the fork, and belong to the worker.
     os._exit(0)
 
 
-def _let_go_of_output() -> None:
-    """Leave the output to the worker, so that it ends with the last who writes."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+def _close_output() -> None:
+    """Leave the output to the worker, so that it closes with its last writer."""
+    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (sys.stdin, sys.stdout, sys.stderr):
-        os.dup2(nowhere, descriptor.fileno())
+        os.dup2(null, descriptor.fileno())
 
 
 class _Watch:
-    """Looks after one worker and everything that descends from it."""
+    """Watches one worker and all its descendants."""
 
-    def __init__(self, worker: int, control: int, orders: Orders) -> None:
+    def __init__(self, worker: int, control: int, config: ChildConfig) -> None:
         self._worker = worker
         self._control = control
-        self._most_processes = orders.processes
-        self._most_bytes = orders.memory_mb * MIB
+        self._most_processes = config.processes
+        self._most_bytes = config.memory_mb * MIB
         self._status: int | None = None
         self._reason = ""
         self._is_ending = False
@@ -88,13 +88,13 @@ class _Watch:
         self._poll.register(self._awake, select.POLLIN)
 
     def until_all_is_gone(self) -> dict[str, object]:
-        """Wait, kill where it must be, and say how the worker ended."""
+        """Wait, kill where necessary, and return how the worker ended."""
         while self._reap():
             if self._is_ending:
                 self._signal_all(signal.SIGKILL)
             else:
-                self._look()
-            self._wait(KILL_EVERY_MS if self._is_ending else LOOK_EVERY_MS)
+                self._check_limits()
+            self._wait(KILL_EVERY_MS if self._is_ending else CHECK_EVERY_MS)
         code = os.waitstatus_to_exitcode(self._status or 0)
         return {"code": code, "reason": self._reason}
 
@@ -110,7 +110,7 @@ class _Watch:
                 self._is_ending = True
 
     def _reap(self) -> bool:
-        """Take leave of what has ended; tell whether anything still lives."""
+        """Reap what has ended; return whether anything still runs."""
         with suppress(ChildProcessError):
             while True:
                 process, status = os.waitpid(-1, os.WNOHANG)
@@ -118,21 +118,21 @@ class _Watch:
                     return True
                 if process == self._worker:
                     self._status = status
-                    # Nobody speaks for the rest any more.
+                    # The rest has nobody left to work for.
                     self._is_ending = True
         return False
 
-    def _look(self) -> None:
-        """End all when there are too many, or when together they hold too much."""
+    def _check_limits(self) -> None:
+        """End everything if there are too many processes, or they use much memory."""
         everybody = list(descendants_of(os.getpid()))
         started = len(everybody) - 1
         if started > self._most_processes:
             self._end(f"{started} processes of its own (limit {self._most_processes})")
         elif sum(map(resident_bytes, everybody)) > self._most_bytes:
-            held = sum(map(own_bytes, everybody))
+            held = sum(map(proportional_bytes, everybody))
             limit = self._most_bytes // MIB
             if held > self._most_bytes:
-                self._end(f"{held // MIB} MiB of memory in all (limit {limit})")
+                self._end(f"{held // MIB} MiB of memory in total (limit {limit})")
 
     def _end(self, reason: str) -> None:
         self._reason = reason
@@ -141,7 +141,7 @@ class _Watch:
 
     def _signal_all(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
-            # The worker's group first and at once: it cannot fork away from that.
+            # The worker's group first and at once: a fork cannot escape that.
             os.killpg(self._worker, number)
         for process in descendants_of(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Running a strategy file: guarded, in a package of its own, all or nothing."""
+"""Importing a strategy file: guarded, in a package of its own, all or nothing."""
 
 import hashlib
 import sys
@@ -23,7 +23,7 @@ INIT: Final = "__init__.py"
 
 
 class LocalImportError(ImportError):
-    """A file beside the strategy cannot even be parsed."""
+    """A file beside the strategy cannot be parsed."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -31,7 +31,7 @@ class LocalImportError(ImportError):
 
 
 class _SourceLoader(Loader):
-    """Executes a file that was parsed already."""
+    """Executes a file that was parsed before."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -39,15 +39,15 @@ class _SourceLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         path = str(self.source.path)
         code: CodeType = compile(self.source.tree, path, "exec", dont_inherit=True)
-        exec(code, vars(module))  # noqa: S102 - running plugins is what it is for
+        exec(code, vars(module))  # noqa: S102 - running plugins is its purpose
 
     def get_source(self, _name: str) -> str:
-        """Give the text that runs, for tracebacks and `inspect`."""
+        """Return the text that runs, for tracebacks and `inspect`."""
         return self.source.text
 
 
-class _BesideFinder:
-    """Finds the files beside a strategy, for the packages of this module only."""
+class _SiblingFinder:
+    """Finds the files beside a strategy, for the synthetic packages only."""
 
     @classmethod
     def find_spec(
@@ -56,10 +56,10 @@ class _BesideFinder:
         path: Sequence[str] | None,
         _target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Look through a synthetic package's folders; others are not our business.
+        """Look through a synthetic package's folders; pass over any other package.
 
         Raises:
-            LocalImportError: the file is there and is no Python.
+            LocalImportError: the file exists and is not valid Python.
         """
         if path is None or not fullname.startswith(PREFIX):
             return None
@@ -67,15 +67,11 @@ class _BesideFinder:
             place = Path(folder, fullname.rpartition(".")[2])
             for file in (place / INIT, place.with_suffix(".py")):
                 if file.is_file():
-                    return _spec(fullname, _parsed(file))
+                    source = parse(file)
+                    if isinstance(source, Problem):
+                        raise LocalImportError(source)
+                    return _spec(fullname, source)
         return None
-
-
-def _parsed(file: Path) -> Source:
-    source = parse(file)
-    if isinstance(source, Problem):
-        raise LocalImportError(source)
-    return source
 
 
 def _spec(name: str, source: Source) -> ModuleSpec:
@@ -91,9 +87,9 @@ def _spec(name: str, source: Source) -> ModuleSpec:
 
 
 def new_module(source: Source) -> ModuleType:
-    """Make the module of a strategy file, in a package of its own; not yet executed."""
-    if _BesideFinder not in sys.meta_path:
-        sys.meta_path.insert(0, _BesideFinder)
+    """Return a strategy file's module, in a package of its own; not yet executed."""
+    if _SiblingFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _SiblingFinder)
     path = source.path
     is_package = path.name == INIT
     stem = path.parent.name if is_package else path.stem
@@ -108,7 +104,7 @@ def new_module(source: Source) -> ModuleType:
 
 
 def _free_name(stem: str, path: Path) -> str:
-    """Name it so that two files of one name, and two generations, do not meet."""
+    """Return a name that no other file and no other generation of it has."""
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name, generation = f"{PREFIX}{stem}_{digest}", 1
     while name in sys.modules:
@@ -117,26 +113,20 @@ def _free_name(stem: str, path: Path) -> str:
     return name
 
 
-def execute(module: ModuleType) -> None:
-    """Run a module that `new_module` made."""
-    spec = cast("ModuleSpec", module.__spec__)
-    cast("Loader", spec.loader).exec_module(module)
-
-
 def package_of(module_name: str) -> str:
-    """Give the synthetic package that a module belongs to."""
+    """Return the synthetic package that a module belongs to."""
     return module_name.partition(".")[0]
 
 
 def source_of(module_name: str) -> Source | None:
-    """Give the file that a local module was made of; None for any other module."""
+    """Return the file that a local module was made of; None for any other module."""
     spec = getattr(sys.modules.get(module_name), "__spec__", None)
     loader = getattr(spec, "loader", None)
     return loader.source if isinstance(loader, _SourceLoader) else None
 
 
-def closure(module_name: str) -> tuple[Source, ...]:
-    """Give the strategy's own file and each local file that it has imported so far."""
+def local_sources(module_name: str) -> tuple[Source, ...]:
+    """Return the strategy's own file and each local file that it has imported."""
     inside = f"{package_of(module_name)}."
     names = sorted(name for name in list(sys.modules) if name.startswith(inside))
     found = [source for name in names if (source := source_of(name))]
@@ -144,7 +134,7 @@ def closure(module_name: str) -> tuple[Source, ...]:
 
 
 def forget(module_name: str) -> None:
-    """Drop a strategy's package: the strategy itself, and what it imported locally."""
+    """Unload a strategy's package: the strategy, and what it imported locally."""
     package = package_of(module_name)
     if not package.startswith(PREFIX):
         return
@@ -154,7 +144,7 @@ def forget(module_name: str) -> None:
 
 
 IMPORT_SECONDS: Final = 30.0
-"""Enough for a heavy library on a slow disk; a file that waits forever is stopped."""
+"""Enough for a heavy library on a slow disk."""
 
 
 def import_source(
@@ -162,13 +152,13 @@ def import_source(
 ) -> ModuleType | Problem:
     """Execute a parsed file as a module.
 
-    A file that fails leaves nothing behind, and only Ctrl-C gets through. What is
+    A file that fails leaves nothing behind, and only Ctrl-C is raised. What is
     executed is the text that was parsed, so no bytecode is written beside the file,
     and a file that is being saved cannot come out half old, half new.
     """
     module = new_module(source)
     try:
-        watchdog.call(limit, execute, module)
+        watchdog.call(limit, _SourceLoader(source).exec_module, module)
     except KeyboardInterrupt:
         forget(module.__name__)
         raise
@@ -179,39 +169,41 @@ def import_source(
 
 
 def explain_import(source: Source, error: BaseException, package: str = "") -> Problem:
-    """Say what stopped an import, at the author's own last line.
+    """Return what stopped an import, at the author's own last line.
 
     Args:
         source: the strategy's file.
         error: what was raised.
-        package: the synthetic name that the author must not be bothered with.
+        package: the synthetic name, which the author must not see.
     """
     if isinstance(error, LocalImportError):
         return replace(error.problem, strategy_file=source.path)
-    blamed, line = _blame(source, error)
+    raised_in, line = _last_line(source, error)
     if isinstance(error, ImportError):
-        problem = _missing(blamed, error, line, package)
+        problem = _missing(raised_in, error, line, package)
     else:
-        problem = blamed.problem(*_words(error), line)
-    return problem if blamed is source else replace(problem, strategy_file=source.path)
+        problem = raised_in.problem(*_describe(error), line)
+    return (
+        problem if raised_in is source else replace(problem, strategy_file=source.path)
+    )
 
 
-def _words(error: BaseException) -> tuple[str, str, str]:
-    """Give the code, the message and the fix."""
+def _describe(error: BaseException) -> tuple[str, str, str]:
+    """Return the code, the message and the fix."""
     match error:
         case watchdog.BlockedError():
             message = f"importing it took longer than {IMPORT_SECONDS:g} s"
             fix = "move the work from the top of the file into run"
             return "E103", message, fix
         case ParamError():
-            fix = "give the param a default that fits its own limits"
+            fix = "give the param a default within its own limits"
             return "E108", str(error), fix
         case NeedsError():
             fix = "correct the needs; docs/reference/strategy-api.md lists its fields"
             return "E110", str(error), fix
         case _:
             fix = "correct the line shown; a strategy file should only define things"
-            return "E103", f"it raised {describe(error)}", fix
+            return "E103", f"the file raised {describe(error)}", fix
 
 
 def _missing(
@@ -226,11 +218,11 @@ def _missing(
     top = name.partition(".")[0]
     beside = source.path.parent / top
     if beside.with_suffix(".py").is_file() or beside.is_dir():
-        fix = f"write `from . import {top}`: a dot reaches the files beside this one"
+        fix = f"write `from . import {top}`: the dot stands for the folder of this file"
     else:
         fix = (
-            f"install the package that has {top!r} where journeyman is installed, "
-            "or take the file away"
+            f"install the package that provides {top!r} where journeyman is installed, "
+            "or remove the file"
         )
     return source.problem("E102", f"no module {name!r}", fix, line)
 
@@ -238,10 +230,10 @@ def _missing(
 def _missing_beside(
     source: Source, error: ImportError, line: int | None, package: str
 ) -> Problem:
-    """Tell of a relative import in the author's words, not by our synthetic name."""
+    """Describe a relative import without the synthetic name of its package."""
     if isinstance(error, ModuleNotFoundError):
         wanted = (error.name or "").removeprefix(package).lstrip(".")
-        message = f"there is no {wanted.replace('.', '/')}.py beside it"
+        message = f"there is no {wanted.replace('.', '/')}.py beside this file"
     else:
         message = str(error).replace(f"{package}.", "").replace(package, "this folder")
         message = message.partition(" (")[0]
@@ -249,8 +241,8 @@ def _missing_beside(
     return source.problem("E102", message, fix, line)
 
 
-def _blame(source: Source, error: BaseException) -> tuple[Source, int | None]:
-    """Find the author's last line: in the file itself, or in one beside it."""
+def _last_line(source: Source, error: BaseException) -> tuple[Source, int | None]:
+    """Return the author's last line: in the file itself, or in one beside it."""
     path = source.path
     home = path.parent.parent if path.name == INIT else path.parent
     frames = traceback.extract_tb(error.__traceback__)

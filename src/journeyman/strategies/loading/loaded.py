@@ -1,4 +1,4 @@
-"""A strategy that was loaded and found fit to run."""
+"""A strategy that was loaded and validated."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from journeyman.strategies.api import Needs, RunnerName, Strategy
+from journeyman.domain.tasks import Task
+from journeyman.strategies.api import Context, Needs, RunnerName, Strategy
 
 HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
     "on_start": ("ctx",),
@@ -16,15 +17,15 @@ HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
     "post": ("ctx",),
     "status": (),
 }
-"""Each hook, and the arguments that it may name."""
+"""Each hook, and the arguments that it may take."""
 
 NEVER_CALLED: Final[Mapping[str, str]] = {
-    "review": "the contract shows no way to see the result of a task that we posted",
+    "review": "the contract has no way to see the result of a posted task",
 }
-"""Names that look like hooks, and why there is no such hook."""
+"""Names that look like hooks, and why they are not."""
 
-AT_ONCE: Final = frozenset({"status"})
-"""Hooks that must answer without awaiting anything."""
+SYNC_ONLY: Final = frozenset({"status"})
+"""Hooks that must not be `async`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,14 @@ class Hook:
 
     name: str
     arguments: tuple[str, ...]
-    """Those that it names."""
+    """Those that it takes."""
     is_async: bool
-    """True: calling it gives an awaitable; False: it is plain, and may block."""
+    """True: calling it returns an awaitable; False: it is plain, and may block."""
     method: Callable[..., Any] = field(repr=False)
     """Bound to its strategy."""
 
     def bind(self, **given: object) -> Callable[[], Any]:
-        """Give a call of it with those of the arguments that it names.
-
-        A plain `post` may be a generator: its work is done while it is iterated.
-        """
+        """Return a call of it with those of the arguments that it takes."""
         return partial(self.method, **{name: given[name] for name in self.arguments})
 
 
@@ -51,7 +49,7 @@ def hooks_of(
     instance: Strategy,
     arguments_of: Callable[[type[Strategy], str], tuple[str, ...] | None],
 ) -> dict[str, Hook]:
-    """Give the hooks that a validated strategy has, by name."""
+    """Return the hooks that a validated strategy has, by name."""
     found = {}
     for name in HOOKS:
         method = getattr(instance, name, None)
@@ -64,7 +62,7 @@ def hooks_of(
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, weakref_slot=True)
 class LoadedStrategy:
-    """One strategy of one generation: the same file loaded again is another one."""
+    """One strategy of one generation: the same file loaded again is another object."""
 
     name: str
     class_name: str
@@ -81,19 +79,35 @@ class LoadedStrategy:
     needs: Needs = field(default_factory=Needs)
     instance: Strategy
     run: Any = field(repr=False)
-    """Its bound run method; called with the arguments that it names."""
+    """Its bound run method, to be called with `run_arguments`."""
     run_arguments: tuple[str, ...] = ("task", "ctx")
     params: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    """Its settings with the values in force."""
+    """Its settings, each with its current value."""
     file: Path | None = None
     """The file that was loaded, where it is not `path`: a folder's `__init__.py`."""
     module: str = ""
     """The name of its module in this process."""
     sources: tuple[Path, ...] = ()
-    """Every local file of it: its own, and those beside it that it imported."""
+    """All of its local files: its own, and those beside it that it imported."""
     fingerprint: str = ""
-    """Of the text of all these files as it was executed."""
+    """A hash of the text of `sources` as it was executed."""
     hooks: Mapping[str, Hook] = field(default_factory=dict, repr=False)
-    """The optional methods that it has, by name: `loaded.hooks.get("on_start")`."""
+    """The hooks that it has, by name: `loaded.hooks.get("on_start")`."""
     distribution: str = ""
-    """The installed package that brings it, such as "journeyman-seo 2.1.0"."""
+    """The installed package that it comes from, such as "journeyman-seo 2.1.0"."""
+
+    def arguments(self, task: Task, context: Context) -> dict[str, Any]:
+        """Return the arguments that `run` takes, by name."""
+        fields = task.input if isinstance(task.input, dict) else {}
+        given = {**fields, "task": task, "ctx": context}
+        return {name: given[name] for name in self.run_arguments}
+
+    @property
+    def place_of_run(self) -> str:
+        """Such as "strategies/x.py:12 in run"."""
+        return f"{short_path(self.path)}:{self.line} in run"
+
+
+def short_path(path: Path) -> str:
+    """Return the folder and the file: enough to find it, and equal on any machine."""
+    return "/".join(path.parts[-2:])

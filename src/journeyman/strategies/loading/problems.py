@@ -1,6 +1,8 @@
 """What can be wrong with a strategy file: stable codes, and how a problem is shown."""
 
+import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -28,6 +30,12 @@ CODES: Final = {
 """Every code and its meaning; a code never changes its meaning."""
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean ...?" for the known name most like this one, or nothing."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
     """One reason why a file, or one strategy in it, was not loaded."""
@@ -39,31 +47,31 @@ class Problem:
     fix: str
     """What to do next."""
     line: int | None = None
-    """From 1; None where no line is to blame."""
+    """From 1; None where the problem is in no one line."""
     source_line: str = ""
     column: int | None = None
-    """From 1; where the caret points to, when known."""
+    """From 1; where the caret points, when known."""
     strategy_file: Path | None = None
-    """The strategy that cannot be loaded for it, where `path` is a file beside it."""
+    """The strategy that is not loaded because of it, where `path` is another file."""
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"problem code {self.code!r} is not declared in CODES")
 
     @property
-    def culprit(self) -> Path:
-        """Give the file of the strategy that is not loaded for it."""
+    def affected_file(self) -> Path:
+        """The file of the strategy that is not loaded because of it."""
         return self.strategy_file or self.path
 
     @property
     def where(self) -> str:
-        """Give `file:line`, as editors understand it."""
+        """`file:line`, as editors understand it."""
         return str(self.path) if self.line is None else f"{self.path}:{self.line}"
 
     def __str__(self) -> str:
         lines = [f"{self.code} {self.where}: {self.message}"]
         if self.strategy_file is not None:
-            lines.append(f"    for this, {self.strategy_file} is not loaded")
+            lines.append(f"    because of this, {self.strategy_file} is not loaded")
         if self.line is not None and self.source_line.strip():
             gutter = f"    {self.line} | "
             lines.append(gutter + self.source_line)
@@ -74,7 +82,7 @@ class Problem:
     def _caret(self) -> str:
         line = self.source_line
         column = self.column or len(line) - len(line.lstrip()) + 1
-        # A tab stays a tab under a tab, so that the caret stands where the eye is.
+        # A tab is repeated, so that the caret lines up with the text above it.
         before = ("\t" if char == "\t" else " " for char in line[: column - 1])
         return "".join(before) + "^"
 
@@ -98,33 +106,24 @@ class Explanation:
     text: str
     """Markdown: why, then what is wrong and what is right."""
 
-    @property
-    def wrong(self) -> str:
-        """Give the example that provokes the problem."""
-        return self._block("Wrong")
-
-    @property
-    def right(self) -> str:
-        """Give the same example without the problem."""
-        return self._block("Right")
-
-    def _block(self, heading: str) -> str:
+    def example(self, heading: str) -> str:
+        """Return the code under the heading "Wrong" or "Right"."""
         pattern = BLOCK.format(heading)
         found = re.search(pattern, self.text, re.MULTILINE | re.DOTALL)
         return found[1] if found else ""
 
 
 def explain(code: str) -> Explanation | None:
-    """Give the explanation of a code, in capital letters or small; None: no code."""
+    """Return the explanation of a code, in any case of letters; None: no such code."""
     wanted = code.strip().upper()
     if wanted not in CODES:
         return None
-    place = resources.files("journeyman.strategies") / FOLDER / f"{wanted}.md"
-    return Explanation(wanted, CODES[wanted], place.read_text("utf-8").strip())
+    file = resources.files("journeyman.strategies") / FOLDER / f"{wanted}.md"
+    return Explanation(wanted, CODES[wanted], file.read_text("utf-8").strip())
 
 
 def render_page() -> str:
-    """Give the reference page: all explanations, in the order of their codes."""
+    """Return the reference page: all explanations, in the order of their codes."""
     parts = [f"# {TITLE}", INTRODUCTION]
     for code in sorted(CODES):
         explanation = explain(code)

@@ -1,4 +1,4 @@
-"""The strategies that are in force: found by name, and asked for each task."""
+"""One generation of strategies: found by name, and asked about each task."""
 
 import difflib
 from collections import Counter
@@ -19,42 +19,40 @@ from journeyman.strategies.loading.loader import Loading, Params, load
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
 
-NOBODY: Final = "no strategy wants it"
-NO_ONE: Final[Mapping[str, str]] = MappingProxyType({})
 BLOCK_SECONDS: Final = 5.0
-"""A `wants` that thinks longer holds up the daemon; it is interrupted."""
+"""A `wants` that takes longer is interrupted, because it blocks the daemon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one strategy says to one task."""
+    """What one strategy answered to one task."""
 
     strategy: str
     wanted: bool
     reason: str
     offer: float | None = None
-    """What it expects to earn, in credits; None for a no."""
+    """What it expects to earn, in credits; None if it does not want the task."""
     specific: bool = True
-    """False for a no without a reason, or "not my kind of task"."""
+    """False if it gave no reason, or the task is not of its kind at all."""
     chance: float = 1.0
-    """Of being paid, 0 to 1, as it says."""
+    """The likelihood of being paid, 0 to 1, by its own estimate."""
     cost: float = 0.0
-    """In credits, as it says."""
+    """In credits, by its own estimate."""
     failed: bool = False
-    """A no, since `wants` raised, took too long, or gave no verdict."""
+    """`wants` raised, took too long, or returned something invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who gets a task, why, and what each of them said."""
+    """Which strategy gets a task, why, and what each of them answered."""
 
     strategy: LoadedStrategy | None
     reason: str
     verdicts: tuple[Verdict, ...]
     chance: float = 1.0
-    """Of being paid, 0 to 1, as the strategy says."""
+    """The likelihood of being paid, 0 to 1, by the strategy's estimate."""
     cost: float = 0.0
-    """In credits, as the strategy says."""
+    """In credits, by the strategy's estimate."""
 
 
 class Registry:
@@ -67,23 +65,23 @@ class Registry:
         *,
         block_limit: float | None = BLOCK_SECONDS,
     ) -> None:
-        """Hold them; `block_limit` (seconds) None lets `wants` think forever."""
+        """Interrupt `wants` after `block_limit` seconds; None: never."""
         self.strategies = tuple(strategies)
         self.problems = tuple(problems)
         self._block_limit = block_limit
         self._chosen: Counter[str] = Counter()
-        # Why a strategy is not asked any more: each time would hold the daemon up.
         self._blocked: dict[str, str] = {}
+        """Why a strategy is not asked any more: it would block the daemon each time."""
 
     def of(self, strategies: Iterable[LoadedStrategy]) -> Self:
-        """Give a registry of others that knows what this one has learned of them."""
+        """Return a registry of others that keeps what this one has learned."""
         other = type(self)(strategies, self.problems, block_limit=self._block_limit)
         other._chosen = self._chosen.copy()
         other._blocked = self._blocked.copy()
         return other
 
     def find(self, wanted: str) -> LoadedStrategy:
-        """Find one by its name, class or function name, file name or path.
+        """Return one by its name, class or function name, file name or path.
 
         Raises:
             ConfigurationError: there is none, or its file has a problem.
@@ -98,15 +96,17 @@ class Registry:
                 raise ConfigurationError(message, "Give one of these names.")
         raise self._not_found(wanted)
 
-    def choose(self, task: Task, kept_out: Mapping[str, str] = NO_ONE) -> Choice:
+    def choose(
+        self, task: Task, excluded: Mapping[str, str] = MappingProxyType({})
+    ) -> Choice:
         """Ask every strategy; the best offer wins, equal ones take turns.
 
-        Turns go to whoever was chosen least often, so a file that was just dropped
-        in gets work at once. `kept_out` says, by name, why a strategy gets nothing
-        now; it is asked all the same, so that the reason is told where it matters.
+        Turns go to whoever was chosen least often, so a new strategy gets
+        work at once. `excluded` holds, by name, why a strategy gets no work now; it is
+        asked all the same, so that the reason is shown for tasks that it wants.
         """
         asked = [
-            (each, _kept_out(verdict, kept_out.get(each.name, "")))
+            (each, _exclude(verdict, excluded.get(each.name, "")))
             for each, verdict in self._ask_all(task)
         ]
         verdicts = tuple(verdict for _, verdict in asked)
@@ -131,10 +131,10 @@ class Registry:
         )
 
     def _ask_all(self, task: Task) -> list[tuple[LoadedStrategy, Verdict]]:
-        """Ask under one alarm for all, since an alarm costs more than most answers.
+        """Ask all under one alarm, since an alarm costs more than most answers.
 
-        Only when it rings is each asked under an alarm of its own, to find out whose
-        fault it was.
+        Only when it goes off is each asked under an alarm of its own, to find out
+        which one blocked.
         """
 
         def ask(limit: float | None) -> list[tuple[LoadedStrategy, Verdict]]:
@@ -159,12 +159,12 @@ class Registry:
                 raise
             reason = f"wants took longer than {limit:g} s; it is not asked again"
             self._blocked[loaded.name] = reason
-        except BaseException as error:  # noqa: BLE001 - any failure of a plugin is "no"
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
             reason = f"wants raised {describe(error)}"
         return Verdict(loaded.name, wanted=False, reason=reason, failed=True)
 
     def matching(self, wanted: str) -> Loading:
-        """Give what a name stands for: strategies, or the problems of its file.
+        """Return what a name stands for: strategies, or the problems of its file.
 
         Raises:
             ConfigurationError: it stands for nothing here, or for several strategies.
@@ -179,7 +179,7 @@ class Registry:
             listing = "\n".join(map(str, broken))
             return ConfigurationError(f"strategy {wanted!r} did not load:\n{listing}")
         known = sorted(loaded.name for loaded in self.strategies)
-        near = difflib.get_close_matches(_stem(wanted), known, n=1)
+        near = difflib.get_close_matches(strategy_stem(Path(wanted)), known, n=1)
         fix = (
             f"Did you mean {near[0]!r} ({self.find(near[0]).path})?"
             if near
@@ -188,7 +188,7 @@ class Registry:
         return ConfigurationError(f"E115 there is no strategy {wanted!r}", fix)
 
     def forget(self) -> None:
-        """Drop the modules of this generation; call it after its last task ended."""
+        """Unload the modules of this generation; call it after its last task ended."""
         for loaded in self.strategies:
             forget(loaded.module)
 
@@ -196,10 +196,7 @@ class Registry:
 def load_registry(
     directory: Path, params: Params | None = None, installed: Sequence[str] = ()
 ) -> Registry:
-    """Load a folder, and the installed strategies of these names.
-
-    `params` are the settings by strategy, then by parameter.
-    """
+    """Load a folder, and the installed strategies of these names."""
     loading = load(directory, params, installed)
     return Registry(loading.strategies, loading.problems)
 
@@ -215,16 +212,12 @@ def _file_names(loaded: LoadedStrategy) -> set[str]:
     return {stem, named.name, str(named), f"./{named}", str(named.resolve())}
 
 
-def _stem(wanted: str) -> str:
-    return strategy_stem(Path(wanted))
-
-
 def _concerns(problem: Problem, wanted: str) -> bool:
-    return strategy_stem(problem.culprit) == _stem(wanted)
+    return strategy_stem(problem.affected_file) == strategy_stem(Path(wanted))
 
 
-def _kept_out(verdict: Verdict, why: str) -> Verdict:
-    """Make a no of a yes, where something keeps the strategy from working."""
+def _exclude(verdict: Verdict, why: str) -> Verdict:
+    """Return a refusal in place of a yes, where the strategy gets no work now."""
     if not why or not verdict.wanted:
         return verdict
     reason = f"{verdict.strategy} wants it, but {why}"
@@ -252,21 +245,14 @@ def _offer(name: str, score: Score, reward: int) -> Verdict:
     sums = f"{score.value:g} x reward {reward} - cost {score.cost:g} = {offer:g}"
     if offer < 0:
         return Verdict(name, wanted=False, reason=f"would lose: {sums}")
-    return Verdict(
-        name,
-        wanted=True,
-        reason=sums,
-        offer=offer,
-        chance=score.value,
-        cost=score.cost,
-    )
+    return Verdict(name, True, sums, offer, chance=score.value, cost=score.cost)
 
 
 def _why_nobody(verdicts: tuple[Verdict, ...]) -> str:
-    """Give the one reason that tells something, where there is just one."""
+    """Return the one reason that is specific, where there is just one."""
     if not verdicts:
         return "no strategy is loaded"
     told = {verdict.reason for verdict in verdicts if verdict.specific}
     if not told and len(verdicts) == 1:
         told = {verdicts[0].reason}
-    return told.pop() if len(told) == 1 else NOBODY
+    return told.pop() if len(told) == 1 else "no strategy wants it"

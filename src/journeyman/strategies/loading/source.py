@@ -9,13 +9,13 @@ from journeyman.strategies.api import API_VERSION
 from journeyman.strategies.loading.problems import Problem
 
 MAX_BYTES: Final = 1_000_000
-"""A larger file is no plugin; parsing it would hold the daemon up."""
+"""Parsing a larger file would block the daemon."""
 
 DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def strategy_stem(path: Path) -> str:
-    """Give the name that a file stands for: a folder's `__init__.py` is the folder."""
+    """Return the name of a strategy file: for `__init__.py`, that of its folder."""
     return path.parent.name if path.name == "__init__.py" else path.stem
 
 
@@ -28,21 +28,21 @@ class Source:
     tree: ast.Module
 
     def line_of(self, name: str) -> int | None:
-        """Find where a top-level class or function is defined."""
+        """Return the line in which a top-level class or function is defined."""
         for node in self.tree.body:
             if isinstance(node, DEFINITIONS) and node.name == name:
                 return node.lineno
         return None
 
     def text_at(self, line: int | None) -> str:
-        """Give one line of the text, or nothing when there is no such line."""
+        """Return one line of the text; empty when there is no such line."""
         lines = self.text.splitlines()
         return lines[line - 1] if line and line <= len(lines) else ""
 
     def problem(
         self, code: str, message: str, fix: str, line: int | None = None
     ) -> Problem:
-        """Make a problem that points at a line of this file."""
+        """Return a problem that points at a line of this file."""
         return Problem(
             code=code,
             path=self.path,
@@ -54,29 +54,29 @@ class Source:
 
 
 def read(path: Path) -> Source | Problem:
-    """Read and parse a strategy; what can be refused without running it is refused."""
+    """Read and parse a strategy, and refuse what need not be executed to be refused."""
     source = parse(path)
     return source if isinstance(source, Problem) else _refusal(source) or source
 
 
 def parse(path: Path) -> Source | Problem:
-    """Read and parse any file of Python."""
+    """Read and parse any Python file."""
     try:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        fix = "make it readable for the user that runs journeyman, or take it away"
+        fix = "make it readable for the user that runs journeyman, or remove it"
         return Problem(code="E114", path=path, message=reason, fix=fix)
     if len(data) > MAX_BYTES:
-        message = f"{len(data)} bytes are too many for a strategy"
-        fix = f"keep it under {MAX_BYTES} bytes; put data into a file of its own"
+        message = f"the file is too large for a strategy: {len(data)} bytes"
+        fix = f"keep it under {MAX_BYTES} bytes; move data into a file of its own"
         return Problem(code="E114", path=path, message=message, fix=fix)
     return _parse(path, data)
 
 
 def _parse(path: Path, data: bytes) -> Source | Problem:
     try:
-        # From bytes, so that a declared encoding and a byte-order mark are heeded.
+        # From bytes, so that a declared encoding and a byte-order mark are respected.
         tree = ast.parse(data, str(path))
         text = data.decode("utf-8-sig")
     except SyntaxError as error:
@@ -97,32 +97,32 @@ def _parse(path: Path, data: bytes) -> Source | Problem:
 
 
 def _refusal(source: Source) -> Problem | None:
-    """Refuse what need not be executed to be known wrong."""
-    if not concerns_us(source):
+    """Return the problem of a file that need not be executed to be refused."""
+    if not imports_journeyman(source):
         return source.problem(
             "E104",
-            "no strategy in this file: it does not even import journeyman",
+            "no strategy in this file: it does not import journeyman",
             "begin with `from journeyman import Strategy, Task, Context, Result`, "
-            "or start the file's name with `_` to keep it here unloaded",
+            "or rename the file to begin with `_` if it is a helper",
         )
     for line, value in _declared_versions(source.tree):
         if value != API_VERSION:
-            # Before the import, which would only fail on names that we do not have.
+            # Before the import, which would only fail on names that do not exist here.
             return source.problem(
                 "E107",
-                f"api = {value!r}, but this journeyman speaks api {API_VERSION}",
-                f"set `api = {API_VERSION}`, or install a journeyman that fits",
+                f"api = {value!r}, but this journeyman supports api {API_VERSION}",
+                f"set `api = {API_VERSION}`, or install a journeyman that supports it",
                 line,
             )
     return None
 
 
-def concerns_us(source: Source) -> bool:
-    """Tell whether a file imports journeyman at all."""
-    return any(_imports_us(node) for node in ast.walk(source.tree))
+def imports_journeyman(source: Source) -> bool:
+    """Return whether a file imports journeyman at all."""
+    return any(_names_journeyman(node) for node in ast.walk(source.tree))
 
 
-def _imports_us(node: ast.AST) -> bool:
+def _names_journeyman(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] == "journeyman"
     if isinstance(node, ast.Import):
@@ -131,7 +131,7 @@ def _imports_us(node: ast.AST) -> bool:
 
 
 def _declared_versions(tree: ast.Module) -> list[tuple[int, object]]:
-    """Find each literal `api = N` in a class, also as `api, version = N, "..."`."""
+    """Return each literal `api = N` in a class, also in `api, version = N, "..."`."""
     found: list[tuple[int, object]] = []
     for owner in tree.body:
         for node in owner.body if isinstance(owner, ast.ClassDef) else ():

@@ -1,6 +1,5 @@
-"""Is a strategy fit to run? Every problem is told at once, not only the first."""
+"""Validating a strategy: every problem is reported at once, not only the first."""
 
-import difflib
 import hashlib
 import inspect
 import math
@@ -19,76 +18,66 @@ from journeyman.strategies.api import (
     RunnerName,
     Strategy,
 )
-from journeyman.strategies.loading.candidates import StrategyCandidate
-from journeyman.strategies.loading.importing import closure
+from journeyman.strategies.loading.definitions import StrategyDefinition
+from journeyman.strategies.loading.importing import local_sources
 from journeyman.strategies.loading.loaded import (
-    AT_ONCE,
     HOOKS,
     NEVER_CALLED,
+    SYNC_ONLY,
     LoadedStrategy,
     hooks_of,
 )
-from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.problems import Problem, did_you_mean
 from journeyman.strategies.loading.source import Source
 
 
-def check_declarations(candidate: StrategyCandidate) -> Iterator[Problem]:
+def check_declarations(definition: StrategyDefinition) -> Iterator[Problem]:
     """Check `api`, `name`, `version` and the other class attributes."""
-    cls = candidate.strategy
+    cls = definition.strategy
     if type(cls.api) is not int or cls.api != API_VERSION:
-        fix = f"set `api = {API_VERSION}`, or install a journeyman that fits"
-        message = f"api = {cls.api!r}, but this journeyman speaks api {API_VERSION}"
-        yield candidate.problem("E107", message, fix)
-    for attribute, is_fine, fix in _rules(candidate):
-        if not is_fine:
-            message = f"{attribute} = {getattr(cls, attribute)!r} makes no sense"
-            yield candidate.problem("E110", message, fix)
+        fix = f"set `api = {API_VERSION}`, or install a journeyman that supports it"
+        message = f"api = {cls.api!r}, but this journeyman supports api {API_VERSION}"
+        yield definition.problem("E107", message, fix)
+    for attribute, is_valid, fix in _rules(definition):
+        if not is_valid:
+            message = f"{attribute} = {getattr(cls, attribute)!r} is not valid"
+            yield definition.problem("E110", message, fix)
 
 
-def _rules(candidate: StrategyCandidate) -> Iterator[tuple[str, bool, str]]:
-    """Give each declaration's name, whether it is fine, and what to write instead."""
-    cls = candidate.strategy
-    is_name = bool(re.fullmatch(r"[a-z][a-z0-9_]{0,63}", candidate.name))
+def _rules(definition: StrategyDefinition) -> Iterator[tuple[str, bool, str]]:
+    """Yield each attribute's name, whether it is valid, and what to write instead."""
+    cls = definition.strategy
+    is_name = bool(re.fullmatch(r"[a-z][a-z0-9_]{0,63}", definition.name))
     yield "name", is_name, "use lower-case letters, digits and `_`, such as word_count"
     yield "version", isinstance(cls.version, str), 'write a string, such as "1.0.0"'
     fix = 'write "loop", "thread" or "process", or leave it out'
     yield "runner", cls.runner in (None, *get_args(RunnerName)), fix
-    yield "timeout", _is_seconds(cls.timeout), "write a number of seconds above 0"
+    seconds: object = cls.timeout
+    is_time = seconds is None or (
+        isinstance(seconds, int | float) and 0 < seconds < math.inf
+    )
+    yield "timeout", is_time, "write a number of seconds above 0"
     yield "needs", isinstance(cls.needs, Needs), 'write Needs(hosts={"..."}, ...)'
-    yield "examples", _are_examples(cls.examples), "write a list of Example(...)"
+    are_examples = isinstance(cls.examples, list | tuple) and all(
+        isinstance(item, Example) for item in cls.examples
+    )
+    yield "examples", are_examples, "write a list of Example(...)"
     for attribute in ("kinds", "tags"):
         value = getattr(cls, attribute)
+        # A plain string is a collection of strings too: the most common mistake.
+        are_words = isinstance(value, set | frozenset | list | tuple) and all(
+            isinstance(item, str) for item in value
+        )
         fix = f'write a set of strings, such as {attribute} = {{"echo"}}'
-        yield attribute, _are_words(value), fix
+        yield attribute, are_words, fix
+    are_inputs = isinstance(cls.inputs, dict) and all(
+        isinstance(name, str) and isinstance(kind, type)
+        for name, kind in cls.inputs.items()
+    )
     fix = 'write names and types, such as inputs = {"text": str}'
-    yield "inputs", _are_inputs(cls.inputs), fix
+    yield "inputs", are_inputs, fix
     is_reward = isinstance(cls.min_reward, int)
     yield "min_reward", is_reward, "write a whole number of credits"
-
-
-def _is_seconds(value: object) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int | float) and 0 < value < math.inf
-
-
-def _are_examples(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(item, Example) for item in value
-    )
-
-
-def _are_inputs(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(name, str) and isinstance(kind, type) for name, kind in value.items()
-    )
-
-
-def _are_words(value: object) -> bool:
-    # A plain string is a collection of letters: the commonest slip of all.
-    return isinstance(value, set | frozenset | list | tuple) and all(
-        isinstance(item, str) for item in value
-    )
 
 
 ORDINARY: Final = (
@@ -97,92 +86,91 @@ ORDINARY: Final = (
 )
 
 
-def check_methods(candidate: StrategyCandidate) -> Iterator[Problem]:
-    """Check `run`, `wants`, and that nothing else waits to be called."""
-    cls = candidate.strategy
+def check_methods(definition: StrategyDefinition) -> Iterator[Problem]:
+    """Check `run`, `wants` and the hooks, and that no method looks like a hook."""
+    cls = definition.strategy
     run = getattr(cls, "run", None)
     if not callable(run):
-        fix = "add `async def run(self, task, ctx)`, or a plain `def`"
-        yield candidate.problem("E105", f"{cls.__name__} has no run method", fix)
+        fix = "add `async def run(self, task, ctx)`, or `def run(self, task, ctx)`"
+        yield definition.problem("E105", f"{cls.__name__} has no run method", fix)
     else:
-        yield from _signature(candidate, "run")
-        yield from _form(candidate, run)
-    yield from _signature(candidate, "wants")
+        yield from _signature(definition, "run")
+        yield from _form(definition, run)
+    yield from _signature(definition, "wants")
     if inspect.iscoroutinefunction(cls.wants):
         fix = "write `def wants(self, task)`; it is asked for every task in a listing"
-        yield candidate.problem("E106", "wants must not be async", fix)
-    yield from _silence(candidate)
+        yield definition.problem("E106", "wants must not be async", fix)
+    if not (
+        cls.wants is not Strategy.wants
+        or cls.kinds
+        or cls.tags
+        or cls.inputs
+        or cls.min_reward
+    ):
+        message = "it does not declare which tasks it wants"
+        fix = 'add `kinds = {"..."}` or `tags = {"..."}`, or a method wants(self, task)'
+        yield definition.problem("E112", message, fix)
     for hook in HOOKS:
         if hasattr(cls, hook):
-            yield from _hook(candidate, hook)
-    yield from _strangers(candidate)
+            yield from _hook(definition, hook)
+    yield from _unknown_hooks(definition)
 
 
-def _hook(candidate: StrategyCandidate, hook: str) -> Iterator[Problem]:
+def _hook(definition: StrategyDefinition, hook: str) -> Iterator[Problem]:
     """Check one hook: its arguments, and that its form can be called."""
-    yield from _signature(candidate, hook)
-    method = getattr(candidate.strategy, hook)
+    yield from _signature(definition, hook)
+    method = getattr(definition.strategy, hook)
     if inspect.isasyncgenfunction(method) or (
         inspect.isgeneratorfunction(method) and hook != "post"
     ):
-        fix = "return the value in place of `yield`"
-        yield candidate.problem("E106", f"{hook} must not be a generator", fix)
-    if hook in AT_ONCE and inspect.iscoroutinefunction(method):
-        fix = f"write `def {hook}(self)`; remember in on_outcome what it should tell"
-        yield candidate.problem("E106", f"{hook} must not be async", fix)
+        fix = "return the value instead of yielding it"
+        yield definition.problem("E106", f"{hook} must not be a generator", fix)
+    if hook in SYNC_ONLY and inspect.iscoroutinefunction(method):
+        fix = f"write `def {hook}(self)`; store what it returns in on_outcome"
+        yield definition.problem("E106", f"{hook} must not be async", fix)
 
 
-def _strangers(candidate: StrategyCandidate) -> Iterator[Problem]:
-    """Refuse what looks like a hook and would silently never be called."""
-    cls = candidate.strategy
+def _unknown_hooks(definition: StrategyDefinition) -> Iterator[Problem]:
+    """Refuse a method that looks like a hook and would silently never be called."""
+    cls = definition.strategy
     for name in sorted(dir(cls)):
         if name in NEVER_CALLED:
             message = f"{name} is never called: {NEVER_CALLED[name]}"
         elif name.startswith("on_") and name not in HOOKS:
-            message = f"{name} would never be called by this version"
+            message = f"{name} is not a hook, and is never called"
         else:
             continue
-        near = difflib.get_close_matches(name, HOOKS, n=1)
-        hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
-        fix = f"{hint}remove it, or name it _{name} if you call it yourself"
-        yield candidate.problem("E113", message, fix)
+        hint = did_you_mean(name, HOOKS)
+        otherwise = f"remove it, or name it _{name} if you call it yourself"
+        fix = f"{hint} Otherwise {otherwise}" if hint else otherwise
+        yield definition.problem("E113", message, fix)
 
 
-def _silence(candidate: StrategyCandidate) -> Iterator[Problem]:
-    """Refuse a strategy that would claim everything merely because it says nothing."""
-    cls = candidate.strategy
-    says = cls.wants is not Strategy.wants
-    if not (says or cls.kinds or cls.tags or cls.inputs or cls.min_reward):
-        message = "it never says which tasks it wants"
-        fix = 'add `kinds = {"..."}` or `tags = {"..."}`, or a method wants(self, task)'
-        yield candidate.problem("E112", message, fix)
-
-
-def _form(candidate: StrategyCandidate, run: Callable[..., Any]) -> Iterator[Problem]:
-    """Refuse a run that is a generator, or asynchronous in a thread."""
+def _form(definition: StrategyDefinition, run: Callable[..., Any]) -> Iterator[Problem]:
+    """Refuse a run that is a generator, or `async` in a thread."""
     if inspect.isgeneratorfunction(run) or inspect.isasyncgenfunction(run):
-        fix = "return one Result in place of `yield`"
-        yield candidate.problem("E106", "run must not be a generator", fix)
-    if candidate.strategy.runner == "thread" and inspect.iscoroutinefunction(run):
-        fix = 'write a plain `def run`, or take `runner = "thread"` away'
-        yield candidate.problem("E110", "an async run cannot run in a thread", fix)
+        fix = "return one Result instead of yielding it"
+        yield definition.problem("E106", "run must not be a generator", fix)
+    if definition.strategy.runner == "thread" and inspect.iscoroutinefunction(run):
+        fix = 'write a plain `def run`, or remove `runner = "thread"`'
+        yield definition.problem("E110", "an async run cannot run in a thread", fix)
 
 
-def _signature(candidate: StrategyCandidate, method: str) -> Iterator[Problem]:
-    allowed = _allowed(candidate.strategy, method)
-    names = arguments_of(candidate.strategy, method)
+def _signature(definition: StrategyDefinition, method: str) -> Iterator[Problem]:
+    allowed = _allowed(definition.strategy, method)
+    names = arguments_of(definition.strategy, method)
     given = ", ".join(("self", *allowed))
     fix = f"write `def {method}({given})`; leave out what you do not need"
     if names is None:
         message = f"{method} must be a method with ordinary arguments"
-        yield candidate.problem("E106", message, fix)
+        yield definition.problem("E106", message, fix)
     elif unknown := [name for name in names if name not in allowed]:
-        message = f"{method} takes {unknown[0]!r}, which it is never given"
-        yield candidate.problem("E106", message, fix)
+        message = f"{method} takes {unknown[0]!r}, which is never passed to it"
+        yield definition.problem("E106", message, fix)
 
 
 def arguments_of(cls: type[Strategy], method: str) -> tuple[str, ...] | None:
-    """Name the arguments to be given; None when the signature cannot be served."""
+    """Return the arguments to pass; None when the signature cannot be satisfied."""
     try:
         parameters = list(inspect.signature(getattr(cls, method)).parameters.values())
     except (TypeError, ValueError):
@@ -202,7 +190,7 @@ def arguments_of(cls: type[Strategy], method: str) -> tuple[str, ...] | None:
 
 
 def _allowed(cls: type[Strategy], method: str) -> tuple[str, ...]:
-    """Name the arguments that a method may ask for."""
+    """Return the arguments that a method may take."""
     if method == "run":
         return ("task", "ctx", *cls.inputs)
     return HOOKS.get(method, ("task",))
@@ -212,57 +200,56 @@ CREATE_SECONDS: Final = 30.0
 
 
 def validate(
-    candidate: StrategyCandidate, settings: Mapping[str, object]
+    definition: StrategyDefinition, settings: Mapping[str, object]
 ) -> LoadedStrategy | list[Problem]:
-    """Look at one strategy, create it, and set its parameters.
+    """Check one strategy, create it, and set its parameters.
 
     Args:
-        candidate: what the file defines.
+        definition: what the file defines.
         settings: parameters from the configuration, by name.
     """
-    problems = [*check_declarations(candidate), *check_methods(candidate)]
+    problems = [*check_declarations(definition), *check_methods(definition)]
     if problems:
         return problems
-    instance = _create(candidate)
+    instance = _create(definition)
     if isinstance(instance, Problem):
         return [instance]
-    if problems := list(_apply(candidate, instance, settings)):
+    if problems := list(_apply(definition, instance, settings)):
         return problems
-    return _loaded(candidate, instance)
+    return _loaded(definition, instance)
 
 
-def _create(candidate: StrategyCandidate) -> Strategy | Problem:
+def _create(definition: StrategyDefinition) -> Strategy | Problem:
     try:
-        return watchdog.call(CREATE_SECONDS, candidate.strategy)
+        return watchdog.call(CREATE_SECONDS, definition.strategy)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-        fix = "make __init__ work without arguments; settings come by param(...)"
+        fix = "make __init__ work without arguments; declare settings with param(...)"
         message = f"creating it raised {describe(error)}"
-        return candidate.problem("E111", message, fix)
+        return definition.problem("E111", message, fix)
 
 
 def _apply(
-    candidate: StrategyCandidate, instance: Strategy, settings: Mapping[str, object]
+    definition: StrategyDefinition, instance: Strategy, settings: Mapping[str, object]
 ) -> Iterator[Problem]:
-    declared = params_of(candidate.strategy)
+    declared = params_of(definition.strategy)
     for key, value in settings.items():
         if key not in declared:
-            near = difflib.get_close_matches(key, declared, n=1)
             known = ", ".join(declared) or "none"
-            fix = f"did you mean {near[0]!r}?" if near else f"its parameters: {known}"
-            message = f"the configuration sets {key!r}, which is no parameter of it"
-            yield candidate.problem("E108", message, fix)
+            fix = did_you_mean(key, declared) or f"its parameters: {known}"
+            message = f"the configuration sets {key!r}, which is not a parameter"
+            yield definition.problem("E108", message, fix)
             continue
         try:
             setattr(instance, key, value)
         except ParamError as error:
-            fix = f"correct strategies.{candidate.name}.{key} in the configuration"
-            yield candidate.problem("E108", str(error), fix)
+            fix = f"correct strategies.{definition.name}.{key} in the configuration"
+            yield definition.problem("E108", str(error), fix)
 
 
 def params_of(cls: type[Strategy]) -> dict[str, Param]:
-    """Give the parameters that a strategy declares, its bases' first."""
+    """Return the parameters that a strategy declares, its bases' first."""
     return {
         name: value
         for base in reversed(cls.__mro__)
@@ -271,19 +258,19 @@ def params_of(cls: type[Strategy]) -> dict[str, Param]:
     }
 
 
-def _loaded(candidate: StrategyCandidate, instance: Strategy) -> LoadedStrategy:
-    cls = candidate.strategy
+def _loaded(definition: StrategyDefinition, instance: Strategy) -> LoadedStrategy:
+    cls = definition.strategy
     run = getattr(instance, "run")  # noqa: B009 - the base class does not declare it
-    sources = closure(cls.__module__) or (candidate.source,)
+    sources = local_sources(cls.__module__) or (definition.source,)
     default: RunnerName = "loop" if inspect.iscoroutinefunction(run) else "thread"
     return LoadedStrategy(
-        name=candidate.name,
+        name=definition.name,
         class_name=cls.__name__,
         version=cls.version,
         description=(inspect.cleandoc(cls.__doc__ or "").splitlines() or [""])[0],
-        path=candidate.source.path,
-        line=candidate.line,
-        file=candidate.file,
+        path=definition.source.path,
+        line=definition.line,
+        file=definition.file,
         module=cls.__module__,
         sources=tuple(source.path for source in sources),
         fingerprint=_fingerprint(sources),
@@ -295,7 +282,7 @@ def _loaded(candidate: StrategyCandidate, instance: Strategy) -> LoadedStrategy:
         run_arguments=arguments_of(cls, "run") or (),
         params={name: getattr(instance, name) for name in params_of(cls)},
         hooks=hooks_of(instance, arguments_of),
-        distribution=candidate.distribution,
+        distribution=definition.distribution,
     )
 
 

@@ -1,4 +1,4 @@
-"""One child as the daemon sees it: started, spoken to, ended with all it started."""
+"""One child as the daemon sees it: started, given tasks, ended with all it started."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +18,10 @@ import anyio
 
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.child.messages import (
+    ChildConfig,
     FrameBuffer,
     FrameError,
     Message,
-    Orders,
     pack,
 )
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -29,13 +29,13 @@ from journeyman.strategies.loading.loaded import LoadedStrategy
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Isolation:
-    """The owner's limits; a strategy's own `needs` go before where they say so."""
+    """The owner's limits; a strategy's own `needs` override them where they apply."""
 
     cpu_seconds: float = 300.0
     """Of one run, for each of its processes."""
     memory_mb: int = 512
-    """Of each process, and of all of a child's together; `needs.memory_mb` goes
-    before."""
+    """Of each process, and of all of a child's together; `needs.memory_mb` overrides
+    it."""
     file_mb: int = 256
     """The largest file that it may write."""
     open_files: int = 256
@@ -46,54 +46,52 @@ class Isolation:
     warm_children: int = 2
     """How many may wait for a task, for each strategy; one is started ahead."""
     tasks_per_child: int = 100
-    """After so many a child is replaced, so that what it leaks does not add up."""
+    """After so many a child is replaced, so that its memory leaks do not add up."""
     environment: tuple[str, ...] = ()
     """Variables that are passed on, beside the harmless ones."""
     homes: Path | None = None
     """Where children have their folders; None: the system's temporary folder."""
     private: tuple[Path, ...] = ()
-    """Folders that no child may reach."""
+    """Folders that no child may access."""
 
 
 HARMLESS: Final = ("PATH", "LANG", "LANGUAGE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What a child's environment may have; and `LC_*`."""
+"""Variables that every child gets; and `LC_*`."""
 PREFIX: Final = "child-"
-"""How the names of children's folders begin."""
+"""The first characters of the names of children's folders."""
 _SCRIPT: Final = Path(__file__).parents[1] / "child" / "__main__.py"
-_OURS: Final = "JOURNEYMAN_"
 
 
 @dataclass(frozen=True, slots=True)
-class Channels:
+class ChildPipes:
     """The daemon's ends of a child's pipes."""
 
     requests: int
     replies: int
     control: int
-    epitaph: int
+    exit_report: int
     output: int
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
-    """A child that was started; it has not said anything yet."""
+class LaunchedProcess:
+    """A child's process that was started; it has not sent anything yet."""
 
     supervisor: "subprocess.Popen[bytes]"
-    channels: Channels
-    home: Path
-    orders: Orders
+    pipes: ChildPipes
+    config: ChildConfig
 
 
 def launch(
     loaded: LoadedStrategy, isolation: Isolation, environ: Mapping[str, str]
-) -> Launched:
+) -> LaunchedProcess:
     """Start a supervisor, which starts the worker.
 
     Raises:
-        OSError: the system gives no process, folder or pipe.
+        OSError: the system has no process, folder or pipe left.
     """
     home = Path(tempfile.mkdtemp(prefix=PREFIX, dir=isolation.homes)).resolve()
-    orders = orders_for(loaded, isolation, home)
+    config = child_config(loaded, isolation, home)
     theirs, ours = _pipes()
     try:
         supervisor = subprocess.Popen(  # noqa: S603 - this interpreter, and our own file
@@ -113,13 +111,15 @@ def launch(
     finally:
         for descriptor in theirs:
             os.close(descriptor)
-    return Launched(supervisor, Channels(*ours), home, orders)
+    return LaunchedProcess(supervisor, ChildPipes(*ours), config)
 
 
-def orders_for(loaded: LoadedStrategy, isolation: Isolation, home: Path) -> Orders:
-    """Say what a child of this strategy is told."""
+def child_config(
+    loaded: LoadedStrategy, isolation: Isolation, home: Path
+) -> ChildConfig:
+    """Return the configuration of a child for this strategy."""
     needs = loaded.needs
-    return Orders(
+    return ChildConfig(
         strategy=loaded.name,
         file=str((loaded.file or loaded.path).resolve()),
         distribution=loaded.distribution,
@@ -134,213 +134,210 @@ def orders_for(loaded: LoadedStrategy, isolation: Isolation, home: Path) -> Orde
         file_mb=isolation.file_mb,
         open_files=isolation.open_files,
         processes=isolation.processes,
-        log_bytes=isolation.output_bytes,
+        output_bytes=isolation.output_bytes,
     )
 
 
 def environment_for(
     home: Path, isolation: Isolation, environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Give what is harmless, and what the owner passes on; never anything of ours."""
+    """Return the harmless variables and those of the owner's; never the daemon's."""
     wanted = {*HARMLESS, *isolation.environment}
     kept = {
         name: value
         for name, value in environ.items()
-        if (name in wanted or name.startswith("LC_")) and not name.startswith(_OURS)
+        if (name in wanted or name.startswith("LC_"))
+        and not name.startswith("JOURNEYMAN_")
     }
     return kept | {"HOME": str(home), "TMPDIR": str(home)}
 
 
 def _command(name: str, theirs: tuple[int, ...]) -> list[str]:
     descriptors = ",".join(map(str, theirs[:-1]))
-    # Isolated (-I), no bytecode written (-B), nothing held back in buffers (-u).
+    # Isolated (-I), without bytecode (-B), with unbuffered output (-u).
     python = [sys.executable, "-I", "-B", "-u", str(_SCRIPT)]
     return [*python, name, descriptors, *filter(os.path.isabs, sys.path)]
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Give their ends and ours, in the order of `Channels`."""
+    """Return the child's ends and the daemon's, in the order of `ChildPipes`."""
     requests_in, requests = os.pipe()
     replies, replies_out = os.pipe()
     control_in, control = os.pipe()
-    epitaph, epitaph_out = os.pipe()
+    exit_report, exit_report_out = os.pipe()
     output, output_out = os.pipe()
-    ours = (requests, replies, control, epitaph, output)
+    ours = (requests, replies, control, exit_report, output)
     for descriptor in ours:
         os.set_blocking(descriptor, False)
-    theirs = (requests_in, replies_out, control_in, epitaph_out, output_out)
+    theirs = (requests_in, replies_out, control_in, exit_report_out, output_out)
     return theirs, ours
 
 
-OUTPUT_PIECE: Final = 65_536
-MOST_LINES: Final = 50
+PIECE: Final = 65_536
+MAX_LINES: Final = 50
 """Of what one run printed, as lines of the log; the rest follows in one."""
 FLOOD: Final = 256
-"""So many times the limit is no chattiness any more; draining it costs CPU time."""
+"""A child that prints so many times its limit is ended: reading costs CPU time."""
 
 
-class Output:
+@dataclass(eq=False)
+class ChildOutput:
     """Reads one child's standard output and error, for as long as it lives."""
 
-    def __init__(
-        self, descriptor: int, limit: int, on_flood: Callable[[], None]
-    ) -> None:
-        """Begin to read; `limit` is in bytes for each run."""
-        self.total = 0
-        """Bytes since the run began."""
-        self.is_flood = False
-        """It printed so much in one run that its child was given up."""
-        self._kept = bytearray()
-        self._descriptor = descriptor
-        self._limit = limit
-        self._on_flood = on_flood
-        self._is_open = True
-        asyncio.get_running_loop().add_reader(descriptor, self.drain_some)
+    descriptor: int
+    limit: int
+    """In bytes for each run."""
+    on_flood: Callable[[], None]
+    total: int = field(default=0, init=False)
+    """Bytes since the run began."""
+    is_flood: bool = field(default=False, init=False)
+    """It printed so much in one run that its child is ended."""
+    _kept: bytearray = field(default_factory=bytearray, init=False)
+    _is_open: bool = field(default=True, init=False)
 
-    def begin(self) -> None:
-        """Forget what was printed; a new run begins."""
+    def __post_init__(self) -> None:
+        asyncio.get_running_loop().add_reader(self.descriptor, self.read_piece)
+
+    def clear(self) -> None:
+        """Forget what was printed, before a new run."""
         self.total = 0
         self._kept.clear()
 
-    def drain_some(self) -> bool:
-        """Read one piece; tell whether there was any."""
+    def read_piece(self) -> bool:
+        """Read one piece; return whether there was any."""
         if not self._is_open:
             return False
         try:
-            piece = os.read(self._descriptor, OUTPUT_PIECE)
+            piece = os.read(self.descriptor, PIECE)
         except BlockingIOError:
             return False
         if not piece:
             self.close()
             return False
         self.total += len(piece)
-        self._kept += piece[: self._limit - len(self._kept)]
-        if self.total > FLOOD * self._limit and not self.is_flood:
+        self._kept += piece[: self.limit - len(self._kept)]
+        if self.total > FLOOD * self.limit and not self.is_flood:
             self.is_flood = True
-            self._on_flood()
+            self.on_flood()
         return True
 
     def take(self) -> list[str]:
-        """Give the lines that were printed, up to those that still lie in the pipe."""
+        """Return the lines that were printed, with those that are still in the pipe."""
         self.drain()
         lines = self._kept.decode(errors="replace").splitlines()
-        if len(lines) > MOST_LINES:
-            lines = [*lines[: MOST_LINES - 1], "\n".join(lines[MOST_LINES - 1 :])]
-        if self.total > self._limit:
-            lines.append(f"({self.total - self._limit} bytes more were dropped)")
+        if len(lines) > MAX_LINES:
+            lines = [*lines[: MAX_LINES - 1], "\n".join(lines[MAX_LINES - 1 :])]
+        if self.total > self.limit:
+            lines.append(f"({self.total - self.limit} bytes more were dropped)")
         return lines
 
     def drain(self) -> None:
-        """Read what still lies in the pipe."""
+        """Read what is still in the pipe."""
         for _ in range(FLOOD):
-            if not self.drain_some():
+            if not self.read_piece():
                 break
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         if self._is_open:
             self._is_open = False
-            asyncio.get_running_loop().remove_reader(self._descriptor)
+            asyncio.get_running_loop().remove_reader(self.descriptor)
 
 
-PIECE: Final = 65_536
 KILL_SECONDS: Final = 5.0
 """What a supervisor may take to end everything, before it is killed itself."""
-MOST_MESSAGES: Final = 2_000
-"""In one run. A worker that keeps to the rules sends at most a thousand costs
-(`MOST_COSTS`), two hundred lines of its log (`MOST_LINES`) and its end."""
+MAX_MESSAGES: Final = 2_000
+"""In one run. A worker that keeps to the rules sends at most 1,000 costs
+(`MOST_COSTS`), 200 lines of its log (`worker.MAX_LINES`) and the outcome."""
 PLEASE_END: Final = b"T"
-MEANINGS: Final = {
+SIGNALS: Final = {
     "SIGXCPU": "it used more CPU time than isolation.cpu_seconds",
     "SIGSEGV": "it crashed in C code",
-    "SIGKILL": "by somebody, or because the machine had no memory left",
+    "SIGKILL": "by somebody, or because the machine was out of memory",
 }
 
 
 class ChildGoneError(Exception):
-    """The child ended, or does not keep to the protocol; the text says how."""
+    """The child ended, or does not keep to the protocol; the message says how."""
 
 
 class NotStartedError(Exception):
-    """The strategy does not load in its process; the text says why."""
+    """The strategy does not load in its process; the message says why."""
 
 
 class Child:
     """A supervisor and its worker."""
 
-    def __init__(self, launched: Launched, output_bytes: int) -> None:
+    def __init__(self, launched: LaunchedProcess) -> None:
         """Take over what was launched; the worker is not ready yet."""
         self.tasks_done = 0
-        self.holds: dict[str, str] = {}
-        """By what the worker is shut in."""
         self.fingerprint = ""
         """Of the files that it loaded."""
-        self.is_over = False
+        self.is_ending = False
         """It has ended, or was told to; it takes no more tasks."""
-        self._launched = launched
-        self._pipes = launched.channels
+        self._config = launched.config
+        self._pipes = launched.pipes
         self._supervisor = launched.supervisor
         self._worker = 0
         self._frames = FrameBuffer()
         self._control_is_open = True
-        self._epitaph = bytearray()
-        self._is_buried = False
-        self.output = Output(self._pipes.output, output_bytes, self._give_up)
+        self._exit_report = bytearray()
+        self._is_reaped = False
+        limit = launched.config.output_bytes
+        self.output = ChildOutput(self._pipes.output, limit, self._kill)
 
     async def become_ready(self) -> None:
-        """Hand over the orders, and wait until the strategy is loaded.
+        """Send the configuration, and wait until the strategy is loaded.
 
         Raises:
             NotStartedError: it does not load.
             ChildGoneError: the process ended.
         """
-        await self._send(pack(self._launched.orders.as_message()))
+        await self._send(pack(self._config.as_message()))
         match await self._receive():
-            case {"ready": dict(holds), "worker": int(worker), "fingerprint": str(f)}:
-                self.holds = {str(name): str(means) for name, means in holds.items()}
-                self._worker, self.fingerprint = worker, f
+            case {"ready": int(worker), "fingerprint": str(fingerprint)}:
+                self._worker, self.fingerprint = worker, fingerprint
             case {"refused": str(problems)}:
                 raise NotStartedError(problems)
             case _:
                 raise ChildGoneError("it began with an unknown message")
 
-    async def ask(
-        self, request: bytes, run: int, hear: Callable[[Message], None]
+    async def run(
+        self, request: bytes, run: int, on_report: Callable[[Message], None]
     ) -> Message:
-        """Hand over a task, and give the message that tells its end.
+        """Send a task, and return the message with its outcome.
 
         Args:
             request: a packed message with the number of the run under `run`.
             run: that number.
-            hear: called with each message before the last: the log, the progress.
+            on_report: called with each message before the last: log, progress, costs.
 
         Raises:
             ChildGoneError: the process ended, or broke the protocol.
         """
-        self.output.begin()
+        self.output.clear()
         self.tasks_done += 1
         await self._send(request)
-        for _ in range(MOST_MESSAGES):
+        for _ in range(MAX_MESSAGES):
             message = await self._receive()
             if message.get("run") != run:
                 break
-            if "ended" in message:
+            if "outcome" in message:
                 return message
-            hear(message)
-        raise ChildGoneError("it sent what nobody had asked for")
+            on_report(message)
+        raise ChildGoneError("it sent messages that do not belong to the run")
 
     @property
     def is_alive(self) -> bool:
-        """Its supervisor has not ended."""
-        return not self.is_over and self._supervisor.poll() is None
+        """Whether its supervisor still runs."""
+        return not self.is_ending and self._supervisor.poll() is None
 
     @property
-    def is_alone(self) -> bool:
-        """Nothing that it started is left, as far as /proc tells."""
-        if not self._worker:
-            return False
+    def has_descendants(self) -> bool:
+        """Whether something that it started may be left, as far as /proc tells."""
         own = children_of(self._supervisor.pid)
-        return own in ([self._worker], []) and not children_of(self._worker)
+        is_alone = own in ([self._worker], []) and not children_of(self._worker)
+        return not (self._worker and is_alone)
 
     async def end(self, grace: float) -> None:
         """End it and all that it started, and wait for that; once is enough.
@@ -348,58 +345,69 @@ class Child:
         Args:
             grace: seconds between asking (SIGTERM) and killing; 0: kill at once.
         """
-        self.is_over = True
+        self.is_ending = True
         if grace and self._control_is_open:
             with suppress(BrokenPipeError, BlockingIOError):
                 os.write(self._pipes.control, PLEASE_END)
             with anyio.move_on_after(grace):
-                await self._bury()
-        self._give_up()
+                await self._reap()
+        self._kill()
         with anyio.move_on_after(KILL_SECONDS):
-            await self._bury()
-        if not self._is_buried:
+            await self._reap()
+        if not self._is_reaped:
             # Only if the supervisor itself was stopped or killed by somebody else.
             with suppress(ProcessLookupError):
                 os.killpg(self._supervisor.pid, signal.SIGKILL)
-            await self._bury()
+            await self._reap()
 
-    def _give_up(self) -> None:
-        """Let go of the control pipe: the supervisor kills all, at once."""
-        self.is_over = True
+    def _kill(self) -> None:
+        """Close the control pipe: the supervisor then kills everything at once."""
+        self.is_ending = True
         if self._control_is_open:
             self._control_is_open = False
             os.close(self._pipes.control)
 
-    async def _bury(self) -> None:
-        """Wait until all are gone; then free what they held."""
-        if self._is_buried:
+    async def _reap(self) -> None:
+        """Wait until all processes are gone; then free their pipes and folder."""
+        if self._is_reaped:
             return
-        while piece := await self._read(self._pipes.epitaph):
-            self._epitaph += piece[: PIECE - len(self._epitaph)]
+        while piece := await self._read(self._pipes.exit_report):
+            self._exit_report += piece[: PIECE - len(self._exit_report)]
         self._supervisor.wait()
-        self._give_up()
+        self._kill()
         self.output.drain()
         self.output.close()
-        for name in ("requests", "replies", "epitaph", "output"):
-            os.close(getattr(self._pipes, name))
-        shutil.rmtree(self._launched.home, ignore_errors=True)
-        self._is_buried = True
+        pipes = self._pipes
+        for descriptor in (
+            pipes.requests,
+            pipes.replies,
+            pipes.exit_report,
+            pipes.output,
+        ):
+            os.close(descriptor)
+        shutil.rmtree(self._config.home, ignore_errors=True)
+        self._is_reaped = True
 
     @property
-    def last_words(self) -> str:
+    def exit_reason(self) -> str:
         """How the worker ended, after `end`."""
         if self.output.is_flood:
-            return "it was ended for printing without end"
+            return "it was ended because it printed without end"
         try:
-            told = json.loads(self._epitaph)
-            code, reason = int(told["code"]), str(told["reason"])
+            report = json.loads(self._exit_report)
+            code, reason = int(report["code"]), str(report["reason"])
         except (ValueError, KeyError, TypeError):
             return f"its supervisor ended ({self._supervisor.returncode})"
         if reason:
-            return f"it was ended for {reason}"
+            return f"it was ended because of {reason}"
         if code >= 0:
             return f"it ended by itself with exit code {code}"
-        return _killed_by(-code)
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = str(-code)
+        meaning = SIGNALS.get(name, "")
+        return f"it was killed by signal {name}{meaning and ': '}{meaning}"
 
     async def _receive(self) -> Message:
         try:
@@ -428,12 +436,3 @@ class Child:
                 await anyio.wait_writable(self._pipes.requests)
             except BrokenPipeError as error:
                 raise ChildGoneError from error
-
-
-def _killed_by(number: int) -> str:
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        name = str(number)
-    meaning = MEANINGS.get(name, "")
-    return f"it was killed by signal {name}{meaning and ': '}{meaning}"

@@ -1,21 +1,23 @@
-"""Running strategies in children: the limits of time, and the end of what overstays.
+"""Running strategies in processes: a pool of children for each, and their limits.
 
-A result counts only when it came whole, from a child that lives and in time. A child
-that was killed takes its half-sent result with it.
+A result counts only when it arrived whole, from a child that lives and in time. A
+child that was killed takes its half-sent result with it.
 """
 
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Self
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
-from journeyman.domain.tasks import JSON, Task
+from journeyman.domain.tasks import Task
 from journeyman.domain.text import storable
-from journeyman.strategies.api import Context
-from journeyman.strategies.api.outcomes import Misconfigured, RetryLater
+from journeyman.strategies.api import Context, Misconfigured, RetryLater
 from journeyman.strategies.child import kernel
 from journeyman.strategies.child.messages import (
     FrameError,
@@ -32,92 +34,137 @@ from journeyman.strategies.running.child import (
     ChildGoneError,
     Isolation,
     NotStartedError,
+    launch,
 )
-from journeyman.strategies.running.pool import Pool, end_surely
+
+START_SECONDS: Final = 60.0
+"""Twice what the import of a strategy may take."""
+LAST_LINES: Final = 12
+"""Of what a child printed before it ended: mostly the end of a traceback."""
 
 
-class ChildMessages:
-    """Passes on one run's words to its context: log, progress, costs, output, state."""
+@dataclass(kw_only=True, eq=False)
+class Pool:
+    """The children of one strategy: some idle, some with a task."""
 
-    def __init__(self, context: Context, child: Child) -> None:
-        self._context = context
-        self._child = child
+    loaded: LoadedStrategy
+    isolation: Isolation
+    max_idle: int
+    """0: each child ends after its task."""
+    _idle: list[Child] = field(default_factory=list, init=False)
+    _busy: int = field(default=0, init=False)
+    _warming_up: anyio.Event | None = field(default=None, init=False)
+    """Set when the child that is started ahead is ready, or has failed to start."""
+    _is_closed: bool = field(default=False, init=False)
 
-    def hear(self, message: Message) -> None:
-        """Take a line of the log, the progress, or a cost; pass over anything else."""
-        match message:
-            case {"log": str(level), "event": str(event), "fields": dict(fields)}:
-                self._log(level, event, fields)
-            case {"progress": int() | float() as fraction, "note": str(note)}:
-                self._context.progress(fraction, storable(note))
-            case {"cost": int() | float() as credits_, "note": str(note)}:
-                # What comes from there may be any JSON, also no fair number.
-                with suppress(ValueError):
-                    self._context.report_cost(credits_, storable(note))
-            case _:
-                pass
+    def begin_warm_up(self) -> bool:
+        """Return whether to `warm_up` now: there is no child, and there may be one."""
+        has_some = self._idle or self._busy or self._warming_up is not None
+        if has_some or self._is_closed or self.max_idle == 0:
+            return False
+        self._warming_up = anyio.Event()
+        return True
 
-    def note_change(self, loaded: LoadedStrategy) -> None:
-        """Tell, once for each child, that it runs other files than the daemon asked."""
-        child = self._child
-        if child.fingerprint != loaded.fingerprint and not child.tasks_done:
-            self._context.log.warning(
-                "its files have changed since the daemon loaded them: its new process "
-                "runs them as they are now; `journeyman reload` lets the daemon follow"
-            )
+    async def warm_up(self) -> None:
+        """Start a child ahead of its first task, once `begin_warm_up` allowed it."""
+        try:
+            # If it fails, the next run starts one itself, and reports the problem.
+            with suppress(NotStartedError, ChildGoneError, OSError):
+                child = await self._start()
+                if self._is_closed:
+                    await end_shielded(child)
+                else:
+                    self._idle.append(child)
+        finally:
+            if self._warming_up is not None:
+                self._warming_up.set()
+            self._warming_up = None
 
-    def read_output(self) -> None:
-        """Log what the strategy printed."""
-        output = self._child.output
-        for line in output.take():
-            self._context.log.info("printed", text=line)
-        output.begin()
-
-    def read_end(self, told: Message) -> None:
-        """Take over the state as the run left it, and tell of lines that were dropped.
+    async def acquire(self) -> Child:
+        """Return a child that is ready for a task; `release` it in any case.
 
         Raises:
-            FrameError: it is no such message.
+            NotStartedError: the strategy does not load in it.
+            ChildGoneError: it ended at once, or took too long.
+            OSError: the system has no process, folder or pipe left.
         """
-        match told:
-            case {
-                "state": {"set": dict(changed), "gone": list(gone)},
-                "dropped": count,
-            }:
-                self._apply(changed, gone)
-                if count:
-                    self._context.log.warning("lines of this log dropped", lines=count)
-            case _:
-                raise FrameError("a run ended without its state")
+        self._busy += 1
+        try:
+            while self._idle or self._warming_up is not None:
+                if not self._idle and self._warming_up is not None:
+                    await self._warming_up.wait()
+                elif (child := self._idle.pop()).is_alive:
+                    return child
+                else:
+                    await end_shielded(child)
+            return await self._start()
+        except BaseException:
+            self._busy -= 1
+            raise
 
-    def _apply(self, changed: dict[str, JSON], gone: list[str]) -> None:
-        state = self._context.state
-        for name in gone:
-            state.pop(name, None)
-        state.update(changed)
+    def release(self, child: Child, *, is_reusable: bool) -> bool:
+        """Keep a child for the next task; return False if it must be ended."""
+        self._busy -= 1
+        if (
+            not is_reusable
+            or self._is_closed
+            or child.is_ending
+            or child.tasks_done >= self.isolation.tasks_per_child
+            or len(self._idle) >= self.max_idle
+            or child.has_descendants
+        ):
+            return False
+        self._idle.append(child)
+        return True
 
-    def _log(self, level: str, event: str, fields: dict[str, object]) -> None:
-        log = self._context.log
-        tell = {"debug": log.debug, "warning": log.warning, "error": log.error}
-        known = {name: value for name, value in fields.items() if name.isidentifier()}
-        tell.get(level, log.info)(storable(event), **known)
+    async def close(self) -> None:
+        """End the idle children; the others end after their task."""
+        self._is_closed = True
+        idle, self._idle = self._idle, []
+        async with anyio.create_task_group() as group:
+            for child in idle:
+                group.start_soon(end_shielded, child)
+
+    async def _start(self) -> Child:
+        """Start a child and wait until it has loaded its strategy, or else end it."""
+        child = Child(launch(self.loaded, self.isolation, os.environ))
+        is_ready, reason = False, f"it was not ready after {START_SECONDS:g} s"
+        try:
+            with anyio.move_on_after(START_SECONDS):
+                await child.become_ready()
+                is_ready = True
+        except ChildGoneError as error:
+            reason = str(error)
+        finally:
+            if not is_ready:
+                await end_shielded(child)
+        if not is_ready:
+            printed = child.output.take()[-LAST_LINES:]
+            raise ChildGoneError("\n".join([reason or child.exit_reason, *printed]))
+        return child
 
 
+async def end_shielded(child: Child, grace: float = 0.0) -> None:
+    """End a child even while the caller is being cancelled."""
+    with anyio.CancelScope(shield=True):
+        await child.end(grace)
+
+
+@dataclass(kw_only=True, eq=False)
 class ProcessRunner:
     """Keeps a pool for each strategy. Outside `running` it starts a child per task."""
 
-    def __init__(self, isolation: Isolation, grace_seconds: float) -> None:
-        """Wait for `grace_seconds` for a cooperative child after its time."""
-        self._isolation = isolation
-        self._grace = grace_seconds
-        self._pools: dict[str, Pool] = {}
-        self._group: TaskGroup | None = None
-        self._runs = 0
+    isolation: Isolation
+    grace_seconds: float
+    """How long a cooperative child may take to end after its time."""
+    _pools: dict[str, Pool] = field(default_factory=dict, init=False)
+    _group: TaskGroup | None = field(default=None, init=False)
+    _runs: int = field(default=0, init=False)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Keep children warm until the end of the block; then none is left."""
-        self._sweep()
+        """Keep children warm until the end of the block; then end all of them."""
+        self._clean_up()
         async with anyio.create_task_group() as group:
             self._group = group
             try:
@@ -129,10 +176,23 @@ class ProcessRunner:
                     for pool in self._pools.values():
                         await pool.close()
 
-    def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
-        """Keep children warm for these strategies, and for no others.
+    def _clean_up(self) -> None:
+        """Remove what a killed daemon left behind, and hide the memory of this one."""
+        homes = self.isolation.homes
+        if homes is not None:
+            homes.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for left in homes.glob(f"{PREFIX}*"):
+                shutil.rmtree(left, ignore_errors=True)
+        if self.isolation.private:
+            with suppress(OSError):
+                # Then no process of this user can read our memory and environment
+                # in /proc, and no core dump contains the token.
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
-        The children of others end, once their tasks have.
+    def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
+        """Keep children warm for these strategies; end those of all others.
+
+        Children that have a task end after it.
         """
         wanted = {loaded.name: loaded for loaded in strategies}
         for name in self._pools.keys() - wanted.keys():
@@ -140,20 +200,39 @@ class ProcessRunner:
         for loaded in wanted.values():
             self._refill(self._pool_of(loaded))
 
+    def _pool_of(self, loaded: LoadedStrategy) -> Pool:
+        """Return a strategy's pool; one of another generation is closed."""
+        pool = self._pools.get(loaded.name)
+        if pool is None or pool.loaded is not loaded:
+            if pool is not None:
+                self._close(pool)
+            max_idle = 0 if self._group is None else self.isolation.warm_children
+            pool = Pool(loaded=loaded, isolation=self.isolation, max_idle=max_idle)
+            self._pools[loaded.name] = pool
+        return pool
+
+    def _close(self, pool: Pool) -> None:
+        if self._group is not None:
+            self._group.start_soon(pool.close)
+
+    def _refill(self, pool: Pool) -> None:
+        if self._group is not None and pool.begin_warm_up():
+            self._group.start_soon(pool.warm_up)
+
     async def run(
         self, loaded: LoadedStrategy, task: Task, context: Context, limit: float
     ) -> RunOutcome:
         """Run a task in a child; `limit` is in seconds."""
         pool = self._pool_of(loaded)
         try:
-            child = await pool.lend()
+            child = await pool.acquire()
         except NotStartedError as error:
-            problem = f"it does not load in its process: {error}"
             return Misconfigured(
-                problem, fix="correct its file, then `journeyman reload`"
+                f"it does not load in its process: {error}",
+                fix="correct its file, then `journeyman reload`",
             )
         except ChildGoneError as error:
-            # No bar to all its tasks: the machine may only have been short of memory.
+            # No quarantine at once: the machine may only have been short of memory.
             first, *printed = str(error).splitlines()
             return _error(loaded, f"its process does not start: {first}", printed)
         except OSError as error:
@@ -163,89 +242,98 @@ class ProcessRunner:
     async def _run_in(
         self, child: Child, pool: Pool, task: Task, context: Context, limit: float
     ) -> RunOutcome:
-        hearing = ChildMessages(context, child)
-        hearing.note_change(pool.loaded)
+        if child.fingerprint != pool.loaded.fingerprint and not child.tasks_done:
+            context.log.warning(
+                "its files have changed since the daemon loaded them: its new process "
+                "runs them as they are now; `journeyman reload` loads them everywhere"
+            )
         self._runs += 1
         outcome: RunOutcome | None = None
-        how = ""
+        problem = ""
         time = anyio.CancelScope()
         try:
             request = pack(run_message(self._runs, task, context))
             with anyio.move_on_after(limit) as time:
-                told = await child.ask(request, self._runs, hearing.hear)
-                outcome = outcome_from(told["ended"])
-                hearing.read_end(told)
+                report = partial(_take_report, context)
+                last = await child.run(request, self._runs, report)
+                outcome = outcome_from(last["outcome"])
+                _take_state(context, last)
         except (ChildGoneError, FrameError) as error:
-            outcome, how = None, str(error)
+            outcome, problem = None, str(error)
         except (TypeError, ValueError) as error:
             outcome = None
-            how = f"the task or ctx.state cannot be handed over: {error}"
+            problem = f"the task or ctx.state cannot be sent to it: {error}"
         finally:
             context.end()
-            # Asked first where its time was over, or where the daemon wants it to end.
-            grace = self._grace if outcome is None and not how else 0.0
-            await self._part(child, pool, grace, is_done=outcome is not None)
-        hearing.read_output()
+            # Time to clean up where its time was over, or where the daemon stops.
+            is_stopped = outcome is None and not problem
+            grace = self.grace_seconds if is_stopped else 0.0
+            await self._release(child, pool, grace, is_reusable=outcome is not None)
+        _log_output(child, context)
         if outcome is not None:
             return outcome
         if time.cancelled_caught:
             return TimedOut(limit)
         # What it printed is in the log already.
-        return _error(pool.loaded, f"its process is gone: {how or child.last_words}")
+        reason = problem or child.exit_reason
+        return _error(pool.loaded, f"its process is gone: {reason}")
 
-    async def _part(
-        self, child: Child, pool: Pool, grace: float, *, is_done: bool
+    async def _release(
+        self, child: Child, pool: Pool, grace: float, *, is_reusable: bool
     ) -> None:
-        """Put a child back, or end it; one that did its task ends in the background."""
-        if pool.take_back(child, is_sound=is_done):
+        """Return a child to its pool, or end it; after a whole task, do not wait."""
+        if pool.release(child, is_reusable=is_reusable):
             return
-        if is_done and self._group is not None:
-            child.is_over = True
-            self._group.start_soon(end_surely, child)
+        if is_reusable and self._group is not None:
+            child.is_ending = True
+            self._group.start_soon(end_shielded, child)
         else:
-            await end_surely(child, grace)
+            await end_shielded(child, grace)
         self._refill(pool)
 
-    def _pool_of(self, loaded: LoadedStrategy) -> Pool:
-        """Give its pool; another generation of it is closed, as is its code."""
-        pool = self._pools.get(loaded.name)
-        if pool is None or pool.loaded is not loaded:
-            if pool is not None:
-                self._close(pool)
-            pool = Pool(loaded, self._isolation, keeps_warm=self._group is not None)
-            self._pools[loaded.name] = pool
-        return pool
 
-    def _close(self, pool: Pool) -> None:
-        if self._group is not None:
-            self._group.start_soon(pool.close)
-
-    def _refill(self, pool: Pool) -> None:
-        if self._group is not None and pool.plans_ahead():
-            self._group.start_soon(_warm_up, pool)
-
-    def _sweep(self) -> None:
-        """Remove what a daemon that was killed left, and hide what ours holds."""
-        homes = self._isolation.homes
-        if homes is not None:
-            homes.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for left in homes.glob(f"{PREFIX}*"):
-                shutil.rmtree(left, ignore_errors=True)
-        if self._isolation.private:
-            with suppress(OSError):
-                # Then /proc shows our memory and environment to no process of ours,
-                # and no core dump holds the token.
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+def _log_output(child: Child, context: Context) -> None:
+    for line in child.output.take():
+        context.log.info("printed", text=line)
+    child.output.clear()
 
 
-async def _warm_up(pool: Pool) -> None:
-    # Whatever is wrong is told by the next run, which tries for itself.
-    with suppress(NotStartedError, ChildGoneError, OSError):
-        await pool.warm_up()
+def _take_report(context: Context, message: Message) -> None:
+    """Pass on a line of the log, the progress, or a cost; ignore anything else."""
+    match message:
+        case {"log": str(level), "event": str(event), "fields": dict(fields)}:
+            named = {
+                name: value for name, value in fields.items() if name.isidentifier()
+            }
+            known = level if level in ("debug", "warning", "error") else "info"
+            context.log.write(known, storable(event), named)
+        case {"progress": int() | float() as fraction, "note": str(note)}:
+            context.progress(fraction, storable(note))
+        case {"cost": int() | float() as credits_, "note": str(note)}:
+            with suppress(ValueError):  # not a valid amount
+                context.report_cost(credits_, storable(note))
+        case _:
+            pass
+
+
+def _take_state(context: Context, message: Message) -> None:
+    """Take over `ctx.state` as the run left it.
+
+    Raises:
+        FrameError: the message does not contain it.
+    """
+    match message:
+        case {"state": {"set": dict(changed), "gone": list(gone)}, "dropped": dropped}:
+            for name in gone:
+                context.state.pop(name, None)
+            context.state.update(changed)
+            if dropped:
+                context.log.warning("lines of this log dropped", lines=dropped)
+        case _:
+            raise FrameError("a run ended without its state")
 
 
 def _error(
     loaded: LoadedStrategy, error: str, printed: Sequence[str] = ()
 ) -> StrategyError:
-    where = f"{'/'.join(loaded.path.parts[-2:])}:{loaded.line} in run"
-    return StrategyError(error, where, "\n".join(printed))
+    return StrategyError(error, loaded.place_of_run, "\n".join(printed))

@@ -48,7 +48,9 @@ class Runner:
         self._threads = ThreadRunner(grace_seconds)
         self._processes: ProcessRunner | None = None
         if isolation is not None:
-            self._processes = ProcessRunner(isolation, grace_seconds)
+            self._processes = ProcessRunner(
+                isolation=isolation, grace_seconds=grace_seconds
+            )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
@@ -90,10 +92,7 @@ class Runner:
         limit = limit if at_most is None else min(limit, at_most)
         if loaded.runner == "process" and self._processes is not None:
             return await self._processes.run(loaded, task, context, limit)
-        fields = task.input if isinstance(task.input, dict) else {}
-        given = {**fields, "task": task, "ctx": context}
-        arguments = {name: given[name] for name in loaded.run_arguments}
-        call = partial(loaded.run, **arguments)
+        call = partial(loaded.run, **loaded.arguments(task, context))
         if loaded.runner == "thread":
             return await self._threads.run(loaded, call, context, limit)
         try:
