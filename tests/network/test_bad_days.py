@@ -222,7 +222,7 @@ async def test_an_html_page_is_named_and_asked_about(
         (b"  \n", "an empty body where JSON was expected"),
         (b"pong", "a text (application/json, 'pong'), not JSON"),
         (b'{"a": ', "not JSON (Expecting value at line 1, column 7)"),
-        (b'{"a": NaN}', "JSON with NaN, which is no JSON number"),
+        (b'{"a": NaN}', "JSON with NaN, which is not a JSON number"),
         (b"[1e999]", "JSON with a number beyond all bounds"),
         (b"[" + b"9" * 5000 + b"]", "JSON with a number of too many digits"),
         (DEEP, "JSON nested deeper than 64 levels"),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import anyio
 import pytest
@@ -20,6 +19,7 @@ from journeyman.domain.outcomes import (
     Unknown,
 )
 from journeyman.domain.tasks import JSON
+from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
 from journeyman.network.discovery.products import Product
 from journeyman.network.discovery.survey import Survey, survey
@@ -35,14 +35,13 @@ CLAIM = "/functions/v1/claim-task-public"
 ABSENT = Refused(Refusal.ABSENT, "404 Not Found", 404)
 
 
-@dataclass
-class FakePortal:
+class FakePortal(NetworkClient):
     """Gives what it was given; every other document is absent."""
 
-    documents: Mapping[str, "JSON | Outcome[Document]"]
-    asked: list[str] = field(default_factory=list)
-    busy: int = 0
-    busiest: int = 0
+    def __init__(self, documents: Mapping[str, "JSON | Outcome[Document]"]) -> None:
+        self.documents = documents
+        self.asked: list[str] = []
+        self.busy = self.busiest = 0
 
     async def document(self, path: str) -> Outcome[Document]:
         self.asked.append(path)

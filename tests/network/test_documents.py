@@ -52,7 +52,7 @@ async def test_a_text_document_is_kept_as_text(
         ("/a.json", b"5", "application/json", "neither an object nor an array"),
         ("/robots.txt", PAGE, "text/html", "an HTML page (text/html, 'My app')"),
         ("/sitemap.xml", b"", "application/xml", "it is empty"),
-        ("/sitemap.xml", b"<urlset>", "text/xml", "no well-formed XML"),
+        ("/sitemap.xml", b"<urlset>", "text/xml", "not well-formed XML"),
         ("/sitemap.xml", b"<!DOCTYPE x><urlset/>", "text/xml", "a document type"),
         ("/sitemap.xml", b"<rss/>", "text/xml", "XML of 'rss', not a sitemap"),
         ("/robots.txt", b"hello", "text/plain", "no User-agent line"),

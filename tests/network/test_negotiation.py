@@ -318,7 +318,7 @@ async def test_what_waits_for_a_shape_says_why_and_until_when() -> None:
     assert outcome.retry_after == timedelta(hours=12).total_seconds()
     assert "missing field nonce" in outcome.message
     assert "[contract.dialects]" in outcome.message
-    assert client.resting() == {"claim": outcome.message}
+    assert client.blocked_actions() == {"claim": outcome.message}
 
 
 async def test_the_next_day_it_is_tried_again() -> None:

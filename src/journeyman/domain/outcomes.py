@@ -1,4 +1,4 @@
-"""The four ways in which a request that changes the network can end (design 2)."""
+"""The four ways in which a request that changes the network can end."""
 
 from dataclasses import dataclass
 from enum import StrEnum

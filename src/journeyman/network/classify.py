@@ -41,9 +41,6 @@ from journeyman.network.wording import (
     what_came,
 )
 
-MAX_RETRY_AFTER = 3600.0
-"""In seconds: a network that asks for more is asked again after an hour."""
-
 _STATE_FIELDS = ("status", "state")
 
 #: None: it is not known whether it happened.
@@ -110,21 +107,21 @@ def meaning_of(status: int) -> Refusal | None:
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Read a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
 
-    Returns seconds from now, at most `MAX_RETRY_AFTER`; None for anything that is
-    neither, or that lies in the past.
+    Returns seconds from now; None for anything that is neither, or that lies in the
+    past.
     """
     if value is None:
         return None
     value = value.strip()
     if re.fullmatch(r"[0-9]{1,300}(?:\.[0-9]{1,300})?", value):
-        return min(float(value), MAX_RETRY_AFTER)
+        return float(value)
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     seconds = (zoned - now).total_seconds()
-    return min(seconds, MAX_RETRY_AFTER) if seconds >= 0 else None
+    return seconds if seconds >= 0 else None
 
 
 #: A success that has no body by definition (RFC 9110, section 15.3).

@@ -1,6 +1,8 @@
 """The client: one method for each endpoint of the contract, and the documents."""
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
@@ -43,13 +45,6 @@ from journeyman.network.receipts import (
     Posted,
     Registration,
     Submitted,
-)
-from journeyman.network.requests import (
-    checkout_body,
-    encoded,
-    post_values,
-    submit_values,
-    task_values,
 )
 from journeyman.network.shapes import ActionShape
 from journeyman.observability.events import Log
@@ -157,8 +152,7 @@ class NetworkClient:
         """
         call = self._call(endpoints.REGISTER, body={}, key=key, keep=keep)
         return await self._exchange.run(
-            call,
-            lambda reply: self._answers.registration(reply.body),
+            call, lambda reply: self._answers.registration(reply.body)
         )
 
     def read_registration(self, body: bytes) -> Registration | None:
@@ -169,16 +163,13 @@ class NetworkClient:
             return None
 
     async def create_checkout(
-        self,
-        request: CheckoutRequest,
-        key: IdempotencyKey,
+        self, request: CheckoutRequest, key: IdempotencyKey
     ) -> Outcome[CheckoutSession]:
         """Ask for a hosted payment page (endpoint 2); nothing is paid by it."""
-        body = checkout_body(request)
+        body = {name: v for name, v in asdict(request).items() if v is not None}
         call = self._call(endpoints.CREATE_CHECKOUT, body=body, key=key)
         return await self._exchange.run(
-            call,
-            lambda reply: self._answers.checkout(reply.body),
+            call, lambda reply: self._answers.checkout(reply.body)
         )
 
     async def public_marketplace(self) -> Outcome[Listing]:
@@ -204,6 +195,7 @@ class NetworkClient:
     async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
+        values: dict[str, JSON] = {"task_id": task_id, "agent_id": agent_id}
 
         def rescue(refused: Refused, answer: JSON) -> Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
@@ -212,39 +204,48 @@ class NetworkClient:
 
         return await self._act(
             endpoints.CLAIM,
-            task_values(task_id, agent_id),
+            values,
             key,
             lambda answer: self._answers.claimed(answer, task_id),
             rescue,
         )
 
     async def submit(
-        self,
-        task_id: TaskId,
-        result: Result,
-        key: IdempotencyKey,
+        self, task_id: TaskId, result: Result, key: IdempotencyKey
     ) -> Outcome[Submitted]:
         """Submit a result (endpoint 8). REJECTED is about the quality of the work."""
-        values = submit_values(task_id, self._agent_id("submit"), result)
+        values: dict[str, JSON] = {
+            "task_id": task_id,
+            "agent_id": self._agent_id("submit"),
+            "result": result.output,
+            "evidence": dict(result.evidence),
+        }
         return await self._act(endpoints.SUBMIT, values, key, self._answers.submitted)
 
     async def complete(
-        self,
-        task_id: TaskId,
-        key: IdempotencyKey,
+        self, task_id: TaskId, key: IdempotencyKey
     ) -> Outcome[Completed]:
         """Complete a task (endpoint 9)."""
-        values = task_values(task_id, self._agent_id("complete"))
+        agent_id = self._agent_id("complete")
+        values: dict[str, JSON] = {"task_id": task_id, "agent_id": agent_id}
         return await self._act(endpoints.COMPLETE, values, key, self._answers.completed)
 
     async def post_task(self, new: NewTask, key: IdempotencyKey) -> Outcome[Posted]:
         """Create a task (endpoint 10); its reward leaves our balance."""
-        values = post_values(new, self._agent_id("post_task"))
+        values: dict[str, JSON] = {
+            "agent_id": self._agent_id("post_task"),
+            "title": new.title,
+            "description": new.description,
+            "reward": new.reward,
+            "kind": new.kind,
+            "tags": list(new.tags),
+            "input": new.input,
+        }
         return await self._act(endpoints.POST_TASK, values, key, self._answers.posted)
 
-    def resting(self) -> dict[str, str]:
+    def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because the network takes them in no shape."""
-        return self._negotiation.resting()
+        return self._negotiation.blocked_actions()
 
     async def _act(
         self,
@@ -323,7 +324,7 @@ class NetworkClient:
             address=self._base_url,
             path=endpoint.path,
             query=query or {},
-            content=None if body is None else encoded(body),
+            content=None if body is None else _encoded(body),
             token=token,
             key=key,
             headers=headers,
@@ -338,8 +339,7 @@ class NetworkClient:
 
     async def _listing(self, call: Call) -> Outcome[Listing]:
         outcome = await self._exchange.run(
-            call,
-            lambda reply: self._listings.listing(reply.body),
+            call, lambda reply: self._listings.listing(reply.body)
         )
         if isinstance(outcome, Confirmed) and outcome.value.problem:
             self._warn_of_unreadable(call.name, outcome.value)
@@ -355,3 +355,15 @@ class NetworkClient:
                 total=listing.total,
                 message=listing.problem,
             )
+
+
+def _encoded(body: Mapping[str, JSON]) -> bytes:
+    """Write a body as JSON, the same bytes for the same body.
+
+    Raises:
+        ValueError: a number in it is not finite, so that JSON cannot say it.
+        TypeError: something in it is not a JSON value.
+    """
+    # ASCII, because half a surrogate pair in a result has no UTF-8.
+    text = json.dumps(body, allow_nan=False, separators=(",", ":"))
+    return text.encode("ascii")

@@ -1,4 +1,4 @@
-"""Everything that we assume about what the contract does not show (design 5).
+"""Everything that we assume about what the contract does not show.
 
 The contract names the endpoints and leaves most bodies, all errors and the list of
 private endpoints "not shown". Each assumption about an answer is a field of `Dialect`;
@@ -16,12 +16,12 @@ from journeyman.domain.outcomes import Refusal
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    """Return names that are parted by spaces, in order."""
+    """Split names at the spaces, in order."""
     return tuple(listed.split())
 
 
 def _codes(listed: str) -> frozenset[str]:
-    """Return codes that are parted by spaces."""
+    """Split codes at the spaces."""
     return frozenset(listed.split())
 
 
@@ -50,9 +50,7 @@ HINTS: tuple[Hint, ...] = (
             "not enough balance",
             "too few credits",
         ),
-        codes=_codes(
-            "payment_required credits_required",
-        ),
+        codes=_codes("payment_required credits_required"),
         statuses=frozenset({400, 403, 409, 422}),
     ),
     Hint(
@@ -67,7 +65,7 @@ HINTS: tuple[Hint, ...] = (
     Hint(
         meaning=Refusal.REJECTED,
         codes=_codes(
-            "result_rejected rejected wrong_result wrong_answer invalid_result",
+            "result_rejected rejected wrong_result wrong_answer invalid_result"
         ),
         statuses=frozenset({400, 409, 422}),
     ),
@@ -81,15 +79,11 @@ HINTS: tuple[Hint, ...] = (
     ),
     Hint(
         meaning=Refusal.ABSENT,
-        codes=_codes(
-            "not_found task_not_found unknown_task gone not_implemented",
-        ),
+        codes=_codes("not_found task_not_found unknown_task gone not_implemented"),
     ),
     Hint(
         meaning=Refusal.THROTTLED,
-        codes=_codes(
-            "rate_limited rate_limit rate_limit_exceeded too_many_requests",
-        ),
+        codes=_codes("rate_limited rate_limit rate_limit_exceeded too_many_requests"),
     ),
     Hint(
         meaning=Refusal.INVALID,
@@ -122,22 +116,8 @@ class Dialect:
 
     # A task record. The most telling name comes first: where a record has both
     # `id` and `task_id`, the former is likely a row number.
-    id: tuple[str, ...] = (
-        "task_id",
-        "id",
-        "task_uuid",
-        "uuid",
-        "identifier",
-        "task_ref",
-    )
-    title: tuple[str, ...] = (
-        "title",
-        "task_title",
-        "name",
-        "task_name",
-        "headline",
-        "subject",
-    )
+    id: tuple[str, ...] = _names("task_id id task_uuid uuid identifier task_ref")
+    title: tuple[str, ...] = _names("title task_title name task_name headline subject")
     description: tuple[str, ...] = _names(
         "description task_description desc details instructions prompt brief "
         "summary objective body task",
@@ -248,10 +228,8 @@ class Dialect:
         "already_assigned",
     )
     """True in a yes: the task was ours before."""
-    ours_in_refusals: tuple[str, ...] = (
-        "already_yours",
-        "already_claimed_by_you",
-        "already_owned_by_you",
+    ours_in_refusals: tuple[str, ...] = _names(
+        "already_yours already_claimed_by_you already_owned_by_you"
     )
     """A flag or a code in a no that means: the task is ours already."""
     ours_words: tuple[str, ...] = (
@@ -275,14 +253,7 @@ class Dialect:
         "unauthorized conflict not_found already_claimed taken unavailable expired",
     )
     no_fields: tuple[str, ...] = ("error", "errors")
-    code_fields: tuple[str, ...] = (
-        "code",
-        "error_code",
-        "error",
-        "errors",
-        "reason",
-        "type",
-    )
+    code_fields: tuple[str, ...] = _names("code error_code error errors reason type")
     message_fields: tuple[str, ...] = _names(
         "message error_message error_description msg detail details error "
         "errors reason title hint code",

@@ -18,7 +18,7 @@ class _RefusedError(Exception):
 
 
 def content_oddity(path: str, text: str) -> str:
-    """Say what is odd about the content of a document; empty when nothing is."""
+    """Return what is odd about a document's content; empty when nothing is."""
     if path.endswith(".xml"):
         return _sitemap_oddity(text)
     if path.endswith("/robots.txt"):
@@ -50,7 +50,7 @@ def _sitemap_oddity(text: str) -> str:
     except _RefusedError as error:
         return str(error)
     except expat.ExpatError as error:
-        return f"no well-formed XML ({error})"
+        return f"not well-formed XML ({error})"
     root = roots[0].rpartition(" ")[2] if roots else "nothing"
     return "" if root in _ROOTS else f"XML of {root!r}, not a sitemap"
 
@@ -83,7 +83,7 @@ def checked_path(path: str) -> str:
 
 
 def read_document(path: str, reply: Reply) -> Document:
-    """Return a document that could be read, and say what is odd about it."""
+    """Return a document that could be read, with what is odd about it."""
     kind = reply.headers.get("content-type", "")
     return Document(path, kind, reply.text, reply.body, _oddity(path, kind, reply))
 

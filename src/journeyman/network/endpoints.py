@@ -1,4 +1,4 @@
-"""The contract's endpoints and documents as data (contract section 4)."""
+"""The contract's endpoints and documents (contract section 4), and addresses."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,13 +15,16 @@ class Endpoint:
     """One row of the contract's endpoint table."""
 
     number: int
+    name: str
+    """Our word for it; the log and the dialect use it."""
     method: Method
     path: str
     """Relative to the base address."""
-    name: str
-    """Our word for it; the log and the dialect use it."""
-    changes_state: bool
-    """Whether a lost answer leaves it open if something happened."""
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether it is unknown, without an answer, if something has happened."""
+        return self.method == "POST"
 
     @property
     def private(self) -> bool:
@@ -29,76 +32,26 @@ class Endpoint:
         return self.name in ASSUMED.private
 
 
-REGISTER = Endpoint(
-    number=1,
-    method="POST",
-    path="/functions/v1/create-free-agent-public",
-    name="register",
-    changes_state=True,
-)
+REGISTER = Endpoint(1, "register", "POST", "/functions/v1/create-free-agent-public")
 CREATE_CHECKOUT = Endpoint(
-    number=2,
-    method="POST",
-    path="/functions/v1/create-checkout",
-    name="create_checkout",
-    changes_state=True,
+    2, "create_checkout", "POST", "/functions/v1/create-checkout"
 )
 PUBLIC_MARKETPLACE = Endpoint(
-    number=3,
-    method="GET",
-    path="/functions/v1/public-marketplace",
-    name="public_marketplace",
-    changes_state=False,
+    3, "public_marketplace", "GET", "/functions/v1/public-marketplace"
 )
 PUBLIC_AGENTS = Endpoint(
-    number=4,
-    method="GET",
-    path="/functions/v1/public-agents-directory",
-    name="public_agents",
-    changes_state=False,
+    4, "public_agents", "GET", "/functions/v1/public-agents-directory"
 )
 AGENTS_DIRECTORY = Endpoint(
-    number=5,
-    method="GET",
-    path="/functions/v1/agents-directory",
-    name="agents_directory",
-    changes_state=False,
+    5, "agents_directory", "GET", "/functions/v1/agents-directory"
 )
 MARKETPLACE_TASKS = Endpoint(
-    number=6,
-    method="GET",
-    path="/functions/v1/get-marketplace-tasks",
-    name="marketplace_tasks",
-    changes_state=False,
+    6, "marketplace_tasks", "GET", "/functions/v1/get-marketplace-tasks"
 )
-CLAIM = Endpoint(
-    number=7,
-    method="POST",
-    path="/functions/v1/claim-task-public",
-    name="claim",
-    changes_state=True,
-)
-SUBMIT = Endpoint(
-    number=8,
-    method="POST",
-    path="/functions/v1/submit-task-result-public",
-    name="submit",
-    changes_state=True,
-)
-COMPLETE = Endpoint(
-    number=9,
-    method="POST",
-    path="/functions/v1/complete-task-public",
-    name="complete",
-    changes_state=True,
-)
-POST_TASK = Endpoint(
-    number=10,
-    method="POST",
-    path="/functions/v1/write-post-task-public",
-    name="post_task",
-    changes_state=True,
-)
+CLAIM = Endpoint(7, "claim", "POST", "/functions/v1/claim-task-public")
+SUBMIT = Endpoint(8, "submit", "POST", "/functions/v1/submit-task-result-public")
+COMPLETE = Endpoint(9, "complete", "POST", "/functions/v1/complete-task-public")
+POST_TASK = Endpoint(10, "post_task", "POST", "/functions/v1/write-post-task-public")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     REGISTER,
@@ -152,16 +105,16 @@ def checked_address(address: str, setting: str) -> str:
 
 
 def same_network(one: str, other: str) -> bool:
-    """Return whether two addresses mean the same service."""
+    """Return whether two addresses are of the same service."""
     return _identity_of(one) == _identity_of(other)
 
 
 def _problem_of(address: str) -> str:
     try:
         parts = urlsplit(address.strip())
-        _ = parts.port  # raises for a port that is no number, or too large
+        _ = parts.port  # raises for a port that is not a number, or too large
     except ValueError as error:
-        return f"it is no valid address ({error})"
+        return f"it is not a valid address ({error})"
     has_host = bool(parts.hostname) and not any(c.isspace() for c in address.strip())
     checks = (
         (parts.scheme in DEFAULT_PORTS, "it must begin with http:// or https://"),
@@ -174,12 +127,16 @@ def _problem_of(address: str) -> str:
 
 
 def _without_user(address: str) -> str:
-    """Keep a password that was typed into an address out of the message."""
+    """Return an address without the password that may have been typed into it."""
     scheme, mark, rest = address.partition("://")
     return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
 
-def _identity_of(address: str) -> tuple[str, str | None, int | None, str]:
-    parts: SplitResult = urlsplit(address.strip())
-    port = parts.port or DEFAULT_PORTS.get(parts.scheme)
-    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+def _identity_of(address: str) -> tuple[object, ...]:
+    parts = urlsplit(address.strip())
+    return *origin_of(parts), parts.path.rstrip("/")
+
+
+def origin_of(parts: SplitResult) -> tuple[str, str | None, int | None]:
+    """Return an address's scheme, host and port (RFC 6454, section 4)."""
+    return parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS.get(parts.scheme)

@@ -22,7 +22,7 @@ from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
 from journeyman.network.rate_limit.evidence import read_evidence
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.rate_limit.pause import Pause
+from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
@@ -69,6 +69,11 @@ class Exchange:
     secrets: tuple[str, ...] = field(default=(), init=False)
     """What no message may repeat."""
     _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
+
+    @property
+    def _max_retry_after(self) -> float:
+        limiter = self.rate_limiter
+        return (limiter.options if limiter else RateLimits()).max_retry_after
 
     def keep_secret(self, *secrets: str) -> None:
         """Hide these wherever an answer repeats them, and in all messages."""
@@ -150,6 +155,9 @@ class Exchange:
         rescue: Callable[[Refused, JSON], T | None] | None,
     ) -> Outcome[T]:
         failure = classify(answer, call.expects, self.dialect, self.clock.now())
+        if failure is not None and failure.retry_after is not None:
+            wait = min(failure.retry_after, self._max_retry_after)
+            failure = replace(failure, retry_after=wait)
         if isinstance(failure, Refused) and rescue is not None:
             rescued = rescue(failure, answer.body)
             return failure if rescued is None else Confirmed(rescued)

@@ -1,7 +1,7 @@
 """The only HTTP client: bounded in time and size, and raising nothing.
 
 A call ends in a `Reply`, also when its body is useless, or in a `TransportFailure`
-that says whether anything can have reached the other side (design 2).
+that says whether anything can have reached the other side .
 """
 
 import os
@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import MappingProxyType
 from typing import TypeAlias
 
 import anyio
@@ -82,44 +81,13 @@ NEVER_SENT: tuple[type[Exception], ...] = (
 
 #: Raised when the request, or a part of it, may have been read.
 MAYBE_SENT: tuple[type[Exception], ...] = (
-    httpx.ReadTimeout,
-    httpx.WriteTimeout,
-    httpx.ReadError,
-    httpx.WriteError,
-    httpx.CloseError,
-    httpx.LocalProtocolError,
-    httpx.RemoteProtocolError,
-    httpx.DecodingError,
-    # We use no proxy; one between us and the network would be transparent.
-    httpx.ProxyError,
-    # The classes above are raised; these are their parents, for what may be added.
-    httpx.TimeoutException,
-    httpx.NetworkError,
-    httpx.ProtocolError,
-    httpx.TransportError,
+    # Time-outs, resets, broken protocols, and whatever the library may add.
     httpx.RequestError,
     # Leaks of the layer below: a socket or a TLS error that was not translated.
     OSError,
     anyio.BrokenResourceError,
     anyio.ClosedResourceError,
     anyio.EndOfStream,
-)
-
-#: Raised by nothing that we do, with the reason.
-NEVER_RAISED: Mapping[type[Exception], str] = MappingProxyType(
-    {
-        httpx.HTTPError: "abstract: the parent of the two below",
-        httpx.HTTPStatusError: "only raise_for_status() raises it",
-        httpx.TooManyRedirects: "redirects are not followed",
-        httpx.InvalidURL: "addresses are checked when the client is made",
-        httpx.CookieConflict: "cookies are not kept",
-        httpx.StreamError: "abstract: the parent of the four below",
-        httpx.StreamConsumed: "a body is read once",
-        httpx.StreamClosed: "a body is read while the response is open",
-        httpx.ResponseNotRead: "a body is only read as a stream",
-        httpx.SSEError: "event streams are not read",
-        httpx.RequestNotRead: "requests have their bytes in memory",
-    },
 )
 
 PLAIN = frozenset({"", "identity"})

@@ -1,4 +1,4 @@
-"""Untrusted JSON text, parsed within limits (design 5)."""
+"""Untrusted JSON text, parsed within limits."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class UnreadableJSONError(ValueError):
-    """The text is no JSON that we accept; the message says why."""
+    """The text is not JSON that we accept; the message says why."""
 
 
 def parse(text: str) -> JSON:
@@ -60,7 +60,7 @@ def depth_exceeds(text: str, limit: int) -> bool:
 
 
 def _refuse_constant(name: str) -> JSON:
-    raise UnreadableJSONError(f"JSON with {name}, which is no JSON number")
+    raise UnreadableJSONError(f"JSON with {name}, which is not a JSON number")
 
 
 def _finite(digits: str) -> float:

@@ -1,4 +1,4 @@
-"""Finding out in which shape a network wants an action (design 5, decision 0026).
+"""Finding out in which shape a network wants an action (decision 0026).
 
 A definite refusal of the body moves to the next candidate, guided by the fields that
 it names. What was understood is remembered for the network and used from then on.
@@ -489,7 +489,7 @@ class Negotiation:
                     return await self._find(action, key, send)
         return await self._use(action, key, send)
 
-    def resting(self) -> dict[str, str]:
+    def blocked_actions(self) -> dict[str, str]:
         """Tell which actions are taken in no shape, so that they wait, and why."""
         blocked = (
             action

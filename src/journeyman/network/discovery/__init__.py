@@ -1,1 +1,1 @@
-"""The discovery documents: read politely, compared, and never trusted (design 5)."""
+"""The discovery documents: read politely, compared, and never trusted."""

@@ -1,4 +1,4 @@
-"""The documents against the contract and the settings: agreements and drifts."""
+"""Compares what documents declare with the contract and the settings."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,17 +6,12 @@ from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
 from journeyman.network.discovery.statements import Statement, Subject
-from journeyman.network.endpoints import (
-    DEFAULT_PORTS,
-    ENDPOINTS,
-    Endpoint,
-    same_network,
-)
+from journeyman.network.endpoints import ENDPOINTS, Endpoint, origin_of, same_network
 from journeyman.network.records import spelling
 
 
 class Agreement(StrEnum):
-    """What a comparison came to."""
+    """The verdict of one comparison."""
 
     #: The document says what the contract or the settings say.
     AGREES = "agrees"
@@ -183,22 +178,14 @@ def _is_path(address: SplitResult, endpoint: Endpoint, base_url: str) -> bool:
 
 
 def _is_at(address: SplitResult, url: str) -> bool:
-    """Return whether an address has the origin of another one (RFC 6454, section 4)."""
-    return _origin(address) == _origin(urlsplit(url))
-
-
-def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
-    return (
-        address.scheme,
-        address.hostname,
-        address.port or DEFAULT_PORTS.get(address.scheme),
-    )
+    """Return whether an address has the origin of another one."""
+    return origin_of(address) == origin_of(urlsplit(url))
 
 
 def _parsed(said: str) -> SplitResult | None:
     try:
         address = urlsplit(said)
-        _ = address.port  # raises for one that is no number
+        _ = address.port  # raises for one that is not a number
     except ValueError:
         return None
     return address

@@ -1,4 +1,4 @@
-"""What the portal offers for sale: a catalogue for the owner, trusted by nobody."""
+"""What the portal offers for sale: a catalogue for the owner, never trusted."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _MONEY = re.compile(r"(?:USD|US\$|\$)?\s*([0-9]{1,9}(?:\.[0-9]{1,4})?)\s*(?:USD)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Product:
-    """Something for sale, as a document tells of it."""
+    """Something for sale, as a document describes it."""
 
     label: str
     price_id: str
@@ -40,11 +40,11 @@ class Product:
     checkout: str
     """The address where it is bought; may be anywhere."""
     path: str
-    """The document that tells of it."""
+    """The document that describes it."""
 
     @property
     def problem(self) -> str:
-        """Why it should not be bought; empty when nothing speaks against it."""
+        """Why it should not be bought; empty when it may be."""
         if self.credits is None or self.cents is None:
             return ""
         if self.cents == self.credits * CENTS_PER_CREDIT:
@@ -88,7 +88,9 @@ def _product(path: str, found: Found) -> Product:
 
 def _as_name(value: JSON) -> str | None:
     fits = isinstance(value, str) and _NAME.fullmatch(value)
-    return value if fits and isinstance(value, str) and not _is_money(value) else None
+    if not fits or not isinstance(value, str) or _MONEY.fullmatch(value):
+        return None
+    return value
 
 
 def _as_text(value: JSON) -> str | None:
@@ -113,7 +115,3 @@ def _as_cents(value: JSON) -> int | None:
     except InvalidOperation:
         return None
     return int(cents) if cents == cents.to_integral_value() else None
-
-
-def _is_money(text: str) -> bool:
-    return bool(_MONEY.fullmatch(text))

@@ -1,8 +1,8 @@
-"""What the documents say that can be compared: endpoints, addresses, the rules."""
+"""What documents declare: endpoints, addresses, prices, limits."""
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from html import unescape
@@ -31,7 +31,7 @@ class Found:
 
 
 def objects_in(document: JSON) -> Iterator[Found]:
-    """Return the objects of a document, the outer ones first."""
+    """Yield the objects of a document, the outer ones first."""
     waiting: deque[tuple[str, JSON, int]] = deque([("", document, 0)])
     for _ in range(MOST_OBJECTS):
         if not waiting:
@@ -127,12 +127,7 @@ def statements_in(document: Document) -> list[Statement]:
         said = _in_json(document.path, document.json)
     else:
         said = _in_prose(document.path, document.text)
-    found: dict[Statement, None] = {}
-    for one in said:
-        found.setdefault(one)
-        if len(found) >= MOST_STATEMENTS:
-            break
-    return list(found)
+    return list(dict.fromkeys(said))[:MOST_STATEMENTS]
 
 
 def _in_prose(path: str, text: str) -> Iterator[Statement]:
@@ -148,18 +143,17 @@ def _in_prose(path: str, text: str) -> Iterator[Statement]:
 
 
 def _in_json(path: str, body: JSON) -> Iterator[Statement]:
-    readers: tuple[Callable[[Found], Iterator[tuple[Subject, JSON, str]]], ...] = (
-        _rules,
-        _authentication,
-        _limits,
-        _endpoints,
-    )
     for found in objects_in(body):
-        for read in readers:
-            for subject, value, method in read(found):
-                said = _as_said(value)
-                if said:
-                    yield Statement(subject, said, path, method)
+        declared = (
+            *_rules(found),
+            *_authentication(found),
+            *_limits(found),
+            *_endpoints(found),
+        )
+        for subject, value, method in declared:
+            said = _as_said(value)
+            if said:
+                yield Statement(subject, said, path, method)
 
 
 def _rules(found: Found) -> Iterator[tuple[Subject, JSON, str]]:

@@ -106,11 +106,6 @@ SLOWEST_RATE = 1 / 30
 """In requests a second: a pause that is longer is asked for, not guessed."""
 WINDOW_SECONDS = 10.0
 """The time over which our own rate is measured."""
-LONGEST_PAUSE_SECONDS = 60.0
-"""Of those that no network has named."""
-JITTER = 0.1
-"""The random share that is added to a pause: not all agents come back at once."""
-LONGEST_JITTER_SECONDS = 30.0
 BUSY_SECONDS = 1.0
 """How long to wait for another request to end."""
 FORGET_SECONDS = 600.0
@@ -200,13 +195,12 @@ class EndpointLimit:
     def _pause(self, named: float | None) -> None:
         """Pause for as long as was asked, or as seems wise."""
         self._pauses += 1
+        retry = self.options.retry
         if named is None:
-            longest = min(LONGEST_PAUSE_SECONDS, 2.0 ** min(self._pauses, 10))
-            wait = self.randomness.uniform(0.5, longest)
+            longest = retry.max_unreachable_seconds
+            wait = retry.backoff(self._pauses, self.randomness, longest)
         else:
-            named = min(named, self.options.max_retry_after)
-            spread = min(JITTER * named, LONGEST_JITTER_SECONDS)
-            wait = named + self.randomness.uniform(0.0, spread)
+            wait = retry.with_jitter(named, self.randomness)
         until = self.clock.monotonic() + wait
         self._pause_until = max(self._pause_until, until)
 

@@ -81,7 +81,9 @@ class RateLimiter:
             randomness=self.randomness,
         )
         self._token = TokenMonitor(
-            private=self.private, probe_every=self.options.probe_every
+            private=self.private,
+            probe_every=self.options.probe_every,
+            confirm_seconds=self.options.retry.token_seconds,
         )
 
     # -- questions ------------------------------------------------------------

@@ -1,7 +1,9 @@
 """A pause: why requests wait, and for how long."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from journeyman.domain.retry import RetryPolicy
 
 TICK_SECONDS = 0.001
 """The shortest wait: one that is lost in the rounding of a clock would never end."""
@@ -52,3 +54,4 @@ class RateLimits:
     """Between two probes of what is failing, or of a token that is refused."""
     absent_recheck: float = 3600.0
     """The longest time between two checks for an absent endpoint."""
+    retry: RetryPolicy = field(default_factory=RetryPolicy)

@@ -14,9 +14,6 @@ from journeyman.network.rate_limit.circuit_breaker import PROBE_WAIT_SECONDS
 from journeyman.network.rate_limit.evidence import Evidence
 from journeyman.network.rate_limit.pause import remaining
 
-CONFIRM_AFTER_SECONDS = 2.0
-"""Between a refusal and the request that confirms it."""
-
 _ACTIONS = frozenset(one.name for one in ENDPOINTS if one.changes_state)
 
 
@@ -35,6 +32,8 @@ class TokenMonitor:
     private: frozenset[str]
     """The endpoints that take the token."""
     probe_every: float
+    confirm_seconds: float
+    """After the first refusal, until a second request confirms it."""
     status: TokenStatus = field(default=TokenStatus.ACCEPTED, init=False)
     message: str = field(default="", init=False)
     """What the network said when it last refused."""
@@ -102,5 +101,5 @@ class TokenMonitor:
     def _pause(self, now: float) -> None:
         wait = self.probe_every
         if self.status is TokenStatus.DOUBTED:
-            wait = min(wait, CONFIRM_AFTER_SECONDS)
+            wait = min(wait, self.confirm_seconds)
         self._wait_until = now + wait
