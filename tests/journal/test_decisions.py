@@ -112,9 +112,7 @@ def test_a_task_is_not_due_before_its_time(journal: Journal, clock: FakeClock) -
     record = brought_to(journal, TaskState.CLAIMING)
     later = clock.now().timestamp() + 10
     with journal.tx("wait"):
-        journal.tasks.postpone(
-            record, next_at=later, attempts=1, reason="", maybe_sent=True
-        )
+        journal.tasks.postpone(record, later)
     claiming = frozenset({TaskState.CLAIMING})
 
     assert journal.tasks.due(claiming, clock.now(), 1) == []

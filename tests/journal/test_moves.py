@@ -67,9 +67,7 @@ def test_a_task_that_was_moved_meanwhile_cannot_be_postponed(journal: Journal) -
     move(journal, stale, TaskState.CLAIMED)
 
     with pytest.raises(StaleMoveError), journal.tx("postpone"):
-        journal.tasks.postpone(
-            stale, next_at=9.0, attempts=9, reason="late", maybe_sent=True
-        )
+        journal.tasks.postpone(replace(stale, attempts=9, reason="late"), 9.0)
 
     assert journal.tasks.get(stale.task_id).attempts == 0
 

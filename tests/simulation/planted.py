@@ -75,8 +75,8 @@ def no_maybe(self: Inside, record: Inside, after: TaskState, **more: Inside) -> 
     return replace(moved, maybe_sent=False)
 
 
-def no_doubt(self: Inside, record: Inside, **more: Inside) -> Inside:
-    return _postpone(self, record, **{**more, "maybe_sent": False})
+def no_doubt(self: Inside, record: Inside, next_at: float) -> Inside:
+    return _postpone(self, replace(record, maybe_sent=False), next_at)
 
 
 async def booked_apart(self: Inside, record: Inside, shown: int | None) -> Inside:

@@ -335,17 +335,8 @@ class Tasks:
             )
         return replace(record, task=task, strategy=strategy)
 
-    def postpone(
-        self,
-        record: TaskRecord,
-        *,
-        next_at: float,
-        attempts: int,
-        doubts: int = 0,
-        reason: str,
-        maybe_sent: bool,
-    ) -> TaskRecord:
-        """Keep a task where it is until `next_at`; the count of attempts is kept.
+    def postpone(self, record: TaskRecord, next_at: float) -> TaskRecord:
+        """Keep a task in its state until `next_at`, with what `record` says of it.
 
         Raises:
             StaleMoveError: somebody else moved it meanwhile.
@@ -354,21 +345,12 @@ class Tasks:
         changed = self.database.write(
             "UPDATE tasks SET next_at = ?, attempts = ?, doubts = ?, reason = ?, "
             "maybe_sent = ?, updated_at = ? WHERE task_id = ? AND state = ?",
-            *(next_at, attempts, doubts, reason, maybe_sent, at.isoformat()),
-            *(record.task_id, record.state),
+            *(next_at, record.attempts, record.doubts, record.reason),
+            *(record.maybe_sent, at.isoformat(), record.task_id, record.state),
         )
         if not changed:
             raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
-        return replace(
-            record,
-            next_at=next_at,
-            attempts=attempts,
-            doubts=doubts,
-            reason=reason,
-            maybe_sent=maybe_sent,
-            unsent=False,
-            updated_at=at,
-        )
+        return replace(record, next_at=next_at, unsent=False, updated_at=at)
 
     # -- questions --------------------------------------------------------
 

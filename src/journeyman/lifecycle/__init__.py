@@ -1,1 +1,1 @@
-"""Strategies in service: which are active, rest, shadow; their hooks and posts."""
+"""The life of strategies: active, in quarantine, in shadow; their hooks and posts."""

@@ -44,7 +44,7 @@ class QuarantineRule:
 
     def after_error(self, health: Health, fault: Fault) -> Health:
         """Count an error of a strategy."""
-        told = replace(
+        counted = replace(
             health,
             errors=self._recent(health.errors, fault.at),
             problem=fault.problem,
@@ -53,17 +53,17 @@ class QuarantineRule:
         )
         match health.condition:
             case Condition.MISCONFIGURED:
-                return told
+                return counted
             case Condition.QUARANTINED if is_quarantined(health, fault.at):
                 # It was at work already when its quarantine began.
-                return told
+                return counted
             case Condition.QUARANTINED:
                 longer = min(2 * health.quarantine_seconds, self.max_seconds)
-                return _quarantined(told, fault.at, longer)
-            case Condition.SOUND if len(told.errors) >= self.errors:
-                return _quarantined(told, fault.at, self.initial_seconds)
+                return _quarantined(counted, fault.at, longer)
+            case Condition.SOUND if len(counted.errors) >= self.errors:
+                return _quarantined(counted, fault.at, self.initial_seconds)
             case Condition.SOUND:
-                return told
+                return counted
 
     def _recent(self, errors: tuple[float, ...], now: float) -> tuple[float, ...]:
         # One from the future was written before the clock was set back.

@@ -166,8 +166,8 @@ class Reloader:
             removed=tuple(sorted(before.keys() - after.keys())),
             needs_restart=candidate.needs_restart,
         )
-        told = {name: getattr(done, name) for name in SHOWN}
-        self.log.emit(events.RELOADED, reason=reason, **told)
+        fields = {name: getattr(done, name) for name in SHOWN}
+        self.log.emit(events.RELOADED, reason=reason, **fields)
         for listener in self._listeners:
             listener()
         return done

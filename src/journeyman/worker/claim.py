@@ -87,18 +87,13 @@ class Claim:
 
         def write() -> TaskRecord:
             task = as_claimed(record.task, claimed) if claimed else record.task
-            told = tasks.enrich(record, task, record.strategy)
+            shown = tasks.enrich(record, task, record.strategy)
             # Work begins at once, since a slot is taken: one commit for both.
             begun, through = TaskState.EXECUTING, TaskState.CLAIMED
-            return tasks.move(told, begun, through=through, reason=reason)
+            return tasks.move(shown, begun, through=through, reason=reason)
 
         record = await self.intents.journal.commit(write)
-        self.log.emit(
-            events.CLAIMED,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            reward=record.task.reward,
-        )
+        self.log.emit(events.CLAIMED, **events.about(record), reward=record.task.reward)
         return record
 
     async def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:

@@ -71,8 +71,7 @@ class Complete:
         record = await self.intents.close(record, TaskState.REJECTED, reason)
         self.log.emit(
             events.UNSETTLED,
-            task_id=record.task_id,
-            strategy=record.strategy,
+            **events.about(record),
             reward=record.task.reward,
             message=failure.message,
         )
@@ -94,8 +93,7 @@ class Complete:
         record, amount, confidence = await journal.commit(write)
         self.log.emit(
             events.COMPLETED,
-            task_id=record.task_id,
-            strategy=record.strategy,
+            **events.about(record),
             credits=amount,
             balance=journal.ledger.balance(),
             confidence=confidence,

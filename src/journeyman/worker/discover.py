@@ -83,9 +83,7 @@ class Discover:
         listing = outcome.value
         if listing.unreadable:
             self.log.emit(
-                events.UNREADABLE,
-                count=listing.unreadable,
-                total=listing.total,
+                events.UNREADABLE, count=listing.unreadable, total=listing.total
             )
         decision = await self._decide(listing.tasks)
         self._count(listing, decision)
@@ -155,9 +153,7 @@ class Discover:
         if pause := self.rate_limiter.pause_for(ENDPOINT):
             retry_in = max(retry_in, pause.seconds)
         self.log.emit(
-            events.POLL_FAILED,
-            message=failure.message,
-            retry_in=round(retry_in, 1),
+            events.POLL_FAILED, message=failure.message, retry_in=round(retry_in, 1)
         )
         return Poll(productive=False, retry_in=retry_in, failure=failure)
 

@@ -1,7 +1,7 @@
 """Execute a claimed task: run its strategy once, and commit how the run ended."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.retry import RetryPolicy
@@ -87,14 +87,14 @@ class Execute:
         is_begun = record.state is TaskState.EXECUTING
 
         def write() -> TaskRecord:
-            told = self.journal.tasks.enrich(record, record.task, loaded.name)
+            named = self.journal.tasks.enrich(record, record.task, loaded.name)
             if is_begun:
-                return told
-            return self.journal.tasks.move(told, TaskState.EXECUTING)
+                return named
+            return self.journal.tasks.move(named, TaskState.EXECUTING)
 
         if not is_begun or loaded.name != record.strategy:
             record = await self.journal.commit(write)
-        self._tell(events.EXECUTING, record, execution=record.executions)
+        self._log(events.EXECUTING, record, execution=record.executions)
         return record
 
     async def _run_strategy(
@@ -164,20 +164,20 @@ class Execute:
             return moved
 
         record = await self.journal.commit(write)
-        self._tell(events.EXECUTED, record, seconds=round(seconds, 3))
+        self._log(events.EXECUTED, record, seconds=round(seconds, 3))
         return record
 
     async def _retry_later(self, record: TaskRecord, later: RetryLater) -> TaskRecord:
         next_at = self.clock.now().timestamp() + later.after
         record = await self._end(record, TaskState.CLAIMED, later.reason, next_at)
         reason, seconds = later.reason, later.after
-        self._tell(events.RETRY_LATER, record, reason=reason, retry_in=seconds)
+        self._log(events.RETRY_LATER, record, reason=reason, retry_in=seconds)
         return record
 
     async def _decline(self, record: TaskRecord, decline: Decline) -> TaskRecord:
         record = await self._end(record, TaskState.DECLINED, str(decline))
         details = {name: str(value) for name, value in decline.details.items()}
-        self._tell(events.DECLINED, record, reason=decline.reason, details=details)
+        self._log(events.DECLINED, record, reason=decline.reason, details=details)
         return record
 
     async def _end(
@@ -247,7 +247,7 @@ class Execute:
             return failed
 
         record = await self.journal.commit(write)
-        self._tell(event, record, **facts)
+        self._log(event, record, **facts)
         return record
 
     # -- waiting for a strategy that is in quarantine -------------------------------
@@ -270,12 +270,10 @@ class Execute:
                 # It was claimed, and its strategy went into quarantine meanwhile.
                 after = TaskState.CLAIMED
                 return tasks.move(record, after, reason=reason, next_at=next_at)
-            return tasks.postpone(
-                record, next_at=next_at, attempts=0, reason=reason, maybe_sent=False
-            )
+            return tasks.postpone(replace(record, reason=reason), next_at)
 
         waiting = await self.journal.commit(write)
-        self._tell(events.WAITING, waiting, reason=reason, retry_in=seconds)
+        self._log(events.WAITING, waiting, reason=reason, retry_in=seconds)
         return waiting
 
     def _wake(self, strategy: str) -> None:
@@ -285,14 +283,7 @@ class Execute:
             del self._waiting[task_id]
             record = tasks.get(task_id)
             if record.state is TaskState.CLAIMED:
-                tasks.postpone(
-                    record,
-                    next_at=0.0,
-                    attempts=0,
-                    reason=record.reason,
-                    maybe_sent=False,
-                )
+                tasks.postpone(record, next_at=0.0)
 
-    def _tell(self, event: Event, record: TaskRecord, **fields: object) -> None:
-        told = {"task_id": record.task_id, "strategy": record.strategy, **fields}
-        self.log.emit(event, **told)
+    def _log(self, event: Event, record: TaskRecord, **fields: object) -> None:
+        self.log.emit(event, **events.about(record), **fields)

@@ -61,20 +61,15 @@ class Intents:
         if pause is None:
             return None
         next_at = self._now() + self._pause_seconds(pause.seconds)
-        was_sent = record.maybe_sent and not record.unsent
-
-        def write() -> TaskRecord:
-            return self.journal.tasks.postpone(
-                record,
-                next_at=next_at,
-                # Counted when it was committed, and it was never sent.
-                attempts=record.attempts - record.unsent,
-                doubts=record.doubts,
-                reason=pause.reason,
-                maybe_sent=was_sent,
-            )
-
-        return await self.journal.commit(write)
+        waiting = replace(
+            record,
+            # Counted when it was committed, and it was never sent.
+            attempts=record.attempts - record.unsent,
+            reason=pause.reason,
+            maybe_sent=record.maybe_sent and not record.unsent,
+        )
+        postpone = self.journal.tasks.postpone
+        return await self.journal.commit(lambda: postpone(waiting, next_at))
 
     async def open(
         self,
@@ -95,14 +90,8 @@ class Intents:
                 return tasks.move(
                     record, state, attempts=attempts, doubts=record.doubts
                 )
-            return tasks.postpone(
-                record,
-                next_at=0.0,
-                attempts=attempts,
-                doubts=record.doubts,
-                reason=record.reason,
-                maybe_sent=True,
-            )
+            again = replace(record, attempts=attempts, maybe_sent=True)
+            return tasks.postpone(again, next_at=0.0)
 
         return await self.journal.commit(write), is_repeat and record.maybe_sent
 
@@ -137,14 +126,14 @@ class Intents:
                     attempts=attempts,
                     doubts=doubts,
                 )
-            return tasks.postpone(
+            waiting = replace(
                 record,
-                next_at=next_at,
                 attempts=attempts,
                 doubts=doubts,
                 reason=reason,
                 maybe_sent=uncertain,
             )
+            return tasks.postpone(waiting, next_at)
 
         kept = await self.journal.commit(write)
         if not is_paused:

@@ -151,9 +151,7 @@ class Join:
         # A crash between saving the identity and booking its credits ends here.
         self._open_books(identity, None)
         self.log.emit(
-            events.KNOWN,
-            agent_id=identity.agent_id,
-            base_url=identity.base_url,
+            events.KNOWN, agent_id=identity.agent_id, base_url=identity.base_url
         )
         return identity
 
@@ -195,9 +193,7 @@ class Join:
             self._open_books(identity, registration.credits)
         self.identity_files.answers.forget()
         self.log.emit(
-            events.RESCUED,
-            agent_id=identity.agent_id,
-            base_url=identity.base_url,
+            events.RESCUED, agent_id=identity.agent_id, base_url=identity.base_url
         )
         return identity
 

@@ -33,9 +33,5 @@ def recover_interrupted(journal: Journal, log: Log) -> int:
                     reason="interrupted while it was executed",
                 )
     if in_flight:
-        log.emit(
-            events.RECOVERED,
-            in_flight=in_flight,
-            interrupted=len(interrupted),
-        )
+        log.emit(events.RECOVERED, in_flight=in_flight, interrupted=len(interrupted))
     return in_flight

@@ -57,12 +57,7 @@ class Submit:
 
     async def _expire(self, record: TaskRecord) -> TaskRecord:
         record = await self.intents.close(record, TaskState.FAILED, PASSED)
-        self.log.emit(
-            events.EXPIRED,
-            task_id=record.task_id,
-            strategy=record.strategy,
-            error=PASSED,
-        )
+        self.log.emit(events.EXPIRED, **events.about(record), error=PASSED)
         return record
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
@@ -79,9 +74,7 @@ class Submit:
             reason,
             then=TaskState.COMPLETING,
         )
-        self.log.emit(
-            events.SUBMITTED, task_id=record.task_id, strategy=record.strategy
-        )
+        self.log.emit(events.SUBMITTED, **events.about(record))
         return record
 
 
@@ -93,10 +86,5 @@ async def reject(
 ) -> TaskRecord:
     """End a task whose result or completion was definitely refused."""
     record = await intents.close(record, TaskState.REJECTED, message)
-    log.emit(
-        events.REJECTED,
-        task_id=record.task_id,
-        strategy=record.strategy,
-        message=message,
-    )
+    log.emit(events.REJECTED, **events.about(record), message=message)
     return record

@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from anyio.abc import TaskGroup
@@ -57,7 +57,7 @@ class Progress:
 
 @dataclass(kw_only=True, eq=False)
 class Worker:
-    """Fills slots with due tasks until it is told to stop."""
+    """Fills slots with due tasks until it is cancelled."""
 
     journal: Journal
     claim: Claim
@@ -207,14 +207,7 @@ class Worker:
                 after = TaskState.CLAIMED
                 tasks.move(record, after, reason=reason, next_at=next_at)
             else:
-                tasks.postpone(
-                    record,
-                    next_at=next_at,
-                    attempts=record.attempts,
-                    doubts=record.doubts,
-                    reason=reason,
-                    maybe_sent=record.maybe_sent,
-                )
+                tasks.postpone(replace(record, reason=reason), next_at)
         self.log.emit(
             events.BUG,
             task_id=task_id,
