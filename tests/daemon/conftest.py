@@ -10,14 +10,15 @@ from typing import Any
 import anyio
 import httpx2 as httpx
 import pytest
+from tests.one_task import in_one_task
 
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
+from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
-from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://127.0.0.1:8080"
@@ -76,7 +77,7 @@ class Site:
     async def books(self) -> dict[str, Any]:
         """Give the sandbox's own books."""
         async with httpx.AsyncClient(transport=self.transport, base_url=URL) as client:
-            books: dict[str, Any] = (await client.get("/sandbox/books")).json()
+            books: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
             return books
 
 
@@ -100,7 +101,8 @@ async def make_site(tmp_path: Path) -> AsyncIterator[MakeSite]:
         async def make(**options: Any) -> Site:  # noqa: ANN401 - as SandboxOptions takes them
             given = {"tasks": 6, "kinds": ("word_count",), **options}
             app = create_app(SandboxOptions(**given))
-            await stack.enter_async_context(app.router.lifespan_context(app))
+            running = in_one_task(app.router.lifespan_context(app))
+            await stack.enter_async_context(running)
             (tmp_path / "strategies").mkdir()
             (tmp_path / "strategies" / "count_words.py").write_text(READY.read_text())
             return Site(tmp_path, Unclosed(httpx.ASGITransport(app)))

@@ -10,30 +10,27 @@ from typing import Any
 
 import anyio
 import httpx2 as httpx
-from tests.simulation.loop import (
-    SeededRandomness,
-    SimulatedClock,
-    SimulationLoop,
-    scheduled_by,
-)
+from tests.simulation.loop import SimulationLoop
+from tests.simulation.virtual_time import SeededRandomness, SimulatedClock, scheduled_by
 
-from journeyman.control.server import Desk
 from journeyman.daemon.agent import open_agent
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.daemon import Daemon
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.strategies import load_strategies
+from journeyman.daemon.wiring import Components
 from journeyman.journal.journal import Journal
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import Redactor
+from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
-from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://network.example"
 SECONDS_TO_LIVE = 100_000.0
 
-Script = Callable[[Desk], Awaitable[None]]
+Script = Callable[[OwnerCommands], Awaitable[None]]
 """What the owner does; when it ends, the daemon is told to stop."""
 
 
@@ -108,7 +105,7 @@ class Household:
             "network.base_url": URL,
             "data.directory": self.root / "data",
             "strategies.directory": self.folder,
-            "posting.look_at_first": False,
+            "posting.verify_first": False,
             **self.changes,
         }
         return load_settings(
@@ -129,8 +126,8 @@ class Household:
     async def _be(self, script: Script, clock: SimulatedClock) -> None:
         settings, shutdown = self.settings(), Shutdown()
 
-        async def owner(_path: Path, desk: Desk, _log: Log) -> None:
-            await script(desk)
+        async def owner(_path: Path, commands: OwnerCommands, _log: Log) -> None:
+            await script(commands)
             shutdown.request("the script has ended")
 
         environment = Environment(
@@ -147,15 +144,14 @@ class Household:
         with anyio.fail_after(SECONDS_TO_LIVE):
             async with open_agent(settings, URL, environment) as agent:
                 registry = load_strategies(settings.strategies)
-                daemon = Daemon(
-                    settings,
-                    agent,
-                    registry,
-                    environment,
-                    shutdown,
+                parts = Components(
+                    settings=settings,
+                    agent=agent,
+                    registry=registry,
+                    environment=environment,
                     reread=self.settings,
                 )
-                await daemon.run()
+                await Daemon(parts, shutdown).run()
 
     def journal(self) -> Journal:
         """Open what the last life has left."""

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
-from journeyman.control.server import Desk
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.journal.database import CommitObserver, DiskRefusal
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import EntryKind
@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Household:
 
 
 def _living(seconds: float) -> Script:
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(seconds)
 
     return owner

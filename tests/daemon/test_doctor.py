@@ -5,7 +5,7 @@ import shutil
 import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from tests.daemon.conftest import READY
+from tests.one_task import in_one_task
 
 from journeyman.daemon.doctor.examination import Case, examine
 from journeyman.daemon.doctor.finding import Finding
@@ -25,8 +26,8 @@ from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import save_identity
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
+from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
-from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-of-the-doctors-test"  # noqa: S105 - of no real service
@@ -125,8 +126,8 @@ class Network:
             )
 
 
-@pytest.fixture
-async def network() -> AsyncIterator[Network]:
+@asynccontextmanager
+async def _serving() -> AsyncIterator[Network]:
     served = Network()
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - not Django's
@@ -142,6 +143,12 @@ async def network() -> AsyncIterator[Network]:
         group.start_soon(listener.serve, serve)
         yield served
         group.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def network() -> AsyncIterator[Network]:
+    async with in_one_task(_serving()) as served:
+        yield served
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 from tests.daemon.conftest import MakeSite
 from tests.daemon.simulated import Household
 
-from journeyman.control.server import Desk
+from journeyman.control.verbs import StrategyName
+from journeyman.daemon.commands import OwnerCommands
 
 EAR = """
     import anyio
@@ -49,7 +50,7 @@ def home(tmp_path: Path) -> Household:
     return made
 
 
-async def _idle(_desk: Desk) -> None:
+async def _idle(_commands: OwnerCommands) -> None:
     await anyio.sleep(200)
 
 
@@ -140,7 +141,7 @@ def test_a_slow_listener_keeps_no_other_waiting(home: Household) -> None:
     home.write("slow.py", slow.replace("Ear", "Slow").replace("heard", "slowly"))
     home.network.offer(6)
 
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(5)
         assert len(home.said("heard")) == 3
         assert home.said("slowly") == []
@@ -158,7 +159,7 @@ def test_a_hook_that_fails_again_and_again_is_called_no_more(home: Household) ->
     home.live(_idle)
 
     assert len(home.log.named("strategy.hook_failed")) == 3
-    (told,) = home.log.named("strategy.hook_muted")
+    (told,) = home.log.named("strategy.hook_disabled")
     assert (told["hook"], told["failures"]) == ("on_outcome", 3)
 
 
@@ -170,10 +171,13 @@ def test_a_start_that_says_it_cannot_work_puts_the_strategy_into_quarantine(
     home.network.offer(1)
     seen: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(100)
-        seen.append(desk.status())
-        assert desk.release("ear") == {"strategy": "ear", "released": True}
+        seen.append(commands.status())
+        assert commands.release(StrategyName("ear")) == {
+            "strategy": "ear",
+            "released": True,
+        }
         await anyio.sleep(100)
 
     home.live(owner)
@@ -196,10 +200,10 @@ def test_a_start_that_says_it_cannot_work_puts_the_strategy_into_quarantine(
 
 
 def test_what_a_reload_s_start_says_holds_for_the_new_version(home: Household) -> None:
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.write("ear.py", _with(START, "raise Misconfigured('no key')"))
-        await desk.reload()
-        health: Any = desk.status()["strategy_health"]
+        await commands.reload()
+        health: Any = commands.status()["strategy_health"]
         assert health["ear"]["problem"] == "no key"
 
     home.live(owner)
@@ -211,7 +215,7 @@ def test_what_a_reload_s_start_says_holds_for_the_new_version(home: Household) -
         pytest.param("return {'mood': 'fine'}", {"mood": "fine"}, id="a dict"),
         pytest.param("return 'fine'", "fine", id="a text"),
         pytest.param("1 / 0", "(status failed: ZeroDivisionError", id="raises"),
-        pytest.param("return {1, 2}", "(status is no JSON", id="no JSON"),
+        pytest.param("return {1, 2}", "(status is not valid JSON", id="no JSON"),
         pytest.param("return 'x' * 9999", "(status is too long", id="too long"),
     ],
 )
@@ -221,8 +225,8 @@ def test_what_status_says_is_shown_whatever_it_is(
     home.write("ear.py", EAR.replace('return {"mood": "fine"}', body))
     seen: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
-        seen.append(desk.status()["strategy_status"])
+    async def owner(commands: OwnerCommands) -> None:
+        seen.append(commands.status()["strategy_status"])
 
     home.live(owner)
 
@@ -242,7 +246,7 @@ async def test_a_plain_hook_that_blocks_blocks_only_itself(make_site: MakeSite) 
         "    async def run(self, task):\n        return len(task.text.split())\n"
     )
 
-    await site.run(work__once=True, containment__hook_seconds=0.05)
+    await site.run(work__once=True, strategies__hook_timeout_seconds=0.05)
 
     hooks = {told["hook"] for told in site.log.named("strategy.hook_failed")}
     assert hooks == {"on_start", "on_outcome"}
@@ -270,7 +274,7 @@ def test_one_strategy_s_hooks_are_called_one_after_the_other(home: Household) ->
     home.changes["schedule.spend_every_seconds"] = 2
     home.network.offer(1)
 
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(5)
 
     home.live(owner)

@@ -16,7 +16,7 @@ def pass_over(site: Site, task_id: str, *, days_ago: float) -> None:
         return SystemClock().now() - timedelta(days=days_ago)
 
     with Journal(site.data / "journal.db", then) as journal, journal.tx("sighting"):
-        journal.tasks.sight(
+        journal.tasks.record_decision(
             Task(id=TaskId(task_id)), TaskState.SKIPPED, reason="no", fingerprint="f"
         )
 
@@ -36,6 +36,6 @@ async def test_tasks_that_were_passed_over_a_month_ago_are_forgotten(
 
     assert site.log.named("journal.forgotten")[0]["tasks"] == 1
     with site.journal() as journal:
-        assert journal.tasks.sighting(TaskId("old")) is None
-        assert journal.tasks.sighting(TaskId("recent")) is not None
+        assert journal.tasks.last_decision(TaskId("old")) is None
+        assert journal.tasks.last_decision(TaskId("recent")) is not None
         assert journal.tasks.counts()["completed"] >= 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import URL, MakeSite
 
-from journeyman.daemon.agent import Learning
+from journeyman.daemon.network import Learning
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
 from journeyman.network.observation import Observed, records_from
@@ -50,7 +50,7 @@ def commits(journal: Journal) -> Commits:
 
 
 def answered(learning: Learning, body: JSON) -> None:
-    learning.observer(
+    learning.observer.learn(
         Observed(
             endpoint="claim",
             query={},

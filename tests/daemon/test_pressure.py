@@ -8,10 +8,10 @@ import anyio
 import httpx2 as httpx
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.daemon.commands import journal_status
+from journeyman.daemon.status import journal_status
 
 QUICK: dict[str, Any] = {
-    "rate_limit__probe_seconds": 0.1,
+    "rate_limit__probe_every_seconds": 0.1,
     "schedule__discover_every_seconds": 0.05,
     "schedule__deliver_every_seconds": 0.05,
 }

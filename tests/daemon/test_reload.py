@@ -10,7 +10,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household
 
-from journeyman.control.server import Desk
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.errors import StateError
 from journeyman.strategies.loading.importing import PREFIX
 
@@ -79,11 +79,11 @@ def test_work_in_flight_ends_on_the_old_ones_and_new_work_begins_on_the_new(
     home.network.offer(8)
     report: dict[str, Any] = {}
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(20)
-        assert desk.status()["carried"] == 8
+        assert commands.status()["carried"] == 8
         home.write("worker.py", WORKER.format(word="new"))
-        report.update(await desk.reload())
+        report.update(await commands.reload())
         assert _told(home, "stop") == []
         home.network.offer(3)
         await anyio.sleep(1_000)
@@ -103,10 +103,10 @@ def test_work_in_flight_ends_on_the_old_ones_and_new_work_begins_on_the_new(
 def test_a_helper_file_that_changed_is_loaded_too(home: Household) -> None:
     reports: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         for text in ("SECONDS = 7\n", "SECONDS = 'odd'\n", "SECONDS = (\n"):
             home.write("_parts.py", text)
-            reports.append(await desk.reload())
+            reports.append(await commands.reload())
 
     home.live(owner)
 
@@ -133,13 +133,13 @@ def test_whatever_is_wrong_the_old_ones_work_on(
 ) -> None:
     report: dict[str, Any] = {}
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(20)
         home.write("worker.py", text)
-        report.update(await desk.reload())
+        report.update(await commands.reload())
         home.network.offer(2)
         await anyio.sleep(500)
-        assert desk.status()["loaded_strategies"] == ["worker"]
+        assert commands.status()["loaded_strategies"] == ["worker"]
 
     home.live(owner)
 
@@ -155,11 +155,11 @@ def test_one_bad_file_keeps_the_good_ones_old_and_all_problems_are_told(
 ) -> None:
     report: dict[str, Any] = {}
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.write("worker.py", WORKER.format(word="new"))
         home.write("bad.py", "def (")
         home.write("worse.py", "import journeyman\n1 / 0\n")
-        report.update(await desk.reload())
+        report.update(await commands.reload())
 
     home.live(owner)
 
@@ -172,9 +172,9 @@ def test_settings_that_cannot_even_be_read_keep_the_old_ones(home: Household) ->
     reports: list[Any] = []
     home.network.offer(1)
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.settings_file_is_gone = True
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         await anyio.sleep(500)
 
     home.live(owner)
@@ -186,11 +186,11 @@ def test_settings_that_cannot_even_be_read_keep_the_old_ones(home: Household) ->
 def test_strategies_come_and_go(home: Household) -> None:
     reports: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.write("second.py", WORKER.format(word="2").replace("Worker", "Second"))
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         (home.folder / "worker.py").unlink()
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
 
     home.live(owner)
 
@@ -204,13 +204,13 @@ def test_strategies_come_and_go(home: Household) -> None:
 def test_tasks_passed_over_are_looked_at_again_at_once(home: Household) -> None:
     home.network.offer(2, kind="other")
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(1_000)
         text = WORKER.format(word="new").replace('"work"', '"other"')
         home.write("worker.py", text)
-        await desk.reload()
+        await commands.reload()
         await anyio.sleep(5)
-        assert desk.status()["carried"] == 2
+        assert commands.status()["carried"] == 2
 
     home.live(owner)
 
@@ -235,16 +235,16 @@ def test_params_are_read_again_and_other_settings_wait_for_a_restart(
     home.write("loud.py", text)
     reports: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.changes |= {"strategies.params": {"loud": {"much": 3}}, "work.slots": 2}
-        reports.append(await desk.reload())
-        assert desk.status()["strategy_status"] == {"loud": "3 loud"}
+        reports.append(await commands.reload())
+        assert commands.status()["strategy_status"] == {"loud": "3 loud"}
         home.changes["strategies.params"] = {"loud": {"much": 11}}
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         home.changes |= {"strategies.params": {}, "strategies.disabled": ("loud",)}
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         home.changes["work.slots"] = -1
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
 
     home.live(owner)
 
@@ -256,11 +256,11 @@ def test_params_are_read_again_and_other_settings_wait_for_a_restart(
 
 
 def test_reloads_at_the_same_time_come_one_after_the_other(home: Household) -> None:
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         home.write("worker.py", WORKER.format(word="new"))
         async with anyio.create_task_group() as group:
             for _ in range(3):
-                group.start_soon(desk.reload)
+                group.start_soon(commands.reload)
 
     home.live(owner)
 
@@ -274,19 +274,19 @@ def test_a_daemon_that_drains_loads_nothing_more(home: Household) -> None:
     home.network.offer(1)
     refusals = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(20)
         home.write("worker.py", WORKER.format(word="new"))
-        desk.stop()
+        commands.stop()
         await anyio.sleep(1)
         try:
-            await desk.reload()
+            await commands.reload()
         except StateError as error:
             refusals.append(error.problem)
 
     home.live(owner)
 
-    assert refusals == ["the daemon is stopping, and loads nothing more"]
+    assert refusals == ["the daemon is stopping and does not reload"]
     assert _told(home, "done") in ([], ["old"])
 
 
@@ -295,7 +295,7 @@ def test_files_that_are_watched_are_loaded_when_they_have_come_to_rest(
 ) -> None:
     home.changes["strategies.watch"] = True
 
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(10)
         assert home.log.named("strategies.reloaded") == []
         for word in ("half", "new"):
@@ -319,13 +319,13 @@ def test_an_old_generation_is_forgotten_when_it_has_ended(home: Household) -> No
     def living() -> list[str]:
         return [name for name in sys.modules if name.startswith(f"{PREFIX}worker")]
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         first = living()
         for word in ("a", "b", "c"):
             home.write("worker.py", WORKER.format(word=word))
-            await desk.reload()
+            await commands.reload()
             home.write("worker.py", "def (")
-            await desk.reload()
+            await commands.reload()
         await anyio.sleep(1)
         assert len(living()) == len(first)
 
@@ -337,18 +337,18 @@ def test_a_new_version_of_the_file_leaves_the_quarantine(home: Household) -> Non
     home.network.offer(5)
     seen: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(10)
-        seen.append(desk.status()["strategy_health"])
+        seen.append(commands.status()["strategy_health"])
         home.network.offer(1)
         await anyio.sleep(10)
         home.write("worker.py", WORKER.format(word="new"))
-        await desk.reload()
-        seen.append(desk.status()["strategy_health"])
+        await commands.reload()
+        seen.append(commands.status()["strategy_health"])
         await anyio.sleep(1_000)
 
     home.live(owner)
 
-    assert seen[0]["worker"]["condition"] == "resting"
+    assert seen[0]["worker"]["condition"] == "quarantined"
     assert seen[1] == {}
     assert _told(home, "done") == ["new"]

@@ -20,8 +20,8 @@ from journeyman.journal.journal import Journal
 URL = "http://127.0.0.1:8080"
 
 
-async def replace(site: Site, base_url: str = URL) -> Replaced:
-    return await replace_agent(site.settings(), base_url, site.environment())
+async def replace(site: Site, base_url: str = URL, **changes: int) -> Replaced:
+    return await replace_agent(site.settings(**changes), base_url, site.environment())
 
 
 async def test_a_new_agent_joins_and_the_old_one_is_kept_beside_it(site: Site) -> None:
@@ -70,15 +70,14 @@ async def test_a_daemon_that_runs_is_not_replaced(site: Site) -> None:
 
 
 async def test_a_network_that_registers_nobody_leaves_the_old_agent_in_force(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site,
 ) -> None:
-    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     await site.run(work__max_tasks=1)
     before = load_identity(site.data / "identity.json")
     good, site.transport = site.transport, Answering(403, b"{}")
 
     with pytest.raises(NetworkError):
-        await replace(site)
+        await replace(site, retry__registrations_per_start=1)
 
     assert load_identity(site.data / "identity.json") == before
     site.transport = good

@@ -105,26 +105,24 @@ async def test_every_line_about_the_agent_names_it_and_every_line_about_a_task_t
 
 
 async def test_a_page_instead_of_json_is_told_clearly(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site,
 ) -> None:
-    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     site.transport = Answering(200, PAGE, "text/html")
 
     with pytest.raises(NetworkError, match=r"base_url") as caught:
-        await site.run(schedule__discover_every_seconds=1)
+        await site.run(retry__registrations_per_start=1)
 
     assert "nginx" in caught.value.problem
     assert caught.value.exit_code == 7
 
 
 async def test_a_network_that_cannot_be_reached_is_told_clearly(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site,
 ) -> None:
-    monkeypatch.setattr("journeyman.worker.join.TRIES_PER_START", 1)
     site.transport = Unreachable()
 
     with pytest.raises(NetworkError, match=r"could not join[\s\S]*--base-url"):
-        await site.run()
+        await site.run(retry__registrations_per_start=1)
 
 
 async def test_a_market_that_cannot_be_read_once_is_an_error_of_its_own(
@@ -142,7 +140,7 @@ async def test_a_stop_while_joining_ends_it_without_an_error(site: Site) -> None
 
     async with anyio.create_task_group() as group:
         group.start_soon(site.run)
-        await site.logged("identity.join_trouble")
+        await site.logged("identity.join_delayed")
         _interrupt()
 
     assert site.log.names[-1] == "daemon.stopped"

@@ -7,7 +7,8 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household
 
-from journeyman.control.server import Desk
+from journeyman.control.verbs import StrategyName
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.strategies import load_strategies, shadows_of
 from journeyman.domain.errors import ConfigurationError, UsageError
 
@@ -68,11 +69,11 @@ def _told(home: Household, message: str) -> list[str]:
 
 def _standing(home: Household) -> tuple[tuple[str, ...], list[str]]:
     with home.journal() as journal:
-        standing = journal.shadows.standing()
+        standing = journal.shadows.state()
     return standing.shadows, sorted(standing.promoted)
 
 
-async def _rest(_desk: Desk) -> None:
+async def _rest(_commands: OwnerCommands) -> None:
     await anyio.sleep(400)
 
 
@@ -107,11 +108,11 @@ def test_a_promoted_one_works_at_once_and_after_a_restart(home: Household) -> No
     home.network.offer(2, kind="fresh")
     said: dict[str, Any] = {}
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(50)
-        assert desk.status()["shadow_strategies"] == ["fresh"]
-        said.update(desk.promote("Fresh"))
-        assert desk.status()["shadow_strategies"] == []
+        assert commands.status()["shadow_strategies"] == ["fresh"]
+        said.update(commands.promote(StrategyName("Fresh")))
+        assert commands.status()["shadow_strategies"] == []
         await anyio.sleep(400)
 
     home.live(owner)
@@ -131,15 +132,15 @@ def test_a_reload_keeps_what_was_promoted_and_takes_new_shadows(
 ) -> None:
     reports: list[Any] = []
 
-    async def owner(desk: Desk) -> None:
-        desk.promote("fresh")
+    async def owner(commands: OwnerCommands) -> None:
+        commands.promote(StrategyName("fresh"))
         write(home, "Third")
         home.changes["strategies.shadow"] = ["fresh", "third"]
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         home.changes["strategies.shadow"] = ["thirt"]
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
         home.changes["strategies.shadow"] = []
-        reports.append(await desk.reload())
+        reports.append(await commands.reload())
 
     home.live(owner)
 
@@ -155,10 +156,10 @@ def test_a_reload_keeps_what_was_promoted_and_takes_new_shadows(
 def test_a_file_that_changes_is_another_strategy_in_shadow(home: Household) -> None:
     home.network.offer(2, kind="fresh")
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(50)
         write(home, "Fresh", chance=0.25)
-        await desk.reload()
+        await commands.reload()
         await anyio.sleep(400)
 
     home.live(owner)
@@ -172,16 +173,16 @@ def test_a_file_that_changes_is_another_strategy_in_shadow(home: Household) -> N
 @pytest.mark.parametrize(
     ("name", "error", "problem"),
     [
-        pytest.param("usual", UsageError, "is at work", id="one at work"),
+        pytest.param("usual", UsageError, "it is active", id="an active one"),
         pytest.param("frsh", ConfigurationError, "there is no strategy", id="a typo"),
     ],
 )
 def test_only_a_shadow_can_be_promoted(
     home: Household, name: str, error: type[Exception], problem: str
 ) -> None:
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         with pytest.raises(error, match=problem):
-            desk.promote(name)
+            commands.promote(StrategyName(name))
 
     home.live(owner)
 
@@ -192,18 +193,18 @@ def test_a_promoted_one_that_fails_too_often_goes_back(home: Household) -> None:
     write(home, "Fresh", action='raise ValueError("a bug")')
     home.network.offer(9)
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(100)
-        desk.promote("fresh")
+        commands.promote(StrategyName("fresh"))
         home.network.offer(3)
         await anyio.sleep(100)
-        assert desk.status()["shadow_strategies"] == ["fresh"]
+        assert commands.status()["shadow_strategies"] == ["fresh"]
         home.network.offer(3)
         await anyio.sleep(400)
 
     home.live(owner)
 
-    (event,) = home.log.named("strategies.called_back")
+    (event,) = home.log.named("strategies.demoted")
     assert (event["strategy"], event["ended"], event["failed"]) == ("fresh", 3, 3)
     assert _told(home, "run").count("fresh") == 3
     assert _standing(home) == (("fresh",), [])
@@ -214,31 +215,31 @@ def test_a_promoted_one_that_fails_too_often_goes_back(home: Household) -> None:
 def test_a_failing_one_is_called_back_also_after_a_restart(home: Household) -> None:
     write(home, "Fresh", action='raise ValueError("a bug")')
 
-    async def owner(desk: Desk) -> None:
-        desk.promote("fresh")
+    async def owner(commands: OwnerCommands) -> None:
+        commands.promote(StrategyName("fresh"))
         home.network.offer(2)
         await anyio.sleep(400)
 
     home.live(owner)
-    assert home.log.named("strategies.called_back") == []
+    assert home.log.named("strategies.demoted") == []
 
     home.network.offer(1)
     home.live(_rest)
 
-    assert len(home.log.named("strategies.called_back")) == 1
+    assert len(home.log.named("strategies.demoted")) == 1
     assert _standing(home) == (("fresh",), [])
 
 
 def test_one_that_fails_as_often_as_was_usual_stays(home: Household) -> None:
-    home.changes |= {"promotion.watch_tasks": 6, "containment.errors": 100}
+    home.changes |= {"promotion.watch_tasks": 6, "quarantine.errors": 100}
     write(home, "Usual", chance=0.5, action='raise ValueError("a bug")')
     odd = 'return "done" if int(task.id[1:]) % 2 else 1 / 0'
     write(home, "Fresh", action=odd)
     home.network.offer(4)
 
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(100)
-        desk.promote("fresh")
+        commands.promote(StrategyName("fresh"))
         home.network.offer(6)
         await anyio.sleep(400)
         home.network.offer(2)
@@ -246,8 +247,8 @@ def test_one_that_fails_as_often_as_was_usual_stays(home: Household) -> None:
 
     home.live(owner)
 
-    assert home.log.named("strategies.called_back") == []
-    assert len(home.log.named("strategies.promotion_settled")) == 1
+    assert home.log.named("strategies.demoted") == []
+    assert len(home.log.named("strategies.promotion_confirmed")) == 1
     assert _told(home, "run").count("fresh") == 8
 
 
@@ -283,17 +284,17 @@ def test_one_that_is_disabled_is_not_in_shadow(home: Household) -> None:
 def test_one_that_is_promoted_while_a_reload_is_under_way_stays_so(
     home: Household,
 ) -> None:
-    async def owner(desk: Desk) -> None:
+    async def owner(commands: OwnerCommands) -> None:
         slow = WORKER.replace("def on_start(self, ctx):", SLOW_START)
         home.write(
             "fresh.py",
             slow.format(name="Fresh", word="fresh", chance=1, action='return "done"'),
         )
         async with anyio.create_task_group() as group:
-            group.start_soon(desk.reload)
+            group.start_soon(commands.reload)
             await anyio.sleep(2)
-            desk.promote("fresh")
-        assert desk.status()["shadow_strategies"] == []
+            commands.promote(StrategyName("fresh"))
+        assert commands.status()["shadow_strategies"] == []
         home.network.offer(1, kind="fresh")
         await anyio.sleep(400)
 

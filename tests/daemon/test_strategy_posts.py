@@ -6,7 +6,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
-from journeyman.control.server import Desk
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.journal.spends import SpendState
 
 POSTER = """
@@ -37,7 +37,7 @@ def _write(home: Household, body: str, name: str = "poster.py") -> None:
 
 
 def _living(seconds: float) -> Script:
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(seconds)
 
     return owner
@@ -92,8 +92,8 @@ def test_the_next_day_is_another_day(home: Household) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        pytest.param("return ['x']", "str is no NewTask", id="no task"),
-        pytest.param("return 7", "post returned a int, no list", id="no list"),
+        pytest.param("return ['x']", "str is not a NewTask", id="no task"),
+        pytest.param("return 7", "post returned a int, not a list", id="no list"),
         pytest.param(ONE.replace("4", "0"), "reward is 0", id="no reward"),
         pytest.param(ONE.replace("4", "True"), "reward is True", id="an odd reward"),
         pytest.param(ONE.replace('"Count"', '" "'), "title", id="no title"),
@@ -157,10 +157,10 @@ def test_what_post_noted_is_on_disk_before_the_request_leaves(home: Household) -
 def test_nobody_is_asked_while_the_daemon_is_paused(home: Household) -> None:
     _write(home, ONE)
 
-    async def owner(desk: Desk) -> None:
-        desk.pause()
+    async def owner(commands: OwnerCommands) -> None:
+        commands.pause()
         await anyio.sleep(1_000)
-        desk.resume()
+        commands.resume()
         await anyio.sleep(301)
 
     home.live(owner)
@@ -175,7 +175,7 @@ def test_nobody_is_asked_while_the_network_wants_no_post(home: Household) -> Non
     away = (405, {"error": "method not allowed"})
     home.network.answers["write-post-task-public"] = away
 
-    async def owner(_desk: Desk) -> None:
+    async def owner(_commands: OwnerCommands) -> None:
         await anyio.sleep(5_000)  # two posts show that the endpoint is not there
         home.network.answers.clear()
         await anyio.sleep(3_000)

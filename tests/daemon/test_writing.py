@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from journeyman.daemon.agent import JournalShapeMemory, writing_from
+from journeyman.daemon.network import JournalShapeMemory, writing_from
 from journeyman.journal.journal import Journal
 from journeyman.settings.sections import ContractSettings
 from journeyman.testing import FakeClock

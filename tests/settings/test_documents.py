@@ -8,8 +8,13 @@ import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from journeyman.settings.describe import documents
-from journeyman.settings.sections import json_schema
-from journeyman.settings.sources import Knob, knobs, load_settings, sections
+from journeyman.settings.loading import load_settings
+from journeyman.settings.schema import (
+    Setting,
+    json_schema,
+    sections,
+    settings_by_key,
+)
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = Path("config/journeyman.toml")
@@ -36,7 +41,7 @@ def test_the_template_has_every_setting_of_every_section() -> None:
     table = tomllib.loads(_uncommented())
 
     found = {(section, key) for section in table for key in table[section]}
-    assert found == set(knobs())
+    assert found == set(settings_by_key())
 
 
 def test_the_template_with_everything_uncommented_is_valid(tmp_path: Path) -> None:
@@ -66,17 +71,22 @@ def test_the_schema_itself_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
 
-@pytest.mark.parametrize("knob", knobs().values(), ids=lambda knob: knob.dotted)
-def test_a_setting_is_documented_with_its_unit_and_its_default(knob: Knob) -> None:
+SETTINGS = settings_by_key().values()
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.dotted)
+def test_a_setting_is_documented_with_its_unit_and_its_default(
+    setting: Setting,
+) -> None:
     page = documents()[Path("docs/reference/configuration.md")]
 
-    assert f"| `{knob.dotted}` |" in page
-    assert knob.variable in page
-    assert knob.description.endswith(".")
-    assert knob.default is not None or knob.default_is
-    assert knob.default is not None or knob.example is not None
-    if knob.kind in {"integer", "number"}:
-        assert knob.unit, "a number needs a unit"
+    assert f"| `{setting.dotted}` |" in page
+    assert setting.variable in page
+    assert setting.description.endswith(".")
+    assert setting.default is not None or setting.default_is
+    assert setting.default is not None or setting.example is not None
+    if setting.kind in {"integer", "number"}:
+        assert setting.wanted.endswith(")"), "a number needs a unit"
 
 
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.name)

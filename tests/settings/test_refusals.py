@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.settings.sources import LoadedSettings, load_settings
+from journeyman.settings.loading import LoadedSettings, load_settings
 
 Refuse = Callable[..., list[str]]
 
@@ -65,7 +65,7 @@ Refuse = Callable[..., list[str]]
         ),
         pytest.param(
             "work = 3",
-            "1: work: is a section, wanted a table of settings below [work]",
+            "1: work: is a section; write its settings below [work]",
             id="section-that-is-a-value",
         ),
         pytest.param(
@@ -130,12 +130,12 @@ def test_a_mistake_in_a_file_is_named_with_its_line(
     [
         pytest.param("network.example", "must begin with http", id="no-scheme"),
         pytest.param("ftp://network.example", "must begin with http", id="ftp"),
-        pytest.param("https://", "names no host", id="no-host"),
+        pytest.param("https://", "has no host", id="no-host"),
         pytest.param("http://h:99999", "is not an address", id="bad-port"),
         pytest.param("http://[::1", "is not an address", id="bad-ipv6"),
         pytest.param("http://me:pass@h", "a user name or a password", id="password"),
-        pytest.param("http://h/?a=1", "must not hold a query", id="query"),
-        pytest.param("http://h/a b", "must not hold spaces", id="space"),
+        pytest.param("http://h/?a=1", "must not contain a query", id="query"),
+        pytest.param("http://h/a b", "must not contain spaces", id="space"),
     ],
 )
 def test_an_address_that_cannot_work_is_refused_at_once(
@@ -190,13 +190,13 @@ def test_all_problems_of_all_sources_are_told_at_once(refuse: Refuse) -> None:
 def test_a_syntax_error_is_told_with_line_and_column(refuse: Refuse) -> None:
     (problem,) = refuse("[work]\nslots = = 1")
 
-    assert problem.startswith("config/journeyman.toml:2:9: is not TOML: ")
+    assert problem.startswith("config/journeyman.toml:2:9: is not valid TOML: ")
 
 
 def test_a_file_that_ends_too_early_is_told(refuse: Refuse) -> None:
     (problem,) = refuse('[topup]\nplan = """never closed')
 
-    assert problem.startswith("config/journeyman.toml: is not TOML: ")
+    assert problem.startswith("config/journeyman.toml: is not valid TOML: ")
 
 
 def test_a_file_that_was_named_and_does_not_exist_is_an_error(cwd: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_file_that_is_not_utf8_is_an_error(cwd: Path) -> None:
 def test_a_home_directory_that_is_not_known_is_an_error(refuse: Refuse) -> None:
     (problem,) = refuse('[data]\ndirectory = "~nobody-of-this-name/agent"')
 
-    assert "names a home directory that is not known" in problem
+    assert "names an unknown home directory" in problem
 
 
 def test_a_value_file_that_cannot_be_read_is_an_error(refuse: Refuse) -> None:

@@ -1,177 +1,78 @@
-"""The running daemon seen over HTTP: status, health, and the owner's commands.
+"""The control socket of a running daemon: the verbs over HTTP.
 
 Served on a unix socket in the data directory, readable by its owner alone, so that
 `docker exec agent journeyman pause` needs no port and no password.
 """
 
 import contextlib
+import json
 import socket
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from inspect import isawaitable
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import anyio
 import uvicorn
+from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from journeyman.control import events
+from journeyman.control.verbs import HEALTH, VERBS, Request, Verb
 from journeyman.domain.errors import JourneymanError, UsageError
-from journeyman.domain.tasks import JSON, NewTask, SpendId
 from journeyman.observability.events import Log
 
-UNAVAILABLE = 503
-REFUSED = 409
+OK, UNAVAILABLE, REFUSED = 200, 503, 409
 
 
-class Desk(Protocol):
-    """What can be asked of a running daemon."""
+def build_app(commands: object) -> Starlette:
+    """Return the ASGI application, with a route for each verb.
 
-    def status(self) -> dict[str, JSON]:
-        """Everything at a glance."""
-        ...
-
-    def health(self) -> dict[str, JSON]:
-        """`healthy`, and why not."""
-        ...
-
-    def pause(self) -> None:
-        """Claim nothing until `resume`."""
-        ...
-
-    def resume(self) -> None:
-        """Claim again."""
-        ...
-
-    def stop(self) -> None:
-        """Drain and exit, as after SIGTERM."""
-        ...
-
-    async def reload(self) -> dict[str, JSON]:
-        """Load the strategies anew, or say why the old ones stay."""
-        ...
-
-    def release(self, strategy: str) -> dict[str, JSON]:
-        """Let a strategy out of quarantine."""
-        ...
-
-    def promote(self, strategy: str) -> dict[str, JSON]:
-        """Give a strategy work that was in shadow."""
-        ...
-
-    async def post(self, new: NewTask) -> dict[str, JSON]:
-        """Publish a task within the owner's limits."""
-        ...
-
-    async def top_up(self, credits_: int) -> dict[str, JSON]:
-        """Ask for a payment page."""
-        ...
-
-    def settle_top_up(self, spend_id: SpendId, *, paid: bool) -> dict[str, JSON]:
-        """Book a top-up on the owner's word, or forget it."""
-        ...
+    Raises:
+        TypeError: `commands` lacks a method of the name of a verb.
+    """
+    routes = []
+    for verb in VERBS:
+        handler = getattr(commands, verb.name, None)
+        if not callable(handler):
+            raise TypeError(f"{type(commands).__name__} has no method {verb.name}")
+        routes.append(Route(verb.path, _endpoint(verb, handler), methods=[verb.method]))
+    return Starlette(routes=routes, exception_handlers={JourneymanError: _refuse})
 
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+def _endpoint(
+    verb: Verb[Any], handler: Callable[..., Any]
+) -> Callable[[HttpRequest], Awaitable[Response]]:
+    model = TypeAdapter(verb.request) if verb.request else None
+
+    async def endpoint(request: HttpRequest) -> Response:
+        asked = [] if model is None else [await _read(request, model)]
+        answer = handler(*asked)
+        if isawaitable(answer):
+            answer = await answer
+        is_ill = verb is HEALTH and not answer["healthy"]
+        return JSONResponse(answer or {"ok": True}, UNAVAILABLE if is_ill else OK)
+
+    return endpoint
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
-    """The endpoints; bodies are JSON objects."""
-
-    desk: Desk
-
-    async def status(self, _request: Request) -> Response:
-        """GET /status."""
-        return JSONResponse(self.desk.status())
-
-    async def health(self, _request: Request) -> Response:
-        """GET /healthz: 200 when healthy, else 503."""
-        health = self.desk.health()
-        return JSONResponse(health, 200 if health["healthy"] else UNAVAILABLE)
-
-    async def pause(self, _request: Request) -> Response:
-        """POST /pause."""
-        self.desk.pause()
-        return JSONResponse({"ok": True})
-
-    async def resume(self, _request: Request) -> Response:
-        """POST /resume."""
-        self.desk.resume()
-        return JSONResponse({"ok": True})
-
-    async def stop(self, _request: Request) -> Response:
-        """POST /stop."""
-        self.desk.stop()
-        return JSONResponse({"ok": True})
-
-    async def reload(self, _request: Request) -> Response:
-        """POST /reload: 200 also where the old strategies stay; `reloaded` tells."""
-        return JSONResponse(await self.desk.reload())
-
-    async def release(self, request: Request) -> Response:
-        """POST /strategies/{name}/release."""
-        return JSONResponse(self.desk.release(request.path_params["name"]))
-
-    async def promote(self, request: Request) -> Response:
-        """POST /strategies/{name}/promote."""
-        return JSONResponse(self.desk.promote(request.path_params["name"]))
-
-    async def post(self, request: Request) -> Response:
-        """POST /posts with title, description, reward and optional fields."""
-        return JSONResponse(await self.desk.post(_new_task(await _object(request))))
-
-    async def top_up(self, request: Request) -> Response:
-        """POST /top-ups with `credits`."""
-        body = await _object(request)
-        credits_ = body.get("credits")
-        if not isinstance(credits_, int) or isinstance(credits_, bool):
-            raise UsageError("`credits` must be a whole number")
-        return JSONResponse(await self.desk.top_up(credits_))
-
-    async def confirm_top_up(self, request: Request) -> Response:
-        """POST /top-ups/{spend_id}/confirm."""
-        return self._settle_top_up(request, paid=True)
-
-    async def cancel_top_up(self, request: Request) -> Response:
-        """POST /top-ups/{spend_id}/cancel."""
-        return self._settle_top_up(request, paid=False)
-
-    def _settle_top_up(self, request: Request, *, paid: bool) -> Response:
-        spend_id = SpendId(request.path_params["spend_id"])
-        return JSONResponse(self.desk.settle_top_up(spend_id, paid=paid))
+async def _read(request: HttpRequest, model: TypeAdapter[Request]) -> Request:
+    in_path = request.path_params
+    text = json.dumps(in_path).encode() if in_path else await request.body()
+    try:
+        return model.validate_json(text, strict=True)
+    except ValidationError as error:
+        problems = (
+            ": ".join([*map(str, detail["loc"]), detail["msg"]])
+            for detail in error.errors()
+        )
+        raise UsageError(f"the request is wrong: {'; '.join(problems)}") from error
 
 
-def build_app(desk: Desk) -> Starlette:
-    """Make the ASGI application."""
-    console = Console(desk)
-
-    def route(method: str, path: str, endpoint: Endpoint) -> Route:
-        return Route(path, endpoint, methods=[method])
-
-    return Starlette(
-        routes=[
-            route("GET", "/status", console.status),
-            route("GET", "/healthz", console.health),
-            route("POST", "/pause", console.pause),
-            route("POST", "/resume", console.resume),
-            route("POST", "/stop", console.stop),
-            route("POST", "/reload", console.reload),
-            route("POST", "/strategies/{name}/release", console.release),
-            route("POST", "/strategies/{name}/promote", console.promote),
-            route("POST", "/posts", console.post),
-            route("POST", "/top-ups", console.top_up),
-            route("POST", "/top-ups/{spend_id}/confirm", console.confirm_top_up),
-            route("POST", "/top-ups/{spend_id}/cancel", console.cancel_top_up),
-        ],
-        exception_handlers={JourneymanError: _refuse},
-    )
-
-
-async def _refuse(_request: Request, error: Exception) -> Response:
+async def _refuse(_request: HttpRequest, error: Exception) -> Response:
     problem = error if isinstance(error, JourneymanError) else JourneymanError("")
     return JSONResponse(
         {
@@ -183,38 +84,10 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     )
 
 
-async def _object(request: Request) -> dict[str, JSON]:
-    try:
-        body = await request.json()
-    except (ValueError, RecursionError) as error:  # also a body that is no UTF-8
-        raise UsageError(f"the body is no JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise UsageError("the body must be a JSON object")
-    return body
-
-
-def _new_task(body: dict[str, JSON]) -> NewTask:
-    title, reward, tags = body.get("title"), body.get("reward"), body.get("tags", [])
-    if not isinstance(title, str) or not title.strip():
-        raise UsageError("a post needs a title")
-    if not isinstance(reward, int) or isinstance(reward, bool) or reward < 1:
-        raise UsageError("a post needs a reward of at least 1 credit")
-    if not isinstance(tags, list):
-        raise UsageError("`tags` must be a list of texts")
-    return NewTask(
-        title=title,
-        description=str(body.get("description") or title),
-        reward=reward,
-        kind=str(body.get("kind") or ""),
-        tags=tuple(str(tag) for tag in tags),
-        input=body.get("input"),
-    )
-
-
 OWNER_ONLY = 0o600
 
 
-async def serve_control(path: Path, desk: Desk, log: Log) -> None:
+async def serve_control(path: Path, commands: object, log: Log) -> None:
     """Answer commands until cancelled. Without a socket the daemon works all the same.
 
     The lock on the data directory is ours by now, so a socket file that is there was
@@ -226,7 +99,7 @@ async def serve_control(path: Path, desk: Desk, log: Log) -> None:
         log.emit(events.CONTROL_UNAVAILABLE, path=str(path), problem=str(error))
         return
     config = uvicorn.Config(
-        build_app(desk),
+        build_app(commands),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -242,7 +115,7 @@ async def serve_control(path: Path, desk: Desk, log: Log) -> None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the supervisor owns the signals."""
+    """uvicorn without its signal handlers: the daemon has its own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -250,7 +123,7 @@ class _Server(uvicorn.Server):
 
 
 async def _close(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Let answers that are on their way out, such as the one to a stop, arrive."""
+    """Wait for answers that are on their way out, such as the one to a stop."""
     if server.started:
         with anyio.CancelScope(shield=True):
             await server.shutdown(sockets=[listener])

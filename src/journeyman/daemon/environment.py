@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TextIO
 
 import anyio
 
-from journeyman.control.server import Desk, serve_control
+from journeyman.control.server import serve_control
 from journeyman.daemon.disk import FreeBytes, free_bytes
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.errors import JourneymanError
@@ -77,10 +77,8 @@ class Environment:
     open_journal: Callable[[Path, Callable[[], datetime]], Journal] = Journal
     """Opens the file, given what tells the time."""
     save_identity: Callable[[Path, Identity], None] = save_identity
-    serve_control: Callable[[Path, Desk, Log], Coroutine[Any, Any, None]] = (
-        serve_control
-    )
-    """Takes the owner's commands, at a socket of this path, until cancelled."""
+    serve_control: Callable[[Path, Any, Log], Coroutine[Any, Any, None]] = serve_control
+    """Serves `OwnerCommands` at a socket of this path, until cancelled."""
     free_bytes: FreeBytes = free_bytes
     """Tells how much room the disk has."""
     ranking: Ranking | None = None
@@ -91,7 +89,7 @@ class Environment:
     """Strategies may run in processes of their own; simulated time has none."""
 
     def seen_by(self, identity: Identity) -> Self:
-        """Give the same world with a log whose every line names the agent."""
+        """Return the same environment, with a log whose every line names the agent."""
         return replace(self, log=self.log.bind(agent_id=identity.agent_id))
 
 

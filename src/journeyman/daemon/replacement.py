@@ -14,9 +14,9 @@ from journeyman.domain.tasks import IN_FLIGHT, Identity, TaskState
 from journeyman.journal.directory import (
     DataDirectory,
     DirectoryLock,
-    PutAside,
-    newcomer_directory,
-    put_in_place,
+    ReplacedFiles,
+    replacement_directory,
+    install_replacement,
 )
 from journeyman.journal.identity import load_identity
 from journeyman.journal.journal import Journal
@@ -47,7 +47,7 @@ class Replaced:
 
     identity: Identity
     old: LeftBehind
-    put_aside: PutAside
+    put_aside: ReplacedFiles
 
 
 async def replace_agent(
@@ -65,14 +65,14 @@ async def replace_agent(
         StateError: the files of an agent cannot be read or written.
     """
     directory = DataDirectory(settings.data.directory)
-    newcomer = newcomer_directory(directory)
+    newcomer = replacement_directory(directory)
     with DirectoryLock(directory):
         known = load_identity(directory.identity)
         if known is not None:
             require_same_network(known, base_url)
         old = _left_behind(directory, known, environment)
         identity = await _join_beside(settings, newcomer, base_url, environment)
-        put_aside = put_in_place(directory, newcomer, old.agent_id)
+        put_aside = install_replacement(directory, newcomer, old.agent_id)
     environment.redactor.add(identity.access_token.reveal())
     return Replaced(identity=identity, old=old, put_aside=put_aside)
 
@@ -116,7 +116,7 @@ def _left_behind(
             credits=journal.ledger.balance(),
             in_flight=journal.tasks.count_in(IN_FLIGHT),
             undelivered=journal.tasks.count_in(UNDELIVERED),
-            held_credits=journal.spends.held_credits(),
+            held_credits=journal.spends.reserved_credits(),
         )
 
 

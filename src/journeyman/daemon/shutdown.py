@@ -3,24 +3,30 @@
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
+
+from journeyman.daemon import events
+from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.observability.events import Log
+from journeyman.worker.worker import Worker
 
 HURRIED_EXIT = 1
 """The exit code of the third signal; what is committed is safe all the same."""
 
 
+@dataclass(eq=False)
 class Shutdown:
     """Whether, why and how urgently the daemon should stop."""
 
-    def __init__(self) -> None:
-        self.requested = anyio.Event()
-        """Claim nothing more, let work in flight end."""
-        self.forced = anyio.Event()
-        """Break off work in flight; it continues at the next start."""
-        self.reason = ""
-        self._listeners: list[Callable[[], None]] = []
+    requested: anyio.Event = field(init=False, default_factory=anyio.Event)
+    """Claim nothing more, wait for work in flight."""
+    forced: anyio.Event = field(init=False, default_factory=anyio.Event)
+    """Break off work in flight; it continues at the next start."""
+    reason: str = field(init=False, default="")
+    _listeners: list[Callable[[], None]] = field(init=False, default_factory=list)
 
     def on_request(self, listener: Callable[[], None]) -> None:
         """Call this whenever a stop is requested."""
@@ -37,12 +43,37 @@ class Shutdown:
             listener()
 
     async def listen(self) -> None:
-        """Turn signals into requests, for ever; cancel to stop."""
+        """Turn signals into requests, forever; cancel to stop."""
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
             async for number in received:
                 if self.forced.is_set():
                     os._exit(HURRIED_EXIT)
                 self.request(signal.Signals(number).name)
+
+
+async def drain(
+    worker: Worker,
+    *,
+    grace_seconds: float,
+    reason: str,
+    forced: anyio.Event,
+    attention: Wakeup,
+    log: Log,
+) -> None:
+    """Wait for work in flight: not beyond the grace period, and not when forced."""
+    if not worker.in_flight:
+        return
+    log.emit(
+        events.DRAINING,
+        reason=reason,
+        in_flight=worker.in_flight,
+        grace_seconds=grace_seconds,
+    )
+    with anyio.move_on_after(grace_seconds):
+        while worker.in_flight and not forced.is_set():
+            await attention.wait(1.0)
+    if worker.in_flight:
+        log.emit(events.GRACE_OVER, in_flight=worker.in_flight)
 
 
 TERMINAL: Final = "/dev/tty"
@@ -52,7 +83,7 @@ TERMINAL: Final = "/dev/tty"
 async def listen_for_hangup(
     reload: Callable[[], None], stop: Callable[[str], None]
 ) -> None:
-    """Turn each SIGHUP into a reload, for ever; cancel to stop.
+    """Turn each SIGHUP into a reload, forever; cancel to stop.
 
     A daemon without a terminal is told so by its owner. In a terminal that was closed
     the same signal means the end of the session, and the daemon ends with it; unless

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final, get_args
 
 import journeyman
+from journeyman.daemon import events
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.active import Generation
 from journeyman.lifecycle.reload import Candidate
+from journeyman.observability.events import Log
 from journeyman.settings.sections import IsolationSettings, Settings, StrategySettings
 from journeyman.strategies.api import RunnerName
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -115,6 +117,27 @@ def load_strategies(settings: StrategySettings) -> Registry:
     return with_runners(in_force, settings.runners, directory)
 
 
+def report_problems(registry: Registry, settings: StrategySettings, log: Log) -> None:
+    """Log each strategy file that was refused, and that there is no strategy.
+
+    Raises:
+        ConfigurationError: the settings put one into the shadow that is not there.
+    """
+    shadows_of(registry, settings)
+    for problem in registry.problems:
+        log.emit(
+            events.STRATEGY_PROBLEM,
+            code=problem.code,
+            path=str(problem.path),
+            line=problem.line,
+            problem=problem.message,
+            fix=problem.fix,
+        )
+    if not registry.strategies:
+        directory = strategies_directory(settings)
+        log.emit(events.NO_STRATEGIES, directory=str(directory))
+
+
 def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]:
     """Give the names of the strategies that the settings put into the shadow.
 
@@ -144,7 +167,7 @@ def in_force(
     Raises:
         ConfigurationError: the settings put one into the shadow that is not there.
     """
-    promoted = journal.shadows.standing().promoted
+    promoted = journal.shadows.state().promoted
     return generation_of(registry, shadows_of(registry, settings) - promoted.keys())
 
 

@@ -1,14 +1,17 @@
 """Puts the daemon together: the only place that builds the object graph."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeAlias
+from functools import cached_property
 
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
-from journeyman.daemon.strategies import StrategySource, in_force
+from journeyman.daemon.housekeeping import Housekeeping
+from journeyman.daemon.loops import DiscoverLoop, Heartbeat, Pace
+from journeyman.daemon.schedule import Schedule
+from journeyman.daemon.strategies import StrategySource, in_force, isolation_of
 from journeyman.economy.budget import Allowances
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -17,9 +20,9 @@ from journeyman.lifecycle.hooks import Hooks
 from journeyman.lifecycle.lifecycle import Lifecycle
 from journeyman.lifecycle.posts import StrategyPosts
 from journeyman.lifecycle.promotion import Promotion
-from journeyman.lifecycle.quarantine import Quarantine, StrategyBreaker
-from journeyman.lifecycle.recording import Recorder, RecordingLimits
-from journeyman.lifecycle.reload import Reloader, StrategyWatch
+from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
+from journeyman.lifecycle.recording import DecisionRecording, RecordingLimits
+from journeyman.lifecycle.reload import Reloader
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.settings.sections import Settings
 from journeyman.strategies.loading.registry import Registry
@@ -29,7 +32,7 @@ from journeyman.strategies.running.runner import Runner
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
-from journeyman.worker.execute import Execute, Patience, RunOutcomes, StrategyWait
+from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
 from journeyman.worker.ranking import (
     RANKINGS,
@@ -38,346 +41,344 @@ from journeyman.worker.ranking import (
     Ranking,
     Shortlist,
 )
-from journeyman.worker.retry import Backoff
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Components:
-    """The moving parts of a running daemon."""
+    """The parts of a running daemon, each built when it is first asked for."""
 
-    gate: Gate
-    lifecycle: Lifecycle
-    discover: Discover
-    worker: Worker
-    forecaster: Forecaster
-    disk: DiskWatch
-
-
-def compose(
-    settings: Settings,
-    agent: Agent,
-    registry: Registry,
-    environment: Environment,
-    runner: Runner,
-) -> Components:
-    """Build the loop around an agent and its strategies."""
-    gate = Gate(agent.rate_limiter)
-    backoff = Backoff(environment.randomness)
-    intents = Intents(
-        journal=agent.journal,
-        backoff=backoff,
-        rate_limiter=agent.rate_limiter,
-        clock=environment.clock,
-        log=environment.log,
-    )
-    lifecycle = _build_lifecycle(settings, agent, registry, environment)
-    forecaster = Forecaster(agent.journal)
-    return Components(
-        gate=gate,
-        lifecycle=lifecycle,
-        discover=_build_discover(settings, agent, lifecycle, backoff, environment),
-        worker=_build_worker(
-            settings,
-            agent,
-            gate,
-            lifecycle,
-            forecaster,
-            intents,
-            environment,
-            runner,
-        ),
-        forecaster=forecaster,
-        disk=DiskWatch(
-            gate=gate,
-            path=agent.directory.path,
-            min_free_mb=settings.data.min_free_mb,
-            free=environment.free_bytes,
-            log=environment.log,
-        ),
-    )
-
-
-def _build_discover(
-    settings: Settings,
-    agent: Agent,
-    lifecycle: Lifecycle,
-    backoff: Backoff,
-    environment: Environment,
-) -> Discover:
-    return Discover(
-        network=agent.network,
-        select=Select(
-            agent_id=agent.identity.agent_id,
-            active=lifecycle.active,
-            journal=agent.journal,
-            min_reward=settings.work.min_reward,
-            clock=environment.clock,
-            log=environment.log,
-            recorder=lifecycle.recorder,
-        ),
-        backoff=backoff,
-        rate_limiter=agent.rate_limiter,
-        limit=settings.network.limit,
-        log=environment.log,
-    )
-
-
-def _build_ranking(
-    settings: Settings, forecaster: Forecaster, environment: Environment
-) -> Ranking:
-    """Give the order in which waiting tasks are claimed."""
-    choosing = settings.choosing
-    if choosing.order == "expected":
-        return ByExpectation(
-            forecaster, environment.randomness, choosing.exploration
-        ).rank
-    return RANKINGS[choosing.order]
-
-
-def _build_lifecycle(
-    settings: Settings, agent: Agent, registry: Registry, environment: Environment
-) -> Lifecycle:
-    limits = settings.containment
-    quarantine = Quarantine(
-        journal=agent.journal,
-        breaker=StrategyBreaker(
-            errors=limits.errors,
-            window_seconds=limits.window_seconds,
-            first_rest_seconds=limits.first_rest_seconds,
-            longest_rest_seconds=limits.longest_rest_seconds,
-        ),
-        clock=environment.clock,
-        log=environment.log,
-    )
-    active = ActiveStrategies(
-        in_force(registry, settings.strategies, agent.journal), quarantine
-    )
-    return Lifecycle(
-        active=active,
-        quarantine=quarantine,
-        recorder=_build_recorder(settings, agent, active, environment),
-        memory=StrategyMemory(agent.journal),
-        contexts=StrategyContexts(
-            journal=agent.journal,
-            limits=agent.limits,
-            workspaces=agent.directory.workspaces,
-            clock=environment.clock,
-            randomness=environment.randomness,
-            log=environment.log,
-        ),
-    )
-
-
-def _build_recorder(
-    settings: Settings, agent: Agent, active: ActiveStrategies, environment: Environment
-) -> Recorder:
-    recordings = settings.recording
-    return Recorder(
-        journal=agent.journal,
-        active=active,
-        redactor=environment.redactor,
-        limits=RecordingLimits(
-            days=recordings.days,
-            max_bytes=recordings.max_mb << 20,
-            longest_text=recordings.text_characters,
-        ),
-        clock=environment.clock,
-    )
-
-
-def _build_execute(
-    settings: Settings,
-    agent: Agent,
-    lifecycle: Lifecycle,
-    environment: Environment,
-    runner: Runner,
-) -> Execute:
-    return Execute(
-        active=lifecycle.active,
-        runner=runner,
-        contexts=lifecycle.contexts,
-        outcomes=RunOutcomes(
-            active=lifecycle.active,
-            quarantine=lifecycle.quarantine,
-            memory=lifecycle.memory,
-            journal=agent.journal,
-            leaks=LeakScan(environment.redactor.knows),
-            clock=environment.clock,
-            log=environment.log,
-        ),
-        strategy_wait=StrategyWait(
-            active=lifecycle.active,
-            quarantine=lifecycle.quarantine,
-            journal=agent.journal,
-            longest_seconds=settings.containment.longest_hold_seconds,
-            clock=environment.clock,
-            log=environment.log,
-        ),
-        journal=agent.journal,
-        patience=Patience(
-            timeout_seconds=settings.strategies.timeout_seconds,
-            max_attempts=settings.work.max_attempts,
-        ),
-        clock=environment.clock,
-        log=environment.log,
-    )
-
-
-def _build_worker(
-    settings: Settings,
-    agent: Agent,
-    gate: Gate,
-    lifecycle: Lifecycle,
-    forecaster: Forecaster,
-    intents: Intents,
-    environment: Environment,
-    runner: Runner,
-) -> Worker:
-    clock, log = environment.clock, environment.log
-    max_age = timedelta(days=settings.work.result_max_age_days)
-    ranking = environment.ranking or _build_ranking(settings, forecaster, environment)
-    return Worker(
-        journal=agent.journal,
-        claim=Claim(
-            network=agent.network,
-            intents=intents,
-            active=lifecycle.active,
-            clock=clock,
-            log=log,
-        ),
-        execute=_build_execute(settings, agent, lifecycle, environment, runner),
-        submit=Submit(
-            network=agent.network,
-            intents=intents,
-            result_max_age=max_age,
-            clock=clock,
-            log=log,
-        ),
-        complete=Complete(
-            network=agent.network,
-            intents=intents,
-            watch=agent.watch,
-            result_max_age=max_age,
-            clock=clock,
-            log=log,
-        ),
-        gate=gate,
-        shortlist=Shortlist(agent.journal, ranking, clock),
-        slots=settings.work.slots,
-        max_tasks=settings.work.max_tasks,
-        clock=clock,
-        log=log,
-    )
-
-
-Chore: TypeAlias = tuple[str, float, Callable[[], Awaitable[None] | None]]
-"""A name, how often in seconds, and what to do."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Plugins:
-    """The parts that look after strategies."""
-
-    hooks: Hooks
-    reloader: Reloader
-    posts: StrategyPosts
-    promotion: Promotion
-    active: ActiveStrategies
-    source: StrategySource
     settings: Settings
+    agent: Agent
+    registry: Registry
+    """The strategies to begin with."""
+    environment: Environment
+    reread: Callable[[], Settings] | None = None
+    """Reads the settings again, for a reload; may raise ConfigurationError. None: they
+    stay as they are."""
+    reload_requested: Wakeup = field(default_factory=Wakeup)
 
-    def settle(self) -> None:
-        """Write down which strategies are in shadow now."""
-        everyone = self.active.registry.of(self.active.now.everyone)
-        self.promotion.settle(self.source.shadows(everyone))
+    # -- strategies: in service, in quarantine, in shadow -------------------------
 
-    def chores(self) -> Iterator[Chore]:
-        """Give what is to be done at an interval."""
-        every = self.settings.schedule
-        yield "spend", every.spend_every_seconds, self.posts.round
-        if self.settings.strategies.watch:
-            watch = StrategyWatch(
-                lambda: self.source.directory,
-                lambda: self.reloader.wish("a strategy file has changed"),
-            )
-            yield "watch", every.watch_every_seconds, watch.look
-
-
-def build_plugins(
-    settings: Settings,
-    agent: Agent,
-    components: Components,
-    environment: Environment,
-    *,
-    reread: Callable[[], Settings],
-    wishes: Wakeup,
-) -> Plugins:
-    """Build them around the moving parts.
-
-    Args:
-        settings: what the daemon runs by.
-        agent: who we are.
-        components: the moving parts.
-        environment: what simulation replaces.
-        reread: reads the settings again; may raise ConfigurationError.
-        wishes: rung when a reload is wanted.
-    """
-    hooks = Hooks(
-        lifecycle=components.lifecycle,
-        caller=HookCaller(block_limit=environment.block_limit),
-        journal=agent.journal,
-        seconds=settings.containment.hook_seconds,
-        log=environment.log,
-    )
-    components.worker.on_end(hooks.tell_outcome)
-    promotion = _build_promotion(settings, agent, components, environment)
-    source = StrategySource(settings, reread, agent.journal)
-    return Plugins(
-        hooks=hooks,
-        promotion=promotion,
-        reloader=Reloader(
-            load=source.load,
-            lifecycle=components.lifecycle,
-            hooks=hooks,
-            gate=components.gate,
-            wishes=wishes,
-            log=environment.log,
-        ),
-        posts=StrategyPosts(
-            lifecycle=components.lifecycle,
-            hooks=hooks,
-            gate=components.gate,
-            posting=agent.posting,
-            journal=agent.journal,
-            network=agent.network,
-            rate_limiter=agent.rate_limiter,
-            allowances=Allowances(
-                each=settings.budget.per_strategy_credits,
-                of=settings.budget.strategy_credits,
+    @cached_property
+    def quarantine(self) -> Quarantine:
+        """The strategies that are given no work because of their errors."""
+        limits = self.settings.quarantine
+        return Quarantine(
+            journal=self.agent.journal,
+            rule=QuarantineRule(
+                errors=limits.errors,
+                window_seconds=limits.window_seconds,
+                initial_seconds=limits.initial_seconds,
+                max_seconds=limits.max_seconds,
             ),
-            leaks=LeakScan(environment.redactor.knows),
-            clock=environment.clock,
-            log=environment.log,
-        ),
-        active=components.lifecycle.active,
-        source=source,
-        settings=settings,
-    )
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
 
+    @cached_property
+    def active(self) -> ActiveStrategies:
+        """The strategies that are given work, and those in shadow."""
+        strategies = self.settings.strategies
+        generation = in_force(self.registry, strategies, self.agent.journal)
+        return ActiveStrategies(generation, self.quarantine)
 
-def _build_promotion(
-    settings: Settings, agent: Agent, components: Components, environment: Environment
-) -> Promotion:
-    promotion = Promotion(
-        active=components.lifecycle.active,
-        journal=agent.journal,
-        watch_tasks=settings.promotion.watch_tasks,
-        more_failures=settings.promotion.more_failures,
-        clock=environment.clock,
-        log=environment.log,
-    )
-    components.worker.on_end(promotion.watch)
-    return promotion
+    @cached_property
+    def recording(self) -> DecisionRecording:
+        """The decisions that are kept for replay."""
+        limits = self.settings.recording
+        return DecisionRecording(
+            journal=self.agent.journal,
+            active=self.active,
+            redactor=self.environment.redactor,
+            limits=RecordingLimits(
+                days=limits.days,
+                max_bytes=limits.max_mb << 20,
+                longest_text=limits.max_text_characters,
+            ),
+            clock=self.environment.clock,
+        )
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """The strategies, and what they are given and remember."""
+        return Lifecycle(
+            active=self.active,
+            quarantine=self.quarantine,
+            recording=self.recording,
+            memory=StrategyMemory(self.agent.journal),
+            contexts=StrategyContexts(
+                journal=self.agent.journal,
+                limits=self.agent.limits,
+                workspaces=self.agent.directory.workspaces,
+                clock=self.environment.clock,
+                randomness=self.environment.randomness,
+                log=self.environment.log,
+            ),
+        )
+
+    # -- tasks: discovered, selected, carried -------------------------------------
+
+    @cached_property
+    def gate(self) -> Gate:
+        """Whether new work may be claimed."""
+        return Gate(self.agent.rate_limiter)
+
+    @cached_property
+    def disk(self) -> DiskWatch:
+        """Closes the gate while the disk is nearly full."""
+        return DiskWatch(
+            gate=self.gate,
+            path=self.agent.directory.path,
+            min_free_mb=self.settings.data.min_free_mb,
+            free=self.environment.free_bytes,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def discover(self) -> Discover:
+        """Lists tasks, and decides which of them are wanted."""
+        return Discover(
+            network=self.agent.network,
+            select=Select(
+                agent_id=self.agent.identity.agent_id,
+                active=self.active,
+                journal=self.agent.journal,
+                min_reward=self.settings.work.min_reward,
+                clock=self.environment.clock,
+                log=self.environment.log,
+                recording=self.recording,
+            ),
+            retry=self.settings.retry.policy(),
+            randomness=self.environment.randomness,
+            rate_limiter=self.agent.rate_limiter,
+            limit=self.settings.network.limit,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def forecaster(self) -> Forecaster:
+        """Expects what a task will bring, from how such tasks went before."""
+        return Forecaster(self.agent.journal)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The order in which waiting tasks are claimed."""
+        ranking = self.settings.ranking
+        if self.environment.ranking is not None:
+            return self.environment.ranking
+        if ranking.order != "expected":
+            return RANKINGS[ranking.order]
+        randomness = self.environment.randomness
+        return ByExpectation(self.forecaster, randomness, ranking.exploration).rank
+
+    @cached_property
+    def intents(self) -> Intents:
+        """Commits what is about to be asked of the network."""
+        return Intents(
+            journal=self.agent.journal,
+            retry=self.settings.retry.policy(),
+            rate_limiter=self.agent.rate_limiter,
+            clock=self.environment.clock,
+            randomness=self.environment.randomness,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def runner(self) -> Runner:
+        """Runs strategies: in the loop, in threads, in processes of their own."""
+        isolation = isolation_of(self.settings.isolation, self.agent.directory)
+        return Runner(
+            block_limit=self.environment.block_limit,
+            isolation=isolation if self.environment.has_processes else None,
+        )
+
+    @cached_property
+    def execute(self) -> Execute:
+        """Has strategies do tasks."""
+        return Execute(
+            active=self.active,
+            quarantine=self.quarantine,
+            memory=self.lifecycle.memory,
+            contexts=self.lifecycle.contexts,
+            runner=self.runner,
+            leaks=LeakScan(self.environment.redactor.knows),
+            journal=self.agent.journal,
+            limits=ExecutionLimits(
+                timeout_seconds=self.settings.strategies.timeout_seconds,
+                max_attempts=self.settings.work.max_attempts,
+                max_wait_seconds=self.settings.quarantine.max_wait_seconds,
+            ),
+            retry=self.settings.retry.policy(),
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def worker(self) -> Worker:
+        """Carries tasks from the claim to the completion."""
+        max_age = timedelta(days=self.settings.work.result_max_age_days)
+        clock, log = self.environment.clock, self.environment.log
+        network, intents = self.agent.network, self.intents
+        worker = Worker(
+            journal=self.agent.journal,
+            claim=Claim(
+                network=network,
+                intents=intents,
+                active=self.active,
+                clock=clock,
+                log=log,
+            ),
+            execute=self.execute,
+            submit=Submit(
+                network=network,
+                intents=intents,
+                result_max_age=max_age,
+                clock=clock,
+                log=log,
+            ),
+            complete=Complete(
+                network=network,
+                intents=intents,
+                watch=self.agent.watch,
+                result_max_age=max_age,
+                clock=clock,
+                log=log,
+            ),
+            gate=self.gate,
+            shortlist=Shortlist(self.agent.journal, self.ranking, clock),
+            slots=self.settings.work.slots,
+            max_tasks=self.settings.work.max_tasks,
+            retry=self.settings.retry.policy(),
+            clock=clock,
+            log=log,
+        )
+        worker.on_end(self.hooks.report_outcome)
+        worker.on_end(self.promotion.watch)
+        return worker
+
+    # -- what strategies do beside tasks, and what becomes of them ----------------
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        """Calls the optional methods of strategies."""
+        return Hooks(
+            lifecycle=self.lifecycle,
+            caller=HookCaller(block_limit=self.environment.block_limit),
+            journal=self.agent.journal,
+            seconds=self.settings.strategies.hook_timeout_seconds,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def promotion(self) -> Promotion:
+        """Activates strategies that were in shadow, and watches them."""
+        return Promotion(
+            active=self.active,
+            journal=self.agent.journal,
+            watch_tasks=self.settings.promotion.watch_tasks,
+            more_failures=self.settings.promotion.failure_margin,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def source(self) -> StrategySource:
+        """Loads the strategies that the settings ask for."""
+        reread = self.reread or (lambda: self.settings)
+        return StrategySource(self.settings, reread, self.agent.journal)
+
+    def note_shadows(self) -> None:
+        """Write down which strategies are in shadow now."""
+        everyone = self.active.registry.of(self.active.current.everyone)
+        self.promotion.note_shadows(self.source.shadows(everyone))
+
+    @cached_property
+    def reloader(self) -> Reloader:
+        """Replaces the active strategies while the daemon runs."""
+        return Reloader(
+            load=self.source.load,
+            lifecycle=self.lifecycle,
+            hooks=self.hooks,
+            gate=self.gate,
+            requested=self.reload_requested,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def posts(self) -> StrategyPosts:
+        """Posts the tasks that strategies ask to post."""
+        budget = self.settings.budget
+        return StrategyPosts(
+            lifecycle=self.lifecycle,
+            hooks=self.hooks,
+            gate=self.gate,
+            posting=self.agent.posting,
+            journal=self.agent.journal,
+            network=self.agent.network,
+            rate_limiter=self.agent.rate_limiter,
+            allowances=Allowances(
+                each=budget.per_strategy_credits, of=budget.strategy_credits
+            ),
+            leaks=LeakScan(self.environment.redactor.knows),
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    def look_again(self) -> None:
+        """Look at the marketplace now, and at the tasks that wait for a slot."""
+        self.worker.wakeup.notify()
+        self.discovering.wake()
+
+    # -- what happens at an interval ----------------------------------------------
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Decides when."""
+        return Schedule(self.environment.clock)
+
+    @cached_property
+    def discovering(self) -> DiscoverLoop:
+        """Looks for tasks: at an interval with jitter, at once while that pays."""
+        every = self.settings.schedule
+        return DiscoverLoop(
+            discover=self.discover,
+            worker=self.worker,
+            gate=self.gate,
+            disk=self.disk,
+            schedule=self.schedule,
+            pace=Pace(
+                usual=every.discover_every_seconds,
+                longest=every.discover_max_seconds,
+                randomness=self.environment.randomness,
+            ),
+            clock=self.environment.clock,
+        )
+
+    @cached_property
+    def heartbeat(self) -> Heartbeat:
+        """Logs that all is well, or why nothing is done."""
+        return Heartbeat(
+            journal=self.agent.journal,
+            lifecycle=self.lifecycle,
+            discover=self.discover,
+            worker=self.worker,
+            gate=self.gate,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def housekeeping(self) -> Housekeeping:
+        """Keeps the data directory small."""
+        return Housekeeping(
+            journal=self.agent.journal,
+            learning=self.agent.learning,
+            recording=self.recording,
+            disk=self.disk,
+            forget_skipped_days=self.settings.work.forget_skipped_days,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )

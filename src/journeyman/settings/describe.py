@@ -1,4 +1,4 @@
-"""The settings as rows, for `journeyman config show`."""
+"""What people read about the settings: `config show`, the template, the reference."""
 
 import argparse
 import json
@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
-from journeyman.settings.sections import json_schema
-from journeyman.settings.sources import (
-    DEFAULT,
-    HIDDEN,
+from journeyman.observability.redaction import HIDDEN
+from journeyman.settings.loading import DEFAULT, LoadedSettings, is_secret
+from journeyman.settings.schema import (
     Key,
-    Knob,
-    KnobSection,
-    LoadedSettings,
-    is_secret,
-    knobs,
-    leaves,
+    Setting,
+    SettingSection,
+    json_schema,
     sections,
+    settings_by_key,
 )
+from journeyman.settings.sources import leaves
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,38 +33,32 @@ class SettingRow:
 
 
 def rows(loaded: LoadedSettings) -> list[SettingRow]:
-    """Give a row for each setting, and one for each strategy parameter that is set."""
+    """Return a row for each setting, and one for each value in a table that is set."""
     values = loaded.settings.model_dump(mode="json")
     return [
-        row
-        for knob in knobs().values()
-        for row in _rows(loaded, knob, values[knob.key[0]][knob.key[1]])
+        _row(loaded, setting, key, value)
+        for setting in settings_by_key().values()
+        for key, value in leaves(values[setting.key[0]][setting.key[1]], setting.key)
     ]
 
 
-def _rows(loaded: LoadedSettings, knob: Knob, value: object) -> Iterator[SettingRow]:
-    if not (isinstance(value, dict) and value):
-        yield _row(loaded, knob, knob.key, value)
-        return
-    for key, inner in leaves(value, knob.key):
-        yield _row(loaded, knob, key, inner)
-
-
-def _row(loaded: LoadedSettings, knob: Knob, key: Key, value: object) -> SettingRow:
+def _row(
+    loaded: LoadedSettings, setting: Setting, key: Key, value: object
+) -> SettingRow:
     dotted = ".".join(key)
     # Only text can be a secret: a `max_tokens = 500` is none.
     hidden = is_secret(dotted) and isinstance(value, str)
     return SettingRow(
         key=dotted,
-        value=HIDDEN if hidden else _shown(knob, value),
-        origin=loaded.origin.get(dotted, loaded.origin.get(knob.dotted, DEFAULT)),
-        description=knob.description,
+        value=HIDDEN if hidden else _shown(setting, value),
+        origin=loaded.origin.get(dotted, loaded.origin.get(setting.dotted, DEFAULT)),
+        description=setting.description,
     )
 
 
-def _shown(knob: Knob, value: object) -> str:
+def _shown(setting: Setting, value: object) -> str:
     if value is None:
-        return f"({knob.default_is})"
+        return f"({setting.default_is})"
     if isinstance(value, float):
         return f"{value:.15g}"
     return json.dumps(value, ensure_ascii=False)
@@ -86,7 +78,7 @@ Made by `python -m journeyman.settings.describe`, from the code."""
 
 
 def render_toml(schema: str) -> str:
-    """Give the text of the file; editors find the schema by the name given."""
+    """Return the text of the file; editors find the schema by the name given."""
     lines = [f"#:schema {schema}", ""]
     for paragraph in _TEMPLATE_HEAD.split("\n\n"):
         lines += [*_comment(paragraph), "#"]
@@ -104,28 +96,26 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _section(section: KnobSection) -> Iterator[str]:
+def _section(section: SettingSection) -> Iterator[str]:
     yield from _comment(section.description)
     yield f"[{section.name}]"
-    for knob in section.knobs:
+    for setting in section.settings:
         yield ""
-        yield from _template_setting(knob)
+        yield from _template_entry(setting)
 
 
-def _template_setting(knob: Knob) -> Iterator[str]:
-    yield from _comment(knob.description)
-    yield from _comment(_facts(knob))
-    value = knob.example if knob.default is None else knob.default
-    yield f"# {knob.key[-1]} = {toml_value(value)}"
+def _template_entry(setting: Setting) -> Iterator[str]:
+    yield from _comment(setting.description)
+    yield from _comment(_facts(setting))
+    value = setting.example if setting.default is None else setting.default
+    yield f"# {setting.key[-1]} = {toml_value(value)}"
 
 
-def _facts(knob: Knob) -> str:
-    unit = f" ({knob.unit})" if knob.unit else ""
-    default = knob.default_is or toml_value(knob.default)
-    wanted = knob.wanted[0].upper() + knob.wanted[1:]
-    facts = f"{wanted}{unit}. Default: {default}."
-    if knob.default is not None and knob.example is not None:
-        facts += f" For example {toml_value(knob.example)}."
+def _facts(setting: Setting) -> str:
+    default = setting.default_is or toml_value(setting.default)
+    facts = f"{setting.wanted[0].upper()}{setting.wanted[1:]}. Default: {default}."
+    if setting.default is not None and setting.example is not None:
+        facts += f" For example {toml_value(setting.example)}."
     return facts
 
 
@@ -171,32 +161,31 @@ This page is made by `python -m journeyman.settings.describe`, from the code.
 
 
 def render_markdown() -> str:
-    """Give the text of the page."""
+    """Return the text of the page."""
     lines = [_REFERENCE_HEAD]
     for section in sections():
         lines += _reference_section(section)
     return "\n".join(lines)
 
 
-def _reference_section(section: KnobSection) -> Iterator[str]:
+def _reference_section(section: SettingSection) -> Iterator[str]:
     yield f"## {section.name}"
     yield ""
     yield section.description
     yield ""
     yield "| setting | value | default | what it does | also |"
     yield "|---|---|---|---|---|"
-    for knob in section.knobs:
-        yield _reference_row(knob)
+    for setting in section.settings:
+        yield _reference_row(setting)
     yield ""
 
 
-def _reference_row(knob: Knob) -> str:
-    unit = f" ({knob.unit})" if knob.unit else ""
-    default = knob.default_is or f"`{toml_value(knob.default)}`"
-    also = f"`{knob.variable}`"
-    if knob.option:
-        also = f"`{knob.option}`, {also}"
-    cells = (f"`{knob.dotted}`", knob.wanted + unit, default, knob.description, also)
+def _reference_row(setting: Setting) -> str:
+    default = setting.default_is or f"`{toml_value(setting.default)}`"
+    also = f"`{setting.variable}`"
+    if setting.option:
+        also = f"`{setting.option}`, {also}"
+    cells = (f"`{setting.dotted}`", setting.wanted, default, setting.description, also)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -204,7 +193,7 @@ SCHEMA_NAME = "journeyman.schema.json"
 
 
 def documents() -> dict[Path, str]:
-    """Give the text of each generated file by its place in the repository."""
+    """Return the text of each generated file by its place in the repository."""
     schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
     return {
         Path("config/journeyman.toml"): render_toml(SCHEMA_NAME),

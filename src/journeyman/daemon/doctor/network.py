@@ -15,9 +15,9 @@ import httpx2 as httpx
 from anyio.abc import ByteStream
 from anyio.streams.tls import TLSAttribute
 
-from journeyman.daemon.agent import build_network
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
 from journeyman.daemon.environment import Environment
+from journeyman.daemon.network import build_network
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.tasks import Identity

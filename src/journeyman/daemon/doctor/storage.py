@@ -11,7 +11,7 @@ from journeyman.domain.errors import AlreadyRunningError
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity
 from journeyman.journal.journal import Journal
-from journeyman.journal.upkeep import quick_faults
+from journeyman.journal.maintenance import quick_faults
 
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600

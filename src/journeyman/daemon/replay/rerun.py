@@ -8,7 +8,7 @@ from journeyman.domain.tasks import Output, Result
 from journeyman.journal.recordings import RecordedDecision
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, RunWord, summarize
-from journeyman.strategies.running.rehearsal import Stage, rehearse
+from journeyman.strategies.running.dry_run import DryRunContext, dry_run
 from journeyman.strategies.running.runner import Runner
 
 Word = Literal["same", "different"] | RunWord
@@ -35,10 +35,14 @@ async def rerun(
     done = sighting.ending
     if done.result is None or done.task is None:
         return None
-    rehearsal = await rehearse(
-        loaded, done.task, Stage(now=lambda: sighting.at), anyway=True, runner=runner
+    again = await dry_run(
+        loaded,
+        done.task,
+        DryRunContext(now=lambda: sighting.at),
+        anyway=True,
+        runner=runner,
     )
-    return _told(rehearsal.outcome, done.result.output)
+    return _told(again.outcome, done.result.output)
 
 
 def _told(outcome: RunOutcome | None, before: Output) -> Rerun:

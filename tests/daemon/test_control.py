@@ -1,4 +1,4 @@
-"""The owner's desk of a running daemon, over its real control socket."""
+"""The commands of a running daemon, over its real control socket."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
+from journeyman.control.verbs import VERBS
 from journeyman.journal.identity import load_identity
 
 MORE = """
@@ -27,7 +28,7 @@ class More(Strategy):
 
 
 @asynccontextmanager
-async def _at_the_desk(site: Site, **changes: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
+async def _running(site: Site, **changes: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
     """Run a daemon, and talk to it as the command line does."""
     socket = site.data / "control.sock"
     async with anyio.create_task_group() as group:
@@ -36,18 +37,18 @@ async def _at_the_desk(site: Site, **changes: Any) -> AsyncIterator[httpx.AsyncC
         transport = httpx.AsyncHTTPTransport(uds=str(socket), retries=0)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://daemon"
-        ) as desk:
-            await _until_it_listens(desk)
-            yield desk
+        ) as commands:
+            await _until_it_listens(commands)
+            yield commands
             with suppress(httpx.TransportError):  # the test may have stopped it
-                await desk.post("/stop")
+                await commands.post("/stop")
 
 
-async def _until_it_listens(desk: httpx.AsyncClient) -> None:
+async def _until_it_listens(commands: httpx.AsyncClient) -> None:
     with anyio.fail_after(10):
         while True:
             try:
-                await desk.get("/healthz")
+                await commands.get("/healthz")
             except httpx.ConnectError:
                 await anyio.sleep(0.005)
             else:
@@ -61,8 +62,8 @@ async def idle(make_site: MakeSite) -> Site:
 
 
 async def test_status_tells_who_it_is_and_how_the_money_stands(idle: Site) -> None:
-    async with _at_the_desk(idle) as desk:
-        status = (await desk.get("/status")).json()
+    async with _running(idle) as commands:
+        status = (await commands.get("/status")).json()
 
     assert status["balance"] == 100
     assert status["loaded_strategies"] == ["count_words"]
@@ -73,7 +74,7 @@ async def test_status_tells_who_it_is_and_how_the_money_stands(idle: Site) -> No
 
 
 async def test_only_its_owner_may_use_the_socket(idle: Site) -> None:
-    async with _at_the_desk(idle):
+    async with _running(idle):
         mode = (idle.data / "control.sock").stat().st_mode
 
     assert stat.S_ISSOCK(mode)
@@ -82,8 +83,8 @@ async def test_only_its_owner_may_use_the_socket(idle: Site) -> None:
 
 
 async def test_the_answer_to_a_stop_arrives_before_the_daemon_ends(idle: Site) -> None:
-    async with _at_the_desk(idle) as desk:
-        answer = await desk.post("/stop")
+    async with _running(idle) as commands:
+        answer = await commands.post("/stop")
 
     assert answer.json() == {"ok": True}
     assert idle.log.named("daemon.stopped")[0]["reason"] == "asked by the owner"
@@ -92,28 +93,28 @@ async def test_the_answer_to_a_stop_arrives_before_the_daemon_ends(idle: Site) -
 async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
     idle: Site,
 ) -> None:
-    async with _at_the_desk(idle) as desk:
-        await desk.post("/pause")
-        paused = (await desk.get("/status")).json()
-        health = await desk.get("/healthz")
+    async with _running(idle) as commands:
+        await commands.post("/pause")
+        paused = (await commands.get("/status")).json()
+        health = await commands.get("/healthz")
         polls = paused["this_run"]["polls"]
-        await desk.post("/resume")
+        await commands.post("/resume")
         with anyio.fail_after(5):
-            while (await desk.get("/status")).json()["this_run"]["polls"] == polls:  # noqa: ASYNC110 - asked from outside, as a person would
+            while (await commands.get("/status")).json()["this_run"]["polls"] == polls:  # noqa: ASYNC110 - asked from outside, as a person would
                 await anyio.sleep(0.005)
-        resumed = (await desk.get("/status")).json()
+        resumed = (await commands.get("/status")).json()
 
     assert (paused["obstacle"], resumed["obstacle"]) == ("paused", "")
     assert health.status_code == 200
 
 
-async def test_a_post_through_the_desk_is_in_the_networks_books_too(
+async def test_a_post_through_the_socket_is_in_the_networks_books_too(
     idle: Site,
 ) -> None:
-    async with _at_the_desk(idle) as desk:
+    async with _running(idle) as commands:
         body = {"title": "Count", "reward": 5, "kind": "word_count"}
-        answer = await desk.post("/posts", json=body)
-        over = await desk.post("/posts", json={**body, "reward": 26})
+        answer = await commands.post("/posts", json=body)
+        over = await commands.post("/posts", json={**body, "reward": 26})
 
     assert answer.json()["balance"] == 95
     assert over.json()["exit_code"] == 6
@@ -126,11 +127,11 @@ async def test_a_post_through_the_desk_is_in_the_networks_books_too(
 async def test_a_top_up_gives_a_page_and_is_booked_on_the_owners_word(
     idle: Site,
 ) -> None:
-    async with _at_the_desk(idle) as desk:
-        asked = (await desk.post("/top-ups", json={"credits": 200})).json()
-        waiting = (await desk.get("/status")).json()
-        booked = await desk.post(f"/top-ups/{asked['spend_id']}/confirm")
-        again = await desk.post(f"/top-ups/{asked['spend_id']}/confirm")
+    async with _running(idle) as commands:
+        asked = (await commands.post("/top-ups", json={"credits": 200})).json()
+        waiting = (await commands.get("/status")).json()
+        booked = await commands.post(f"/top-ups/{asked['spend_id']}/confirm")
+        again = await commands.post(f"/top-ups/{asked['spend_id']}/confirm")
 
     assert asked["url"].startswith("http://127.0.0.1:8080/")
     assert (asked["cents"], waiting["balance"]) == (200, 100)
@@ -143,11 +144,11 @@ async def test_a_socket_left_by_a_killed_daemon_is_replaced(idle: Site) -> None:
     idle.data.mkdir()
     (idle.data / "control.sock").write_text("left behind")
 
-    async with _at_the_desk(idle) as desk:
-        assert (await desk.get("/status")).status_code == 200
+    async with _running(idle) as commands:
+        assert (await commands.get("/status")).status_code == 200
 
 
-async def test_a_path_too_long_for_a_socket_costs_the_desk_and_nothing_else(
+async def test_a_path_too_long_for_a_socket_costs_the_socket_and_nothing_else(
     make_site: MakeSite,
 ) -> None:
     site = await make_site()
@@ -164,11 +165,11 @@ async def test_a_path_too_long_for_a_socket_costs_the_desk_and_nothing_else(
 
 async def test_strategies_are_loaded_anew_on_the_owner_s_word(idle: Site) -> None:
     folder = idle.folder / "strategies"
-    async with _at_the_desk(idle) as desk:
+    async with _running(idle) as commands:
         (folder / "more.py").write_text((folder / "count_words.py").read_text())
-        refused = (await desk.post("/reload")).json()
+        refused = (await commands.post("/reload")).json()
         (folder / "more.py").write_text(MORE)
-        done = (await desk.post("/reload")).json()
+        done = (await commands.post("/reload")).json()
 
     assert not refused["reloaded"]
     assert "E109" in refused["problems"][0]
@@ -177,11 +178,11 @@ async def test_strategies_are_loaded_anew_on_the_owner_s_word(idle: Site) -> Non
 
 @pytest.mark.usefixtures("not_deaf")
 async def test_a_hangup_loads_the_strategies_anew(idle: Site) -> None:
-    async with _at_the_desk(idle) as desk:
+    async with _running(idle) as commands:
         (idle.folder / "strategies" / "more.py").write_text(MORE)
         os.kill(os.getpid(), signal.SIGHUP)
         await idle.logged("strategies.reloaded")
-        status = (await desk.get("/status")).json()
+        status = (await commands.get("/status")).json()
 
     assert idle.log.named("strategies.reloaded")[0]["reason"] == "SIGHUP"
     assert status["loaded_strategies"] == ["count_words", "more"]
@@ -190,8 +191,28 @@ async def test_a_hangup_loads_the_strategies_anew(idle: Site) -> None:
 async def test_a_strategy_that_is_not_in_quarantine_cannot_be_released(
     idle: Site,
 ) -> None:
-    async with _at_the_desk(idle) as desk:
-        answer = await desk.post("/strategies/count_words/release")
+    async with _running(idle) as commands:
+        answer = await commands.post("/strategies/count_words/release")
 
     assert answer.json()["exit_code"] == 2
     assert "journeyman status" in answer.json()["fix"]
+
+
+async def test_the_answers_have_the_names_that_the_table_promises(idle: Site) -> None:
+    async with _running(idle) as commands:
+        answers = {
+            "status": await commands.get("/status"),
+            "health": await commands.get("/healthz"),
+            "pause": await commands.post("/pause"),
+            "resume": await commands.post("/resume"),
+            "reload": await commands.post("/reload"),
+            "post": await commands.post("/posts", json={"title": "T", "reward": 1}),
+            "top_up": await commands.post("/top-ups", json={"credits": 100}),
+        }
+        spend_id = answers["top_up"].json()["spend_id"]
+        confirm = await commands.post(f"/top-ups/{spend_id}/confirm")
+        answers["confirm_top_up"] = confirm
+
+    told = {name: set(answer.json()) for name, answer in answers.items()}
+    promised = {verb.name: set(verb.answer.split()) for verb in VERBS}
+    assert told == {name: promised[name] for name in told}

@@ -8,10 +8,10 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import URL, Answering, Site
 
-from journeyman.cli.commands.status import sheet
-from journeyman.daemon.commands import journal_status
+from journeyman.cli.commands.status import status_fields
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.status import journal_status
 from journeyman.domain.errors import NetworkError, StateError
 from journeyman.domain.tasks import Identity
 from journeyman.journal.identity import load_identity
@@ -89,5 +89,5 @@ async def test_a_registration_of_unknown_outcome_is_shown(site: Site) -> None:
 
     assert status["registration_unknown"] is True
     shown = {"running": False, "held_by": None, "agent_id": None}
-    told = sheet({**status, **shown, "data_directory": "data"})
+    told = status_fields({**status, **shown, "data_directory": "data"})
     assert told["agent"].startswith("registration_unknown")

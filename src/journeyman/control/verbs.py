@@ -1,0 +1,187 @@
+"""The verbs of the control socket: the one table that server and client follow.
+
+A new verb is a row here and a method of its name in the daemon's `OwnerCommands`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import NewTask, SpendId
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a verb is asked with."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyName(Request):
+    """Which strategy."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostRequest(Request):
+    """A task to publish."""
+
+    title: str
+    reward: int
+    description: str = ""
+    """Empty: the same as the title."""
+    kind: str = ""
+    tags: tuple[str, ...] = ()
+    input: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.title.strip():
+            raise UsageError("a post needs a title")
+        if self.reward < 1:
+            raise UsageError("a post needs a reward of at least 1 credit")
+
+    def task(self) -> NewTask:
+        """Return the task as the network is asked to publish it."""
+        return NewTask(
+            title=self.title,
+            description=self.description or self.title,
+            reward=self.reward,
+            kind=self.kind,
+            tags=self.tags,
+            input=self.input,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpRequest(Request):
+    """How many credits to ask for."""
+
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpName(Request):
+    """Which top-up."""
+
+    spend_id: SpendId
+
+
+Asked = TypeVar("Asked", bound=Request | None)
+
+FROM_MEMORY: Final = 5.0
+"""Seconds: a healthy daemon answers from memory, in a few milliseconds."""
+FROM_NETWORK: Final = 120.0
+"""Seconds: the daemon waits for the network, which has time-outs of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verb(Generic[Asked]):
+    """A row of the table."""
+
+    name: str
+    """Also that of its handler."""
+    method: Literal["GET", "POST"]
+    path: str
+    """The request's fields are in it, in braces; else they are the JSON body."""
+    request: type[Asked] | None
+    """None: it is asked without anything."""
+    answer: str
+    """The names in its answer, a JSON object."""
+    seconds: float
+    """How long to wait for the answer."""
+
+
+VERBS: Final[list[Verb[Any]]] = []
+
+
+def _verb(
+    name: str,
+    method: Literal["GET", "POST"],
+    path: str,
+    request: type[Asked] | None = None,
+    *,
+    answer: str = "ok",
+    seconds: float = FROM_MEMORY,
+) -> Verb[Asked]:
+    made = Verb(
+        name=name,
+        method=method,
+        path=path,
+        request=request,
+        answer=answer,
+        seconds=seconds,
+    )
+    VERBS.append(made)
+    return made
+
+
+STATUS: Final[Verb[None]] = _verb(
+    "status",
+    "GET",
+    "/status",
+    answer="running version pid agent_id base_url data_directory up_seconds obstacle "
+    "pauses slots carried this_run blocked_actions loaded_strategies "
+    "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
+    "strategy_status registration_unknown token_rejected balance ledger held_credits "
+    "tasks_seen tasks in_flight waiting strategies skipped_because open_top_ups",
+)
+HEALTH: Final[Verb[None]] = _verb(
+    "health",
+    "GET",
+    "/healthz",
+    answer="healthy problem last_look_seconds_ago obstacle",
+)
+PAUSE: Final[Verb[None]] = _verb("pause", "POST", "/pause")
+RESUME: Final[Verb[None]] = _verb("resume", "POST", "/resume")
+STOP: Final[Verb[None]] = _verb("stop", "POST", "/stop")
+RELOAD: Final[Verb[None]] = _verb(
+    "reload",
+    "POST",
+    "/reload",
+    answer="reloaded problems strategies shadow added changed removed needs_restart",
+    seconds=FROM_NETWORK,
+)
+RELEASE = _verb(
+    "release",
+    "POST",
+    "/strategies/{name}/release",
+    StrategyName,
+    answer="strategy released",
+)
+PROMOTE = _verb(
+    "promote",
+    "POST",
+    "/strategies/{name}/promote",
+    StrategyName,
+    answer="strategy promoted",
+)
+POST = _verb(
+    "post",
+    "POST",
+    "/posts",
+    PostRequest,
+    answer="spend_id task_id reward balance",
+    seconds=FROM_NETWORK,
+)
+TOP_UP = _verb(
+    "top_up",
+    "POST",
+    "/top-ups",
+    TopUpRequest,
+    answer="spend_id url credits cents",
+    seconds=FROM_NETWORK,
+)
+CONFIRM_TOP_UP = _verb(
+    "confirm_top_up",
+    "POST",
+    "/top-ups/{spend_id}/confirm",
+    TopUpName,
+    answer="spend_id credits booked balance",
+)
+CANCEL_TOP_UP = _verb(
+    "cancel_top_up",
+    "POST",
+    "/top-ups/{spend_id}/cancel",
+    TopUpName,
+    answer="spend_id credits booked balance",
+)

@@ -1,0 +1,89 @@
+"""What is told about an agent: by its daemon, or from the journal it left."""
+
+from datetime import datetime, timedelta
+
+from journeyman.domain.clock import Clock
+from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.spends import SpendState
+from journeyman.journal.strategy_health import Condition
+from journeyman.lifecycle.quarantine import is_half_open
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.worker.join import is_registration_unknown
+from journeyman.worker.token import rejection
+
+REASONS_SHOWN = 8
+
+
+def journal_status(journal: Journal) -> dict[str, JSON]:
+    """Give balance, tasks by state and by strategy, and what waits."""
+    counts = journal.tasks.counts()
+    return {
+        "registration_unknown": is_registration_unknown(journal),
+        "token_rejected": rejection(journal),
+        "balance": journal.ledger.balance(),
+        "ledger": dict(journal.ledger.totals()),
+        "held_credits": journal.spends.reserved_credits(),
+        "tasks_seen": journal.totals.get("tasks.seen"),
+        "tasks": dict(counts),
+        "in_flight": sum(counts.get(state, 0) for state in IN_FLIGHT),
+        "waiting": counts.get(TaskState.WANTED, 0),
+        "strategies": {
+            name: dict(states)
+            for name, states in journal.tasks.outcomes_by_strategy().items()
+        },
+        "skipped_because": dict(journal.tasks.skip_reasons(REASONS_SHOWN)),
+        "open_top_ups": [
+            {
+                "spend_id": spend.spend_id,
+                "credits": spend.credits,
+                "cents": spend.cents,
+                "url": spend.answer.get("url"),
+            }
+            for spend in journal.spends.in_state(SpendState.OPEN)
+        ],
+    }
+
+
+def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
+    """Give, by name, each strategy that is in quarantine or on trial after it.
+
+    Each has `condition` (resting, on trial or misconfigured), `problem`, `fix`,
+    `task_id`, `errors` (a number) and `retry_in` (seconds; None: only a change helps).
+    """
+    ill: dict[str, JSON] = {}
+    for name, health in journal.strategy_health.all().items():
+        if health.condition is Condition.SOUND:
+            continue
+        is_over = is_half_open(health, now.timestamp())
+        rest = 0.0 if is_over else health.quarantined_until - now.timestamp()
+        is_quarantined = health.condition is Condition.QUARANTINED
+        ill[name] = {
+            "condition": "on trial" if is_over else str(health.condition),
+            "problem": health.problem,
+            "fix": health.fix,
+            "task_id": health.task_id,
+            "errors": len(health.errors),
+            "retry_in": round(rest) if is_quarantined else None,
+        }
+    return ill
+
+
+def pauses(rate_limiter: RateLimiter, clock: Clock) -> list[JSON]:
+    """Tell what waits until when: for each its name, cause, `until` and reason.
+
+    The name is `service`, `token`, or that of an endpoint; `until` is in ISO 8601.
+    """
+    now = clock.now()
+    return [
+        {
+            "what": name,
+            "cause": pause.cause.value,
+            "until": (now + timedelta(seconds=pause.seconds)).isoformat(
+                timespec="seconds"
+            ),
+            "seconds": round(pause.seconds, 1),
+            "reason": pause.reason,
+        }
+        for name, pause in rate_limiter.pauses()
+    ]

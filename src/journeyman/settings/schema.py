@@ -1,0 +1,182 @@
+"""Every setting described: what it is called, what it takes and what it does.
+
+All of it is read from the JSON schema of the settings, which is what editors use too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, TypeAlias
+
+from journeyman.settings.sections import Settings
+
+Key: TypeAlias = tuple[str, ...]
+"""Where a value stands: `("network", "base_url")`, or deeper inside a table."""
+
+PREFIX = "JOURNEYMAN_"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """One setting."""
+
+    key: Key
+    kind: str
+    """The JSON type: boolean, integer, number, string, array or object."""
+    wanted: str
+    """What a value must be, in words: `a whole number from 1 to 256 (tasks)`."""
+    default: object
+    """As in a file; None where no value in a file could say it."""
+    default_is: str
+    """The default in words, where `default` is None; else empty."""
+    example: object
+    """A value as in a file, where the default would not show what one looks like."""
+    option: str
+    """The command line's own name for it, such as `--base-url`; may be empty."""
+    description: str
+
+    @property
+    def dotted(self) -> str:
+        """The key as people write it: `network.base_url`."""
+        return ".".join(self.key)
+
+    @property
+    def variable(self) -> str:
+        """The key as the environment has it: `JOURNEYMAN_NETWORK__BASE_URL`."""
+        return PREFIX + "__".join(self.key).upper()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSection:
+    """One section of the settings, such as `[network]`."""
+
+    name: str
+    description: str
+    settings: tuple[Setting, ...]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of a configuration file (JSON Schema, draft 2020-12)."""
+    schema = Settings.model_json_schema()
+    for section in schema["properties"].values():
+        # The defaults are those of the single settings; repeated here they would
+        # go stale in an editor's hints, and one depends on the home directory.
+        section.pop("default", None)
+    for section in schema["$defs"].values():
+        for field in section.get("properties", {}).values():
+            # A text of several lines in the code is one paragraph.
+            field["description"] = " ".join(field["description"].split())
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "The settings of Journeyman"
+    return schema
+
+
+@cache
+def sections() -> tuple[SettingSection, ...]:
+    """Return all sections with their settings, in the order of reading."""
+    schema = json_schema()
+    found = []
+    for name, reference in schema["properties"].items():
+        section = schema["$defs"][reference["$ref"].rpartition("/")[2]]
+        fields = section["properties"].items()
+        settings = tuple(_describe((name, field), one) for field, one in fields)
+        found.append(SettingSection(name, section["description"], settings))
+    return tuple(found)
+
+
+@cache
+def settings_by_key() -> Mapping[Key, Setting]:
+    """Return every setting by its key."""
+    return {one.key: one for section in sections() for one in section.settings}
+
+
+def setting_of(key: Key) -> Setting | None:
+    """Return the setting that a value belongs to, also one deep inside its tables."""
+    found = settings_by_key().get(key[:2])
+    if found is None or (len(key) > len(found.key) and found.kind != "object"):
+        return None
+    return found
+
+
+def is_section(key: Key) -> bool:
+    """Return whether settings stand below this key."""
+    return not key or any(key == (section.name,) for section in sections())
+
+
+def refusal(key: Key) -> str:
+    """Return why no setting has this key; empty when one has it."""
+    if setting_of(key):
+        return ""
+    dotted = ".".join(key)
+    if is_section(key):
+        return f"{dotted}: is a section; write its settings below [{dotted}]"
+    near = _suggestion(key)
+    return f"{dotted}: no such setting" + (f"; did you mean {near}?" if near else "")
+
+
+def _suggestion(key: Key) -> str:
+    if len(key) == 1:
+        names = [section.name for section in sections()]
+        if found := get_close_matches(key[0], names, n=1):
+            return f"[{found[0]}]"
+    known = settings_by_key().values()
+    same = [one.dotted for one in known if one.key[-1] == key[-1]]
+    if len(same) == 1:
+        return same[0]
+    close = get_close_matches(".".join(key), [one.dotted for one in known], n=1)
+    return close[0] if close else ""
+
+
+def _describe(key: Key, field: Mapping[str, Any]) -> Setting:
+    # A file cannot say the `null` of an optional setting.
+    choices = field.get("anyOf", [field])
+    value = next(choice for choice in choices if choice["type"] != "null")
+    default = field.get("default")
+    unit = value.get("unit", field.get("unit"))
+    return Setting(
+        key=key,
+        kind=value["type"],
+        wanted=_wanted(value) + (f" ({unit})" if unit else ""),
+        default=default,
+        default_is=field.get("default_is", "" if default is not None else "empty"),
+        example=next(iter(field.get("examples", ())), None),
+        option=field.get("option", ""),
+        description=field["description"],
+    )
+
+
+def _wanted(value: Mapping[str, Any]) -> str:
+    kind = value["type"]
+    if "enum" in value:
+        return "one of " + ", ".join(value["enum"])
+    if kind == "object":
+        return _wanted_table(value["additionalProperties"])
+    if kind in {"integer", "number"}:
+        noun = "a whole number" if kind == "integer" else "a number"
+        return noun + _wanted_range(value)
+    words = {
+        "boolean": "true or false",
+        "array": "a list of names",
+        "string": "text",
+        "path": "a path",
+        "uri": "an http or https address",
+    }
+    return words[value.get("format", kind)]
+
+
+def _wanted_table(inner: Mapping[str, Any]) -> str:
+    if "enum" in inner:
+        return f"a table of names with one of {', '.join(inner['enum'])} for each"
+    if inner.get("type") == "integer":
+        return "a table of names with a whole number, 0 or more, for each"
+    return "tables"
+
+
+def _wanted_range(value: Mapping[str, Any]) -> str:
+    low, high = value.get("minimum"), value.get("maximum")
+    if "exclusiveMinimum" in value:
+        return f" above {value['exclusiveMinimum']}, at most {high}"
+    if high is not None:
+        return f" from {low} to {high}"
+    return f", {low} or more"
