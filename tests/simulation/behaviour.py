@@ -1,19 +1,10 @@
 """What a network is like where the contract says nothing: drawn from a seed."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import product
 from random import Random
-from typing import Any, Literal
-
-from anyio._backends._asyncio import CancelScope
-from tests.simulation.loop import START
-
-from journeyman.sandbox.store import State
+from typing import Literal
 
 ClaimRepeat = Literal[200, 409, 400, 403]
 Repeat = Literal[200, 409, 400]
@@ -108,7 +99,7 @@ def draw(random: Random) -> NetworkBehaviour:
     )
 
 
-def every_contract() -> list[NetworkBehaviour]:
+def every_behaviour() -> list[NetworkBehaviour]:
     """Give all 432, with JSON errors: 4 * 3 * 3 * 2 * 2 * 3."""
     return [
         NetworkBehaviour(
@@ -126,119 +117,3 @@ def every_contract() -> list[NetworkBehaviour]:
 
 
 # The public name is a factory; what the sets hold is this.
-
-
-@contextmanager
-def ordered_scopes() -> Iterator[None]:
-    """Let the order depend on what was done alone, for as long as this lasts.
-
-    All have the same hash meanwhile, so that a set's order follows from that of the
-    additions and removals; the sets are small. Scopes of an event loop around this one
-    are not looked up meanwhile: it stands still.
-    """
-    before = CancelScope.__hash__
-    CancelScope.__hash__ = _same_for_all  # type: ignore[assignment, method-assign] # a hash of ours
-    try:
-        yield
-    finally:
-        CancelScope.__hash__ = before  # type: ignore[method-assign] # as it was
-
-
-def _same_for_all(_scope: CancelScope) -> int:
-    return 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Expired:
-    """A claim that was taken back."""
-
-    task_id: str
-    agent_id: str
-    at: float
-    """In simulated seconds."""
-
-
-class TimeLimits:
-    """Knows until when each claim holds, and takes back those that are over."""
-
-    def __init__(
-        self,
-        state: State,
-        personality: NetworkBehaviour,
-        seconds: Callable[[], float],
-        released_at: Callable[[str], float],
-    ) -> None:
-        """Begin without claims; `released_at` says when a task came to the market."""
-        self._db = state.db
-        self._lease = personality.lease_seconds
-        self._deadline = personality.deadline_seconds
-        self._shown = personality.shows_limits
-        self._seconds = seconds
-        self._released_at = released_at
-        self._until: dict[str, tuple[str, float]] = {}
-        self.expired: list[Expired] = []
-        self.counts: Counter[str] = Counter()
-        """How often a lease ended, a deadline passed, a late claim was refused."""
-
-    @property
-    def exist(self) -> bool:
-        """Whether this network has any limit at all."""
-        return self._lease is not None or self._deadline is not None
-
-    def claimed(self, task_id: str, agent_id: str) -> None:
-        """Note a claim that was granted, unless it only repeats one."""
-        until = self.until(task_id)
-        if until is not None:
-            self._until[task_id] = agent_id, until
-
-    def until(self, task_id: str) -> float | None:
-        """Give when a claim that is made now ends, or one that was made."""
-        if task_id in self._until:
-            return self._until[task_id][1]
-        ends = [self.deadline(task_id)]
-        ends += [] if self._lease is None else [self._seconds() + self._lease]
-        return min((end for end in ends if end is not None), default=None)
-
-    def deadline(self, task_id: str) -> float | None:
-        """Give when a task can no longer be handed in; None if at any time."""
-        if self._deadline is None:
-            return None
-        return self._released_at(task_id) + self._deadline
-
-    def is_too_late(self, task_id: str) -> bool:
-        """Tell whether a task may no longer be claimed."""
-        deadline = self.deadline(task_id)
-        is_late = deadline is not None and deadline <= self._seconds()
-        self.counts["late claim"] += is_late
-        return is_late
-
-    def shown(self, name: str, at: float | None) -> dict[str, Any]:
-        """Give a field that shows a moment, where this network shows such things."""
-        if at is None or not self._shown:
-            return {}
-        return {name: moment(at)}
-
-    def enforce(self) -> None:
-        """Take back every claim whose time is over, unless its result came in time."""
-        now = self._seconds()
-        over = [task for task, (_, until) in self._until.items() if until <= now]
-        for task_id in over:
-            agent_id, until = self._until.pop(task_id)
-            taken = self._db.execute(
-                "UPDATE tasks SET status = 'open', claimant = NULL "
-                "WHERE task_id = ? AND status = 'claimed' AND claimant = ?",
-                (task_id, agent_id),
-            )
-            if taken.rowcount:
-                deadline = self.deadline(task_id)
-                is_deadline = deadline is not None and until >= deadline
-                self.counts["deadline passed" if is_deadline else "lease ended"] += 1
-                self.expired.append(
-                    Expired(task_id=task_id, agent_id=agent_id, at=until)
-                )
-
-
-def moment(seconds: float) -> str:
-    """Write a moment of the network's time as the sandbox does, to the millisecond."""
-    at = datetime.fromtimestamp(START.timestamp() + seconds, UTC)
-    return at.isoformat(timespec="milliseconds")

@@ -9,11 +9,11 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
-from tests.simulation.behaviour import HARDEST, every_contract
+from tests.simulation.behaviour import HARDEST, every_behaviour
 from tests.simulation.faults import FAULTS
-from tests.simulation.findings import ABOUT_SEVERAL_RUNS, INVARIANTS
+from tests.simulation.invariants import ABOUT_SEVERAL_RUNS, INVARIANTS
 from tests.simulation.plan import Chaos, Plan, draw_plan
-from tests.simulation.run import Outcome, simulate
+from tests.simulation.run import RunResult, simulate
 
 from journeyman.domain.tasks import TaskState
 
@@ -25,32 +25,32 @@ class Campaign:
 
     def __init__(self) -> None:
         self.runs = 0
-        self.failed: list[tuple[str, Outcome]] = []
+        self.failed: list[tuple[str, RunResult]] = []
         """The runs in which an invariant did not hold, with how to see each again."""
         self.totals: Counter[str] = Counter()
         """Credits, tasks, requests, lives, kills, crash points."""
         self.faults: Counter[str] = Counter()
-        self.moves: Counter[str] = Counter()
-        self.deaths: Counter[str] = Counter()
-        self.happenings: Counter[str] = Counter()
+        self.transitions: Counter[str] = Counter()
+        self.killed_states: Counter[str] = Counter()
+        self.other_events: Counter[str] = Counter()
         self.exercised: Counter[str] = Counter()
         self.undecidable: Counter[str] = Counter()
         self.hours = 0.0
         """Simulated hours."""
 
-    def add(self, outcome: Outcome, replay: str = "") -> None:
+    def add(self, result: RunResult, replay: str = "") -> None:
         """Add a run; `replay` is the command that shows it again."""
         self.runs += 1
-        self.hours += outcome.simulated_seconds / HOUR
-        self.faults.update(outcome.faults)
-        self.moves.update(outcome.moves)
-        self.deaths.update(outcome.deaths)
-        self.happenings.update(outcome.happenings)
-        self.exercised.update(outcome.exercised)
-        self.undecidable.update(outcome.undecidable)
-        self.totals.update(_figures(outcome))
-        if not outcome.passed:
-            self.failed.append((replay, outcome))
+        self.hours += result.simulated_seconds / HOUR
+        self.faults.update(result.faults)
+        self.transitions.update(result.transitions)
+        self.killed_states.update(result.killed_states)
+        self.other_events.update(result.other_events)
+        self.exercised.update(result.exercised)
+        self.undecidable.update(result.undecidable)
+        self.totals.update(_figures(result))
+        if not result.passed:
+            self.failed.append((replay, result))
 
     @property
     def never_exercised(self) -> list[str]:
@@ -62,17 +62,17 @@ class Campaign:
         ]
 
 
-def _figures(outcome: Outcome) -> Mapping[str, int]:
-    states = outcome.states
+def _figures(result: RunResult) -> Mapping[str, int]:
+    states = result.states
     return {
-        "credits": outcome.credits,
+        "credits": result.credits,
         "tasks completed": states.get(TaskState.COMPLETED, 0),
         "tasks seen": sum(states.values()),
-        "requests": outcome.requests,
-        "lives": outcome.lives,
-        "kills": outcome.kills,
-        "crash points": outcome.points,
-        "faults": outcome.faults.total(),
+        "requests": result.requests,
+        "lives": result.starts,
+        "kills": result.kills,
+        "crash points": result.points,
+        "faults": result.faults.total(),
     }
 
 
@@ -80,9 +80,9 @@ MICRO = Plan(
     seed=1,
     chaos=Chaos.HARD,
     tasks=1,
-    errands=1,
+    operator_commands=1,
     fault_seconds=60,
-    personality=HARDEST,
+    behaviour=HARDEST,
 )
 """One task, one post of the owner's, and a network that tells nothing."""
 POINTS_AFTER_A_FAULT = 6
@@ -90,13 +90,13 @@ POINTS_AFTER_A_FAULT = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class SweepGroup:
     """A world, and what of it is varied."""
 
     name: str
     """Its part of a case's name, such as `17` or `5+reset_after`."""
     base: Plan
-    points: Callable[[Outcome], range]
+    points: Callable[[RunResult], range]
     """The crash points at which its members are killed, after its base was run."""
 
 
@@ -109,52 +109,54 @@ class Case:
     plan: Plan
 
 
-def _all_points(outcome: Outcome) -> range:
-    return range(1, outcome.points + 1)
+def _all_points(result: RunResult) -> range:
+    return range(1, result.points + 1)
 
 
-def _later_points(outcome: Outcome) -> range:
+def _later_points(result: RunResult) -> range:
     """Those after the first kill: the second one hits the recovery, or what follows."""
-    return range(max(outcome.plan.kill_at) + 1, outcome.points + 1)
+    return range(max(result.plan.kill_at) + 1, result.points + 1)
 
 
-def _points_after_the_fault(outcome: Outcome) -> range:
-    first = outcome.fault_points[0] + 1 if outcome.fault_points else 1
-    return range(first, min(first + POINTS_AFTER_A_FAULT, outcome.points + 1))
+def _points_after_the_fault(result: RunResult) -> range:
+    first = result.points_with_faults[0] + 1 if result.points_with_faults else 1
+    return range(first, min(first + POINTS_AFTER_A_FAULT, result.points + 1))
 
 
-def _crashes() -> Iterator[Family]:
-    for number, personality in enumerate(every_contract(), 1):
-        yield Family(str(number), replace(MICRO, personality=personality), _all_points)
+def _crashes() -> Iterator[SweepGroup]:
+    for number, behaviour in enumerate(every_behaviour(), 1):
+        yield SweepGroup(str(number), replace(MICRO, behaviour=behaviour), _all_points)
 
 
-def _pairs() -> Iterator[Family]:
+def _pairs() -> Iterator[SweepGroup]:
     for point in _all_points(simulate(MICRO)):
         base = replace(MICRO, kill_at=frozenset({point}))
-        yield Family(str(point), base, _later_points)
+        yield SweepGroup(str(point), base, _later_points)
 
 
-def _fault_crashes() -> Iterator[Family]:
+def _fault_crashes() -> Iterator[SweepGroup]:
     for request in range(1, simulate(MICRO).requests + 1):
         for fault in FAULTS:
             base = replace(MICRO, fault_at={request: fault})
-            yield Family(f"{request}+{fault}", base, _points_after_the_fault)
+            yield SweepGroup(f"{request}+{fault}", base, _points_after_the_fault)
 
 
-SWEEPS: Mapping[str, Callable[[], Iterator[Family]]] = MappingProxyType(
+SWEEPS: Mapping[str, Callable[[], Iterator[SweepGroup]]] = MappingProxyType(
     {"crashes": _crashes, "pairs": _pairs, "fault-crash": _fault_crashes},
 )
 """By name: every crash point of each of the 432 contracts; every pair of crash points;
 every fault at every request with a crash at each of the points that follow."""
 
 
-def cases(family: Family, base: Outcome, *, every: int, offset: int) -> Iterator[Case]:
+def cases(
+    group: SweepGroup, base: RunResult, *, every: int, offset: int
+) -> Iterator[Case]:
     """Give the members of a family, or every n-th of them, from the offset on."""
-    for point in family.points(base):
+    for point in group.points(base):
         if (point + offset) % every == 0:
-            kills = family.base.kill_at | {point}
-            plan = replace(family.base, kill_at=kills)
-            yield Case(f"{family.name}:{point}", plan)
+            kills = group.base.kill_at | {point}
+            plan = replace(group.base, kill_at=kills)
+            yield Case(f"{group.name}:{point}", plan)
 
 
 def find_case(sweep: str, name: str) -> Case:
@@ -164,22 +166,24 @@ def find_case(sweep: str, name: str) -> Case:
         LookupError: the sweep has no such case.
     """
     of_family, _, point = name.partition(":")
-    for family in SWEEPS[sweep]():
-        if family.name == of_family and (point.isdecimal() or not point):
+    for group in SWEEPS[sweep]():
+        if group.name == of_family and (point.isdecimal() or not point):
             kills = {int(point)} if point else frozenset[int]()
-            plan = replace(family.base, kill_at=family.base.kill_at | kills)
+            plan = replace(group.base, kill_at=group.base.kill_at | kills)
             return Case(name, plan)
     raise LookupError(f"the sweep {sweep!r} has no case {name!r}")
 
 
-def run_family(family: Family, *, every: int, offset: int) -> list[tuple[str, Outcome]]:
+def run_group(
+    group: SweepGroup, *, every: int, offset: int
+) -> list[tuple[str, RunResult]]:
     """Run a family: its base, named as the family, then its members."""
-    base = simulate(family.base)
-    members = cases(family, base, every=every, offset=offset)
-    return [(family.name, base), *((one.name, simulate(one.plan)) for one in members)]
+    base = simulate(group.base)
+    members = cases(group, base, every=every, offset=offset)
+    return [(group.name, base), *((one.name, simulate(one.plan)) for one in members)]
 
 
-Ran: TypeAlias = list[tuple[str, Outcome]]
+NamedResults: TypeAlias = list[tuple[str, RunResult]]
 """Runs, each with the name by which it can be asked for again."""
 
 
@@ -190,50 +194,50 @@ Share: TypeAlias = Callable[[float], None]
 def _to_nobody(_share: float) -> None: ...
 
 
-class Work(Protocol):
+class Batch(Protocol):
     """Some runs, which can be sent to another process."""
 
-    def run(self, on_share: Share = _to_nobody) -> Ran:
+    def run(self, on_share: Share = _to_nobody) -> NamedResults:
         """Do them."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class SeedWork:
+class SeedBatch:
     """One run that is drawn from a seed."""
 
     seed: int
     days: float
     chaos: Chaos
 
-    def run(self, on_share: Share = _to_nobody) -> Ran:
+    def run(self, on_share: Share = _to_nobody) -> NamedResults:
         """Draw it and run it."""
         plan = draw_plan(self.seed, days=self.days, chaos=self.chaos)
-        outcome = simulate(plan, lambda seconds: on_share(seconds / plan.end))
-        return [(str(self.seed), outcome)]
+        result = simulate(plan, lambda seconds: on_share(seconds / plan.end))
+        return [(str(self.seed), result)]
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyWork:
+class GroupBatch:
     """One family of a sweep, or every n-th of its members."""
 
-    family: Family
+    group: SweepGroup
     every: int
     offset: int
 
-    def run(self, on_share: Share = _to_nobody) -> Ran:  # noqa: ARG002 - soon done
+    def run(self, on_share: Share = _to_nobody) -> NamedResults:  # noqa: ARG002 - soon done
         """Run its base and its members."""
-        return run_family(self.family, every=self.every, offset=self.offset)
+        return run_group(self.group, every=self.every, offset=self.offset)
 
 
 @dataclass(frozen=True, slots=True)
-class CaseWork:
+class CaseBatch:
     """One case of a sweep, by its name."""
 
     sweep: str
     name: str
 
-    def run(self, on_share: Share = _to_nobody) -> Ran:  # noqa: ARG002 - soon done
+    def run(self, on_share: Share = _to_nobody) -> NamedResults:  # noqa: ARG002 - soon done
         """Run it.
 
         Raises:
@@ -242,17 +246,16 @@ class CaseWork:
         return [(self.name, simulate(find_case(self.sweep, self.name).plan))]
 
 
-def sweep_work(sweep: str, every: int) -> list[Work]:
+def sweep_batches(sweep: str, every: int) -> list[Batch]:
     """Give all families of a sweep; with every n-th of their members, spread evenly."""
     return [
-        FamilyWork(family, every, number)
-        for number, family in enumerate(SWEEPS[sweep]())
+        GroupBatch(group, every, number) for number, group in enumerate(SWEEPS[sweep]())
     ]
 
 
 def do_all(
-    components: Sequence[Work], jobs: int, on_progress: Share = _to_nobody
-) -> Iterator[Ran]:
+    components: Sequence[Batch], jobs: int, on_progress: Share = _to_nobody
+) -> Iterator[NamedResults]:
     """Do the work in so many processes; give what was run, in the order of the work.
 
     Where one piece is done at a time, `on_progress` is told how many are done, the one
@@ -276,5 +279,5 @@ def _tell(on_progress: Share, done: int, share: float) -> None:
     on_progress(done + share)
 
 
-def _run(work: Work) -> Ran:
+def _run(work: Batch) -> NamedResults:
     return work.run()

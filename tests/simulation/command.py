@@ -5,17 +5,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 from tests.simulation.campaign import (
+    Batch,
     Campaign,
-    CaseWork,
-    SeedWork,
-    Work,
+    CaseBatch,
+    SeedBatch,
     do_all,
     find_case,
-    sweep_work,
+    sweep_batches,
 )
-from tests.simulation.findings import INVARIANTS
+from tests.simulation.invariants import INVARIANTS
 from tests.simulation.plan import Chaos
-from tests.simulation.run import Outcome
+from tests.simulation.run import RunResult
 
 from journeyman.cli.output import (
     Cell,
@@ -45,19 +45,19 @@ def as_json(campaign: Campaign, seconds: float) -> dict[str, Any]:
         "daemon_hours_per_second": round(campaign.hours / seconds, 1),
         "totals": dict(campaign.totals),
         "faults": dict(campaign.faults.most_common()),
-        "moves": dict(campaign.moves.most_common()),
-        "deaths": dict(campaign.deaths.most_common()),
-        "happenings": dict(campaign.happenings.most_common()),
+        "moves": dict(campaign.transitions.most_common()),
+        "deaths": dict(campaign.killed_states.most_common()),
+        "happenings": dict(campaign.other_events.most_common()),
         "exercised": dict(sorted(campaign.exercised.items(), key=_by_number)),
         "never_exercised": campaign.never_exercised,
         "undecidable": dict(campaign.undecidable),
         "failed": [
             {
-                "seed": outcome.plan.seed,
+                "seed": result.plan.seed,
                 "replay": replay,
-                "violations": [str(violation) for violation in outcome.violations],
+                "violations": [str(violation) for violation in result.violations],
             }
-            for replay, outcome in campaign.failed
+            for replay, result in campaign.failed
         ],
     }
 
@@ -76,8 +76,8 @@ def show(campaign: Campaign, seconds: float) -> None:
             f"{pace:.1f} in a second",
             **{name: f"{figure:,}" for name, figure in campaign.totals.items()},
             "faults by kind": _counted(campaign.faults),
-            "killed with a task": _counted(campaign.deaths),
-            "and": _counted(campaign.happenings),
+            "killed with a task": _counted(campaign.killed_states),
+            "and": _counted(campaign.other_events),
             "undecidable": _counted(campaign.undecidable),
         },
     )
@@ -90,8 +90,8 @@ def show(campaign: Campaign, seconds: float) -> None:
     print_table(["invariant", "tested", "says"], rows)
     if campaign.never_exercised:
         print(f"Never put to the test: {', '.join(campaign.never_exercised)}")
-    for replay, outcome in campaign.failed[:FAILURES_SHOWN]:
-        _show_failure(outcome, replay)
+    for replay, result in campaign.failed[:FAILURES_SHOWN]:
+        _show_failure(result, replay)
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -99,13 +99,13 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {times:,}" for name, times in often_first)
 
 
-def _show_failure(outcome: Outcome, replay: str) -> None:
-    first = outcome.violations[0]
+def _show_failure(result: RunResult, replay: str) -> None:
+    first = result.violations[0]
     print()
     print(f"BROKEN: {first}")
-    for happening in first.story[-EVENTS_SHOWN:]:
+    for happening in first.history[-EVENTS_SHOWN:]:
         print(str(happening)[:WIDTH])
-    more = len(outcome.violations) - 1
+    more = len(result.violations) - 1
     print(f"{more} more in this run. To see it again: {replay}")
 
 
@@ -176,27 +176,27 @@ def _require(is_right: bool, problem: str) -> None:  # noqa: FBT001 - a conditio
 
 
 def _run(
-    work: list[Work], jobs: int, replay: str, tell: ReportProgress
+    work: list[Batch], jobs: int, replay: str, tell: ReportProgress
 ) -> tuple[Campaign, float]:
     """Do all the work; give what it came to, and how many seconds it took."""
     campaign, clock = Campaign(), SystemClock()
     began = clock.monotonic()
     for done, ran in enumerate(do_all(work, jobs, tell), 1):
-        for name, outcome in ran:
-            campaign.add(outcome, f"{replay} {name}")
+        for name, result in ran:
+            campaign.add(result, f"{replay} {name}")
         tell(done)
     return campaign, clock.monotonic() - began
 
 
-def _from_seeds(seeds: range, days: float, chaos: Level) -> list[Work]:
-    return [SeedWork(seed, days, Chaos(chaos)) for seed in seeds]
+def _from_seeds(seeds: range, days: float, chaos: Level) -> list[Batch]:
+    return [SeedBatch(seed, days, Chaos(chaos)) for seed in seeds]
 
 
-def _of_sweep(sweep: Sweep, case: str, every: int) -> list[Work]:
+def _of_sweep(sweep: Sweep, case: str, every: int) -> list[Batch]:
     if not case:
-        return sweep_work(sweep, every)
+        return sweep_batches(sweep, every)
     try:
         find_case(sweep, case)
     except LookupError as error:
         _require(is_right=False, problem=str(error))
-    return [CaseWork(sweep, case)]
+    return [CaseBatch(sweep, case)]

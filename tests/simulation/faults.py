@@ -7,27 +7,121 @@ the request, and then tells the daemon something else.
 
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from random import Random
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 import anyio
 import httpx2 as httpx
-from tests.simulation.server import BOM, FIRST_ERROR, JSON_TYPE, Answer, Wire
+from tests.simulation.network import (
+    BOM,
+    FIRST_ERROR,
+    JSON_TYPE,
+    NetworkRequest,
+    NetworkResponse,
+)
 
-Fault: TypeAlias = Callable[[Wire], Awaitable[httpx.Response]]
+Chunk = tuple[float, bytes]
+"""Seconds that a piece of a body is waited for, and the piece."""
 
 
-async def serve(wire: Wire) -> Answer:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Connection:
+    """A request between the daemon and the network."""
+
+    request: httpx.Request
+    network_request: NetworkRequest
+    random: Random
+    handle: Callable[[NetworkRequest], NetworkResponse]
+    """Lets the network process it, now."""
+    call_later: Callable[[float, Callable[[], object]], None]
+    """Lets something happen in so many seconds, whether the daemon lives or not."""
+    on_bytes: Callable[[int], None]
+    """Is told of each piece of the body that the daemon has read, by its length."""
+    on_close: Callable[[], None]
+    """Is told that the daemon is done with the answer."""
+
+    def serve(self) -> NetworkResponse:
+        """Let the network process the request, now."""
+        return self.handle(self.network_request)
+
+    def serve_late(self) -> NetworkResponse:
+        """Let the network process it when nobody waits for its answer any more."""
+        return self.handle(replace(self.network_request, is_late=True))
+
+    async def travel(self) -> None:
+        """Take the time that a good network takes, one way."""
+        await anyio.sleep(self.random.uniform(0.005, 0.1))
+
+    async def time_out(self, kind: str) -> None:
+        """Wait as long as the client has the patience for this kind of step.
+
+        `kind` is httpx's: connect, read, write or pool.
+        """
+        limits = self.request.extensions.get("timeout", {})
+        await anyio.sleep(limits.get(kind) or 0.0)
+
+    def response(
+        self,
+        answer: NetworkResponse,
+        chunks: list[Chunk] | None = None,
+        *,
+        breaks: bool = False,
+    ) -> httpx.Response:
+        """Make the client's side of an answer.
+
+        Its body may come in pieces; it `breaks` if the connection ends after them.
+        """
+        pieces = [(0.0, answer.body)] if chunks is None else chunks
+        return httpx.Response(
+            answer.status,
+            headers=list(answer.headers),
+            stream=_Body(pieces, self, breaks=breaks),
+        )
+
+
+class _Body(httpx.AsyncByteStream):
+    """A body that arrives over time, under the client's read time-out."""
+
+    def __init__(
+        self, chunks: list[Chunk], connection: Connection, *, breaks: bool
+    ) -> None:
+        self._chunks = chunks
+        self._wire = connection
+        self._breaks = breaks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        patience = self._wire.request.extensions.get("timeout", {}).get("read")
+        for seconds, piece in self._chunks:
+            if patience is not None and seconds > patience:
+                await anyio.sleep(patience)
+                raise httpx.ReadTimeout("no byte in time", request=self._wire.request)
+            if seconds:
+                await anyio.sleep(seconds)
+            self._wire.on_bytes(len(piece))
+            yield piece
+        if self._breaks:
+            message = "peer closed connection without sending complete message body"
+            raise httpx.RemoteProtocolError(message, request=self._wire.request)
+
+    async def aclose(self) -> None:
+        self._wire.on_close()
+
+
+Fault: TypeAlias = Callable[[Connection], Awaitable[httpx.Response]]
+
+
+async def serve(connection: Connection) -> NetworkResponse:
     """Carry the request to the network, and let it do what is asked."""
-    await wire.travel()
-    return wire.serve()
+    await connection.travel()
+    return connection.serve()
 
 
 def plain(
-    wire: Wire,
+    connection: Connection,
     status: int,
     body: bytes,
     *,
@@ -35,7 +129,9 @@ def plain(
 ) -> httpx.Response:
     """Answer by a body that says it is JSON."""
     wait = () if retry_after is None else ((b"retry-after", retry_after),)
-    return wire.response(Answer(status=status, headers=(*JSON_TYPE, *wait), body=body))
+    return connection.response(
+        NetworkResponse(status=status, headers=(*JSON_TYPE, *wait), body=body)
+    )
 
 
 DRIP_SECONDS = 4.0
@@ -45,87 +141,95 @@ BOMB_BYTES = 20 * 1024 * 1024
 HTML = ((b"content-type", b"text/html"),)
 
 
-async def truncated(wire: Wire) -> httpx.Response:
+async def truncated(connection: Connection) -> httpx.Response:
     """The answer ends in the middle."""
-    answer = await serve(wire)
-    return wire.response(replace(answer, body=answer.body[: len(answer.body) // 2]))
-
-
-async def garbage_200(wire: Wire) -> httpx.Response:
-    """All was done, and the answer is no text at all."""
-    await serve(wire)
-    return plain(wire, 200, b"\x00\xff{garbage\xfe")
-
-
-async def byte_order_mark(wire: Wire) -> httpx.Response:
-    """The answer begins with a byte-order mark."""
-    answer = await serve(wire)
-    return wire.response(replace(answer, body=BOM + answer.body))
-
-
-async def empty_200(wire: Wire) -> httpx.Response:
-    """All was done, and the answer is empty."""
-    await serve(wire)
-    return plain(wire, 200, b"")
-
-
-async def no_content_204(wire: Wire) -> httpx.Response:
-    """All was done, and there is nothing to say about it."""
-    answer = await serve(wire)
-    return wire.response(answer if _says_no(answer) else Answer(status=204))
-
-
-async def doubled_headers(wire: Wire) -> httpx.Response:
-    """Each header of the answer comes twice."""
-    answer = await serve(wire)
-    return wire.response(replace(answer, headers=answer.headers * 2))
-
-
-async def odd_names(wire: Wire) -> httpx.Response:
-    """All was done, and the answer calls everything by other names."""
-    return _retold(wire, await serve(wire), _renamed)
-
-
-async def odd_types(wire: Wire) -> httpx.Response:
-    """All was done, and no value of the answer has the type that it had."""
-    return _retold(wire, await serve(wire), _retyped)
-
-
-async def html_200(wire: Wire) -> httpx.Response:
-    """A page of something between, with a status that says yes."""
-    return wire.response(
-        Answer(status=200, headers=HTML, body=b"<html><body>Sign in</body></html>"),
+    answer = await serve(connection)
+    return connection.response(
+        replace(answer, body=answer.body[: len(answer.body) // 2])
     )
 
 
-async def deep_json(wire: Wire) -> httpx.Response:
+async def garbage_200(connection: Connection) -> httpx.Response:
+    """All was done, and the answer is no text at all."""
+    await serve(connection)
+    return plain(connection, 200, b"\x00\xff{garbage\xfe")
+
+
+async def byte_order_mark(connection: Connection) -> httpx.Response:
+    """The answer begins with a byte-order mark."""
+    answer = await serve(connection)
+    return connection.response(replace(answer, body=BOM + answer.body))
+
+
+async def empty_200(connection: Connection) -> httpx.Response:
+    """All was done, and the answer is empty."""
+    await serve(connection)
+    return plain(connection, 200, b"")
+
+
+async def no_content_204(connection: Connection) -> httpx.Response:
+    """All was done, and there is nothing to say about it."""
+    answer = await serve(connection)
+    return connection.response(
+        answer if _says_no(answer) else NetworkResponse(status=204)
+    )
+
+
+async def doubled_headers(connection: Connection) -> httpx.Response:
+    """Each header of the answer comes twice."""
+    answer = await serve(connection)
+    return connection.response(replace(answer, headers=answer.headers * 2))
+
+
+async def odd_names(connection: Connection) -> httpx.Response:
+    """All was done, and the answer calls everything by other names."""
+    return _retold(connection, await serve(connection), _renamed)
+
+
+async def odd_types(connection: Connection) -> httpx.Response:
+    """All was done, and no value of the answer has the type that it had."""
+    return _retold(connection, await serve(connection), _retyped)
+
+
+async def html_200(connection: Connection) -> httpx.Response:
+    """A page of something between, with a status that says yes."""
+    return connection.response(
+        NetworkResponse(
+            status=200, headers=HTML, body=b"<html><body>Sign in</body></html>"
+        ),
+    )
+
+
+async def deep_json(connection: Connection) -> httpx.Response:
     """An answer nested a hundred thousand levels deep."""
-    return plain(wire, 200, b"[" * 100_000)
+    return plain(connection, 200, b"[" * 100_000)
 
 
-async def not_a_number(wire: Wire) -> httpx.Response:
+async def not_a_number(connection: Connection) -> httpx.Response:
     """All was done, and the answer holds numbers that are none."""
-    await serve(wire)
-    return plain(wire, 200, b'{"credits": NaN, "balance": 1e999}')
+    await serve(connection)
+    return plain(connection, 200, b'{"credits": NaN, "balance": 1e999}')
 
 
-async def slow_drip(wire: Wire) -> httpx.Response:
+async def slow_drip(connection: Connection) -> httpx.Response:
     """All was done, and the answer comes byte by byte."""
-    answer = await serve(wire)
+    answer = await serve(connection)
     drops = [(DRIP_SECONDS, bytes([byte])) for byte in answer.body[:100]]
-    return wire.response(answer, drops)
+    return connection.response(answer, drops)
 
 
-async def huge_body(wire: Wire) -> httpx.Response:
+async def huge_body(connection: Connection) -> httpx.Response:
     """An answer of 26 MB."""
     pieces = [(0.01, HUGE_PIECE)] * HUGE_PIECES
-    return wire.response(Answer(status=200, headers=JSON_TYPE), pieces)
+    return connection.response(NetworkResponse(status=200, headers=JSON_TYPE), pieces)
 
 
-async def gzip_bomb(wire: Wire) -> httpx.Response:
+async def gzip_bomb(connection: Connection) -> httpx.Response:
     """A small answer that would unpack to 20 MB."""
     headers = (*JSON_TYPE, (b"content-encoding", b"gzip"))
-    return wire.response(Answer(status=200, headers=headers, body=_bomb()))
+    return connection.response(
+        NetworkResponse(status=200, headers=headers, body=_bomb())
+    )
 
 
 @cache
@@ -133,14 +237,16 @@ def _bomb() -> bytes:
     return gzip.compress(bytes(BOMB_BYTES), mtime=0)
 
 
-def _retold(wire: Wire, answer: Answer, retell: Callable[[Any], Any]) -> httpx.Response:
+def _retold(
+    connection: Connection, answer: NetworkResponse, retell: Callable[[Any], Any]
+) -> httpx.Response:
     if _says_no(answer):
-        return wire.response(answer)
+        return connection.response(answer)
     content = retell(json.loads(answer.body))
-    return wire.response(replace(answer, body=json.dumps(content).encode()))
+    return connection.response(replace(answer, body=json.dumps(content).encode()))
 
 
-def _says_no(answer: Answer) -> bool:
+def _says_no(answer: NetworkResponse) -> bool:
     """Tell whether it refuses, or finds a result wrong.
 
     Nobody could know that from other words, and no network would hide it in them.
@@ -170,81 +276,83 @@ GHOST_SECONDS = (30.0, 600.0)
 """How much later a request may arrive than whoever sent it has given up."""
 
 
-async def refuse(wire: Wire) -> httpx.Response:
+async def refuse(connection: Connection) -> httpx.Response:
     """Nobody listens."""
-    raise httpx.ConnectError("connection refused", request=wire.request)
+    raise httpx.ConnectError("connection refused", request=connection.request)
 
 
-async def no_such_host(wire: Wire) -> httpx.Response:
+async def no_such_host(connection: Connection) -> httpx.Response:
     """The network's name cannot be resolved."""
-    raise httpx.ConnectError("Name or service not known", request=wire.request)
+    raise httpx.ConnectError("Name or service not known", request=connection.request)
 
 
-async def handshake_failed(wire: Wire) -> httpx.Response:
+async def handshake_failed(connection: Connection) -> httpx.Response:
     """Whoever answers cannot prove to be the network (RFC 8446, section 6.2)."""
-    await wire.travel()
+    await connection.travel()
     raise httpx.ConnectError(
-        "certificate verify failed: certificate has expired", request=wire.request
+        "certificate verify failed: certificate has expired", request=connection.request
     )
 
 
-async def connect_timeout(wire: Wire) -> httpx.Response:
+async def connect_timeout(connection: Connection) -> httpx.Response:
     """The connection is never made."""
-    await wire.time_out("connect")
-    raise httpx.ConnectTimeout("no connection in time", request=wire.request)
+    await connection.time_out("connect")
+    raise httpx.ConnectTimeout("no connection in time", request=connection.request)
 
 
-async def drop_before(wire: Wire) -> httpx.Response:
+async def drop_before(connection: Connection) -> httpx.Response:
     """The connection breaks before the request arrives."""
-    await wire.travel()
-    raise httpx.ReadError("connection reset", request=wire.request)
+    await connection.travel()
+    raise httpx.ReadError("connection reset", request=connection.request)
 
 
-async def reset_after(wire: Wire) -> httpx.Response:
+async def reset_after(connection: Connection) -> httpx.Response:
     """The request is processed, then the connection breaks."""
-    await serve(wire)
-    raise httpx.RemoteProtocolError("server disconnected", request=wire.request)
+    await serve(connection)
+    raise httpx.RemoteProtocolError("server disconnected", request=connection.request)
 
 
-async def cut_short(wire: Wire) -> httpx.Response:
+async def cut_short(connection: Connection) -> httpx.Response:
     """All was done, and the connection breaks in the middle of the answer."""
-    answer = await serve(wire)
+    answer = await serve(connection)
     half = answer.body[: len(answer.body) // 2]
-    return wire.response(answer, [(0.0, half)], breaks=True)
+    return connection.response(answer, [(0.0, half)], breaks=True)
 
 
-async def timeout_before(wire: Wire) -> httpx.Response:
+async def timeout_before(connection: Connection) -> httpx.Response:
     """The request is swallowed."""
-    return await _never(wire)
+    return await _never(connection)
 
 
-async def timeout_after(wire: Wire) -> httpx.Response:
+async def timeout_after(connection: Connection) -> httpx.Response:
     """The request is processed, and its answer never comes."""
-    await serve(wire)
-    return await _never(wire)
+    await serve(connection)
+    return await _never(connection)
 
 
-async def late_ghost(wire: Wire) -> httpx.Response:
+async def late_ghost(connection: Connection) -> httpx.Response:
     """The request is processed long after the client has given up."""
-    wire.call_later(wire.random.uniform(*GHOST_SECONDS), wire.serve_late)
-    return await _never(wire)
+    connection.call_later(
+        connection.random.uniform(*GHOST_SECONDS), connection.serve_late
+    )
+    return await _never(connection)
 
 
-async def replay(wire: Wire) -> httpx.Response:
+async def replay(connection: Connection) -> httpx.Response:
     """Something between sends the request twice and hands on the second answer."""
-    await serve(wire)
-    return wire.response(wire.serve())
+    await serve(connection)
+    return connection.response(connection.serve())
 
 
-async def long_tail(wire: Wire) -> httpx.Response:
+async def long_tail(connection: Connection) -> httpx.Response:
     """All is well, and slow."""
-    await anyio.sleep(wire.random.uniform(1.0, 8.0))
-    return wire.response(wire.serve())
+    await anyio.sleep(connection.random.uniform(1.0, 8.0))
+    return connection.response(connection.serve())
 
 
-async def _never(wire: Wire) -> NoReturn:
-    await wire.time_out("read")
-    raise httpx.ReadTimeout("no answer in time", request=wire.request)
+async def _never(connection: Connection) -> NoReturn:
+    await connection.time_out("read")
+    raise httpx.ReadTimeout("no answer in time", request=connection.request)
 
 
 ELSEWHERE = ((b"location", b"https://elsewhere.invalid/collect"),)
@@ -253,56 +361,56 @@ NO_WAITS = (b"-5", b"1e99", b"soon", b"Thu, 01 Jan 2099 00:00:00 GMT", b"7, 900"
 """What `Retry-After` may hold instead of seconds; two headers are joined by a comma."""
 
 
-async def error_500_before(wire: Wire) -> httpx.Response:
+async def error_500_before(connection: Connection) -> httpx.Response:
     """An error of the server's, before anything was done."""
-    return plain(wire, 500, b'{"error": "internal"}')
+    return plain(connection, 500, b'{"error": "internal"}')
 
 
-async def error_500_after(wire: Wire) -> httpx.Response:
+async def error_500_after(connection: Connection) -> httpx.Response:
     """An error of the server's, after all was done."""
-    await serve(wire)
-    return plain(wire, 500, b'{"error": "internal"}')
+    await serve(connection)
+    return plain(connection, 500, b'{"error": "internal"}')
 
 
-async def unavailable_503(wire: Wire) -> httpx.Response:
+async def unavailable_503(connection: Connection) -> httpx.Response:
     """The service is away for a moment."""
-    return plain(wire, 503, b"", retry_after=b"7")
+    return plain(connection, 503, b"", retry_after=b"7")
 
 
-async def throttled_429(wire: Wire) -> httpx.Response:
+async def throttled_429(connection: Connection) -> httpx.Response:
     """Too many requests, without a word on how long to wait."""
-    return plain(wire, 429, b'{"error": "rate_limited"}')
+    return plain(connection, 429, b'{"error": "rate_limited"}')
 
 
-async def throttled_429_valid(wire: Wire) -> httpx.Response:
+async def throttled_429_valid(connection: Connection) -> httpx.Response:
     """Too many requests, with a time to wait."""
-    seconds = str(wire.random.randint(1, 60)).encode()
-    return plain(wire, 429, b'{"error": "rate_limited"}', retry_after=seconds)
+    seconds = str(connection.random.randint(1, 60)).encode()
+    return plain(connection, 429, b'{"error": "rate_limited"}', retry_after=seconds)
 
 
-async def throttled_429_garbage(wire: Wire) -> httpx.Response:
+async def throttled_429_garbage(connection: Connection) -> httpx.Response:
     """Too many requests, with a time to wait that is none."""
-    return plain(wire, 429, b"", retry_after=wire.random.choice(NO_WAITS))
+    return plain(connection, 429, b"", retry_after=connection.random.choice(NO_WAITS))
 
 
-async def redirect_302(wire: Wire) -> httpx.Response:
+async def redirect_302(connection: Connection) -> httpx.Response:
     """The way leads to another host, in a way that makes a POST a GET."""
-    return wire.response(Answer(status=302, headers=ELSEWHERE))
+    return connection.response(NetworkResponse(status=302, headers=ELSEWHERE))
 
 
-async def redirect_307(wire: Wire) -> httpx.Response:
+async def redirect_307(connection: Connection) -> httpx.Response:
     """The way leads to another host, for the same request."""
-    return wire.response(Answer(status=307, headers=ELSEWHERE))
+    return connection.response(NetworkResponse(status=307, headers=ELSEWHERE))
 
 
-async def spurious_401(wire: Wire) -> httpx.Response:
+async def spurious_401(connection: Connection) -> httpx.Response:
     """A gateway that has forgotten the token for a moment."""
-    return plain(wire, 401, b'{"error": "unauthorized"}')
+    return plain(connection, 401, b'{"error": "unauthorized"}')
 
 
-async def spurious_404(wire: Wire) -> httpx.Response:
+async def spurious_404(connection: Connection) -> httpx.Response:
     """A gateway whose service restarts."""
-    return plain(wire, 404, b"")
+    return plain(connection, 404, b"")
 
 
 FAULTS: Mapping[str, Fault] = MappingProxyType(

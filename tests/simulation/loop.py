@@ -6,32 +6,51 @@ step. asyncio and anyio work on it unchanged.
 """
 
 import asyncio
-import datetime as dt
 import heapq
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context
-from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import inf
-from random import Random
-from types import ModuleType
 from typing import Any, NoReturn, TypeVar, TypeVarTuple
 
-import anyio
-import apscheduler.executors.base
-import apscheduler.schedulers.base
-import apscheduler.triggers.date
-import apscheduler.triggers.interval
-from tests.simulation.errors import (
-    DeadlockError,
-    HiddenThreadError,
-    Killed,
-    LivelockError,
-)
+from anyio._backends._asyncio import CancelScope
 
-from journeyman.sandbox import SandboxEnvironment
+
+class HiddenThreadError(RuntimeError):
+    """A thread was asked for; what it does when is not a function of the seed."""
+
+    def __init__(self, function: object) -> None:
+        """Name what should have run in the thread."""
+        super().__init__(
+            f"{function!r} asked for a thread inside simulated time; make it async",
+        )
+
+
+class DeadlockError(RuntimeError):
+    """Everything waits and nothing is scheduled: real time would pass for ever."""
+
+    def __init__(self, seconds: float) -> None:
+        """Say when, in simulated seconds."""
+        super().__init__(f"everything waits for ever, from {seconds:.3f} s on")
+
+
+class LivelockError(RuntimeError):
+    """Something spins: in real time it would use a whole processor for nothing."""
+
+    def __init__(self, seconds: float) -> None:
+        """Say when, in simulated seconds."""
+        super().__init__(f"something spins, and no time passes, at {seconds:.3f} s")
+
+
+class Killed(KeyboardInterrupt):
+    """The simulated process is dead; nothing that it still does counts.
+
+    A KeyboardInterrupt, because that alone leaves an asyncio task, the event loop and
+    the guards around strategies without being taken for a failure of theirs.
+    """
+
 
 MOST_TURNS = 20_000
 """At one moment. A daemon that starts takes some dozens."""
@@ -83,7 +102,7 @@ class SimulationLoop(asyncio.BaseEventLoop):
         func: Callable[[*Ts], T],
         *args: *Ts,  # noqa: ARG002 - as above
     ) -> NoReturn:
-        """Refuse.
+        """Refuse to start a thread.
 
         Raises:
             HiddenThreadError: always.
@@ -168,157 +187,21 @@ class _NumberedTask(asyncio.Task[T]):
         return self._number
 
 
-START = datetime(2026, 1, 5, tzinfo=UTC)
-"""When every simulation begins; a Monday, to be easy on whoever reads a trace."""
-
-
-class SimulatedClock:
-    """The daemon's clock: monotonic time from the loop, wall time that can be set."""
-
-    def __init__(self, seconds: Callable[[], float], step: Callable[[], float]) -> None:
-        """Read both from the world.
-
-        Args:
-            seconds: simulated seconds since the beginning.
-            step: by how much the wall clock is ahead of them, in seconds.
-        """
-        self._seconds = seconds
-        self._step = step
-
-    def monotonic(self) -> float:
-        """Seconds since the beginning; never steps back."""
-        return self._seconds()
-
-    def now(self) -> datetime:
-        """The wall clock as the machine shows it, in UTC."""
-        return START + timedelta(seconds=self._seconds() + self._step())
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait on the monotonic clock."""
-        await anyio.sleep(seconds)
-
-
-class SeededRandomness:
-    """The daemon's chance: the same parts give the same numbers again."""
-
-    def __init__(self, *parts: object) -> None:
-        self._random = seeded(*parts)
-
-    def uniform(self, low: float, high: float) -> float:
-        """A number between the two."""
-        return self._random.uniform(low, high)
-
-    def new_id(self, prefix: str) -> str:
-        """An identifier that no other seed gives."""
-        return f"{prefix}_{self._random.getrandbits(96):024x}"
-
-
-class SimulatedSandboxEnvironment(SandboxEnvironment):
-    """The network's own clock, which is always right, and seeded tokens."""
-
-    def __init__(self, seconds: Callable[[], float], seed: int) -> None:
-        self._seconds = seconds
-        self._random = seeded(seed, "tokens")
-
-    def now(self) -> datetime:
-        """Return the true time, in UTC."""
-        return START + timedelta(seconds=self._seconds())
-
-    def new_token(self) -> str:
-        """Return a text of 64 hexadecimal digits."""
-        return f"{self._random.getrandbits(256):064x}"
-
-
-def seeded(*parts: object) -> Random:
-    """Make a generator that the same parts make again, in any process."""
-    text = "/".join(map(str, parts))
-    return Random(text)  # noqa: S311 - repeatable on purpose
-
-
-READERS: tuple[ModuleType, ...] = (
-    apscheduler.schedulers.base,
-    apscheduler.executors.base,
-    apscheduler.triggers.interval,
-    apscheduler.triggers.date,
-)
-"""The modules that ask `datetime` for the time (APScheduler 3.11)."""
-
-
 @contextmanager
-def scheduled_by(now: Callable[[], dt.datetime]) -> Iterator[None]:
-    """Let APScheduler read the time from `now`, in UTC, for as long as this lasts."""
-    simulated = _simulated_datetime(now)
-    before = [vars(module)["datetime"] for module in READERS]
-    for module in READERS:
-        vars(module)["datetime"] = simulated
+def ordered_scopes() -> Iterator[None]:
+    """Make the order depend only on what was done, while the context is open.
+
+    All have the same hash meanwhile, so that a set's order follows from that of the
+    additions and removals; the sets are small. Scopes of an event loop around this one
+    are not looked up meanwhile: it stands still.
+    """
+    before = CancelScope.__hash__
+    CancelScope.__hash__ = _same_for_all  # type: ignore[assignment, method-assign] # a hash of ours
     try:
         yield
     finally:
-        for module, original in zip(READERS, before, strict=True):
-            vars(module)["datetime"] = original
+        CancelScope.__hash__ = before  # type: ignore[method-assign] # as it was
 
 
-def _simulated_datetime(now: Callable[[], dt.datetime]) -> type:
-    class Meta(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            # A moment that somebody else has made is one all the same.
-            return isinstance(value, dt.datetime)
-
-        def __getattr__(cls, name: str) -> Any:  # noqa: ANN401 - whatever datetime has
-            return getattr(dt.datetime, name)
-
-    class SimulatedDatetime(metaclass=Meta):
-        @staticmethod
-        def now(tz: dt.tzinfo | None = None) -> dt.datetime:
-            return now().astimezone(tz)
-
-    return SimulatedDatetime
-
-
-class Timeline:
-    """Knows what time it is, whichever event loop carries it at the moment."""
-
-    def __init__(self, drift: float = 0.0) -> None:
-        """Begin; `drift` is the share by which the wall clock runs too fast."""
-        self.loop = SimulationLoop()
-        self.clock = SimulatedClock(lambda: self.seconds, self._lead)
-        self._drift = drift
-        self._was_set_by = 0.0
-        """Seconds by which the daemon's wall clock was set forward, in all."""
-        self.suspended = 0.0
-        """For how long the daemon's machine was suspended, in seconds."""
-
-    @property
-    def seconds(self) -> float:
-        """Simulated seconds since the beginning."""
-        return self.loop.time()
-
-    @property
-    def network_seconds(self) -> float:
-        """The same on the network's machine, which is never suspended."""
-        return self.seconds + self.suspended
-
-    def _lead(self) -> float:
-        """By how much the daemon's wall clock is ahead of its monotonic one."""
-        return self._was_set_by + self._drift * self.seconds
-
-    def set_wall_clock(self, by: float) -> None:
-        """Set the daemon's wall clock forward, or back where `by` is negative."""
-        self._was_set_by += by
-
-    def suspend(self, seconds: float) -> None:
-        """Let the daemon's machine sleep: its monotonic clock stands, all else goes on.
-
-        As Linux does it: CLOCK_MONOTONIC does not count the time of a suspension.
-        """
-        self.suspended += seconds
-        self._was_set_by += seconds
-
-    def next_loop(self) -> SimulationLoop:
-        """Go on with a new event loop, at the same moment; gives the one before it.
-
-        A life that was killed is wound up on its old loop, whose time runs on by
-        itself and is nobody's any more.
-        """
-        before, self.loop = self.loop, SimulationLoop(self.seconds)
-        return before
+def _same_for_all(_scope: CancelScope) -> int:
+    return 0

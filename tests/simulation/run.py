@@ -1,49 +1,47 @@
-"""A run: the whole daemon and the sandbox in one world, from a plan to an outcome."""
+"""A run: the whole daemon against the simulated network, from a plan to a result."""
 
 import asyncio
 import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
 
 import anyio
-import httpx2 as httpx
-from tests.simulation.behaviour import ordered_scopes
-from tests.simulation.errors import DeadlockError, Killed, LivelockError
-from tests.simulation.findings import Findings, Violation
+from tests.simulation.environment import BASE_URL, EnvironmentFactory, settings_for
+from tests.simulation.final_checks import SETTLED, FinalChecks, FinalState, table_rows
+from tests.simulation.invariants import Checker, Violation
 from tests.simulation.loop import (
-    SeededRandomness,
-    SimulatedClock,
+    DeadlockError,
+    Killed,
+    LivelockError,
     SimulationLoop,
+    ordered_scopes,
+)
+from tests.simulation.monitors import JournalMonitor, RequestMonitor
+from tests.simulation.network import SimulatedNetwork
+from tests.simulation.operator import Operator
+from tests.simulation.plan import Plan
+from tests.simulation.process import CrashPoints, FailingDisk, PointAction, Process
+from tests.simulation.restarts import RestartCheck
+from tests.simulation.strategies import KIND, RELIABLE, UNRELIABLE, registry_of
+from tests.simulation.trace import Trace
+from tests.simulation.transport import FaultSchedule
+from tests.simulation.virtual_time import (
+    EventQueue,
     Timeline,
     scheduled_by,
     seeded,
 )
-from tests.simulation.owner import Owner
-from tests.simulation.plan import Agenda, FailingDisk, Plan, Weather
-from tests.simulation.process import CrashPoints, Fate, Process
-from tests.simulation.server import SimulatedNetwork
-from tests.simulation.strategies import KIND, ODD, USUAL, registry_of
-from tests.simulation.trace import OF_THE_MACHINE, Trace, TraceLog
-from tests.simulation.transport import SimulatedTransport
-from tests.simulation.verdict import (
-    SETTLED,
-    Bookkeeper,
-    Remains,
-    Verdict,
-    dump,
-    private_folder,
-)
-from tests.simulation.watch import HOST, Watch
 
-from journeyman.control.server import Desk
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.daemon import Daemon
-from journeyman.daemon.environment import Environment, JoinInterruptedError
+from journeyman.daemon.environment import JoinInterruptedError
 from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.wiring import Components
 from journeyman.domain.errors import (
     JourneymanError,
     NetworkError,
@@ -54,27 +52,45 @@ from journeyman.domain.errors import (
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.identity import load_identity
 from journeyman.journal.journal import Journal
-from journeyman.observability.events import Log
-from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions
 from journeyman.sandbox.competitors import Competitor
-from journeyman.settings.sections import (
-    NetworkSettings,
-    ScheduleSettings,
-    Settings,
-    WorkSettings,
-)
-from journeyman.worker.recover import recover_interrupted
+
+LONGEST_RESTART_SECONDS = 300.0
+"""Until a service manager starts the daemon again: one, doubled at each failed start,
+up to this."""
+GRACE_SECONDS = 30.0
+"""After which a daemon that was told to stop cancels the work in flight."""
+STUBBORN_SECONDS = 120.0
+"""The same where a strategy resists cancellation for a minute and a half."""
+MOST_VIOLATIONS = 50
+"""A run with so many ends with the process that had the last."""
+RESTART_CHECKS = 6
+"""The first so many kills are followed by a check of the recovery, and then each
+so-manieth."""
+EXHAUSTED_EVENT = "network.dialect_exhausted"
+
+END_CHECK_SECONDS = 60.0
+"""How often the quiet period checks whether everything is done."""
+SHUTDOWN_SECONDS = 120.0
+"""How long the daemon has to stop at the very end."""
+COMPETITOR_PAUSE = (60.0, 900.0)
+"""Seconds between two steps of a competitor."""
+PROGRESS_REPORTS = 200
+"""In one run."""
+
+MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
+
+Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class RunResult:
     """One run, seen from its end."""
 
     plan: Plan
     violations: tuple[Violation, ...]
     digest: str
-    """Of all that happened and of all that was left: the same for the same plan."""
+    """Of all that happened and of the final state: the same for the same plan."""
     simulated_seconds: float
     credits: int
     """The balance in the daemon's ledger at the end."""
@@ -83,16 +99,17 @@ class Outcome:
     requests: int
     points: int
     """Crash points that were passed."""
-    fault_points: tuple[int, ...]
-    """The crash points after which a fault struck, by their number."""
-    lives: int
+    points_with_faults: tuple[int, ...]
+    """The crash points after which a fault occurred, by their number."""
+    starts: int
+    """Of the daemon, restarts after kills included."""
     kills: int
     faults: Counter[str]
-    moves: Counter[str]
+    transitions: Counter[str]
     """How often a task went from one state to another, such as "wanted > claiming"."""
-    deaths: Counter[str]
+    killed_states: Counter[str]
     """How many kills found a task in a state, such as "submitting"."""
-    happenings: Counter[str]
+    other_events: Counter[str]
     """What else happened, such as leases that ended and disks that failed."""
     exercised: Counter[str]
     undecidable: Counter[str]
@@ -103,308 +120,8 @@ class Outcome:
         return not self.violations
 
 
-BASE_URL = f"http://{HOST}"
-BUG_EVENT = "task.bug"
-"""The log event of a bug of ours."""
-WORK_EVENT = "strategy.log"
-"""The log event by which a simulated strategy says that it works."""
-AMPLE_BYTES = 1 << 40
-"""Of free disk: a run must not depend on the machine's own."""
-
-
-def settings_for(plan: Plan, directory: Path) -> Settings:
-    """Give the settings of a simulated daemon: the defaults, but for what is named."""
-    usual = _usual_settings(plan.slots)
-    data = usual.data.model_copy(update={"directory": directory})
-    return usual.model_copy(update={"data": data})
-
-
-@cache
-def _usual_settings(slots: int) -> Settings:
-    """Read the defaults once: each life needs them, and reading them is slow."""
-    return Settings(
-        network=NetworkSettings(base_url=BASE_URL),
-        work=WorkSettings(slots=slots),
-        # A second guard: the worker looks by itself whether something is due, when its
-        # wait is over and at least twice a minute (docs/decisions/0024).
-        schedule=ScheduleSettings(deliver_every_seconds=300),
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Outfitter:
-    """Fits out one life after the other."""
-
-    plan: Plan
-    timeline: Timeline
-    trace: Trace
-    findings: Findings
-    watch: Watch
-    weather: Weather
-    network: SimulatedNetwork
-    agenda: Agenda
-    owner: Owner
-
-    def environment_for(self, process: Process) -> Environment:
-        """Give a life everything that simulation replaces."""
-        redactor = Redactor()
-
-        def write(event: str, fields: dict[str, Any]) -> None:
-            if process.is_alive:
-                self._hear(event, fields, redactor)
-
-        return Environment(
-            clock=self.timeline.clock,
-            randomness=SeededRandomness(self.plan.seed, "life", process.number),
-            log=TraceLog(write),
-            redactor=redactor,
-            transport=self._transport_for(process),
-            open_journal=process.open_journal,
-            save_identity=process.save_identity,
-            serve_control=self._serve_owner,
-            free_bytes=lambda _path: AMPLE_BYTES,
-            block_limit=None,
-            has_processes=False,
-        )
-
-    def _transport_for(self, process: Process) -> SimulatedTransport:
-        return SimulatedTransport(
-            process=process,
-            weather=self.weather,
-            watch=self.watch,
-            handle=self.network.handle,
-            call_later=self._call_later,
-            suspended=lambda: self.timeline.suspended,
-            random=seeded(self.plan.seed, "travel", process.number),
-        )
-
-    async def _serve_owner(self, _path: Path, desk: Desk, _log: Log) -> None:
-        await self.owner.serve(desk, lambda: self.timeline.seconds)
-
-    def _call_later(self, delay: float, act: Callable[[], object]) -> None:
-        self.agenda.appoint(self.timeline.seconds + delay, act)
-
-    def _hear(self, event: str, fields: dict[str, Any], redactor: Redactor) -> None:
-        told = {name: v for name, v in fields.items() if name not in OF_THE_MACHINE}
-        self.trace.add(event, **told)
-        if token := self.watch.token:
-            is_told = token in str(fields)
-            text = str(redactor.clean_record(fields)) if is_told else ""
-            message = f"the token is in the log event {event}"
-            self._check("I-16", message, holds=token not in text)
-        if event == WORK_EVENT:
-            self.watch.worked(str(fields["task_id"]))
-        if event == BUG_EVENT:
-            bug = f"a bug of ours: {fields.get('traceback')}"
-            self._check("I-17", bug, holds=False)
-
-    def _check(self, invariant: str, message: str, *, holds: bool) -> None:
-        self.findings.check(invariant, self.timeline.seconds, message, holds=holds)
-
-
-class Restarts:
-    """Whether a second start changes what a first one leaves."""
-
-    def __init__(self, left: Path, settings: Settings, clock: SimulatedClock) -> None:
-        """Start on a copy of the files in `left`, which is put where `settings` say."""
-        self._left = left
-        self._copy = settings.data.directory
-        self._settings = settings
-        self._clock = clock
-        self._written = 0
-
-    def agree(self) -> bool:
-        """Start twice, and tell whether the second time has left all as it was."""
-        shutil.copytree(self._left, self._copy)
-        try:
-            return self._compare()
-        finally:
-            shutil.rmtree(self._copy)
-
-    def _compare(self) -> bool:
-        self._start()
-        self._start()
-        if not self._written:
-            return True
-        # It may have written what was there already: only then all is compared.
-        once = self._dump()
-        self._start()
-        return once == self._dump()
-
-    def _start(self) -> None:
-        """Do all that a start does before its first request."""
-        loop = SimulationLoop(self._clock.monotonic())
-        try:
-            loop.run_until_complete(self._open_agent())
-        finally:
-            loop.close()
-
-    def _dump(self) -> list[str]:
-        with Journal(self._copy / "journal.db", self._clock.now) as journal:
-            return dump(journal)
-
-    async def _open_agent(self) -> None:
-        log = TraceLog(lambda _event, _fields: None)
-        environment = Environment(
-            clock=self._clock,
-            randomness=SeededRandomness("restart"),
-            log=log,
-            redactor=Redactor(),
-            transport=_NoNetwork(),
-        )
-        base_url = self._settings.network.base_url or ""
-        async with open_agent(self._settings, base_url, environment) as agent:
-            recover_interrupted(agent.journal, log)
-            row = agent.journal.database.row("SELECT total_changes() AS n")
-            self._written = int(row["n"]) if row else 0
-
-
-class _NoNetwork(httpx.AsyncBaseTransport):
-    """Nobody is asked for anything before a start is over."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        raise AssertionError(f"a start has sent {request.method} {request.url}")
-
-
-LOOK_SECONDS = 60.0
-"""How often a calm world looks whether all is done."""
-LAST_SECONDS = 120.0
-"""How long the daemon has to stop at the very end."""
-COMPETITOR_PAUSE = (60.0, 900.0)
-"""Seconds between two steps of a competitor."""
-TICKS = 200
-"""How often progress is told."""
-
-
-class Host(Protocol):
-    """Whoever lets the daemon live."""
-
-    def kill(self) -> None:
-        """Kill it, now."""
-        ...
-
-    def stop(self, reason: str) -> None:
-        """Tell it to stop."""
-        ...
-
-    def is_all_done(self) -> bool:
-        """Tell whether nothing is left to do."""
-        ...
-
-    def finish(self) -> None:
-        """Let this life be the last."""
-        ...
-
-    def give_up(self) -> None:
-        """End a life that does not end."""
-        ...
-
-
-class Course:
-    """Makes the appointments that a plan names, and keeps them."""
-
-    def __init__(
-        self,
-        *,
-        plan: Plan,
-        timeline: Timeline,
-        agenda: Agenda,
-        network: SimulatedNetwork,
-        watch: Watch,
-        trace: Trace,
-        host: Host,
-        on_progress: Callable[[float], None],
-    ) -> None:
-        self._plan = plan
-        self._timeline = timeline
-        self._agenda = agenda
-        self._network = network
-        self._watch = watch
-        self._trace = trace
-        self._host = host
-        self._on_progress = on_progress
-        self._chance = seeded(plan.seed, "course")
-
-    def begin(self) -> None:
-        """Make all appointments."""
-        plan, appoint = self._plan, self._agenda.appoint
-        for at in plan.kills:
-            appoint(at, self._kill)
-        for at in plan.stops:
-            appoint(at, partial(self._host.stop, "told to"))
-        for at, step in plan.steps:
-            appoint(at, partial(self._set_clock, step))
-        for at, seconds in plan.suspensions:
-            appoint(at, partial(self._suspend, seconds))
-        for task_id in self._network.made_tasks():
-            at = self._chance.uniform(0, plan.release_seconds)
-            self._network.release(task_id, at)
-        for number in range(1, plan.competitors + 1):
-            competitor = self._network.add_competitor(number)
-            self._later(
-                self._chance.uniform(*COMPETITOR_PAUSE), partial(self._let, competitor)
-            )
-        self._tick()
-        appoint(plan.fault_seconds, self._look)
-
-    def _later(self, seconds: float, act: Callable[[], object]) -> None:
-        self._agenda.appoint(self._timeline.seconds + seconds, act)
-
-    def _kill(self) -> None:
-        self._trace.add("kill")
-        self._host.kill()
-
-    def _set_clock(self, step: float) -> None:
-        self._timeline.set_wall_clock(step)
-        self._watch.clock_was_set()
-        self._trace.add("the clock is set", by=step)
-
-    def _suspend(self, seconds: float) -> None:
-        self._timeline.suspend(seconds)
-        self._watch.clock_was_set()
-        self._trace.add("the machine was suspended", seconds=seconds)
-
-    def _let(self, competitor: Competitor) -> None:
-        """Let a competitor take a step, and another one later, until all is calm."""
-        competitor.step()
-        if self._timeline.seconds < self._plan.fault_seconds:
-            self._later(
-                self._chance.uniform(*COMPETITOR_PAUSE), partial(self._let, competitor)
-            )
-
-    def _tick(self) -> None:
-        self._on_progress(self._timeline.seconds)
-        self._later(max(self._plan.end / TICKS, LOOK_SECONDS), self._tick)
-
-    def _look(self) -> None:
-        """End the run when all is done, or when its time is over."""
-        if self._host.is_all_done() or self._timeline.seconds >= self._plan.end:
-            self._watch.test_open_calls()
-            self._host.finish()
-            self._later(LAST_SECONDS, self._host.give_up)
-        else:
-            self._later(LOOK_SECONDS, self._look)
-
-
-LONGEST_PAUSE = 300.0
-"""Seconds until a service manager starts the daemon again: one, doubled at each failed
-start, up to this."""
-GRACE_SECONDS = 30.0
-"""After which a daemon that was told to stop cancels what still works."""
-STUBBORN_SECONDS = 120.0
-"""The same where a strategy resists cancellation for a minute and a half."""
-MOST_VIOLATIONS = 50
-"""A run that has found so many ends with the life that found the last."""
-RESTARTS = 6
-"""After so many kills of a run, and then after every so-manieth, it is looked whether a
-second start leaves what the first one left."""
-EXHAUSTED_EVENT = "network.dialect_exhausted"
-
-Progress = Callable[[float], None]
-
-
-def simulate(plan: Plan, on_progress: Progress = lambda _seconds: None) -> Outcome:
-    """Run a plan to its end; the same plan gives the same outcome, to the byte.
+def simulate(plan: Plan, on_progress: Progress = lambda _seconds: None) -> RunResult:
+    """Run a plan to its end; the same plan gives the same result, to the byte.
 
     `on_progress` is told now and then how many seconds were simulated.
     """
@@ -412,48 +129,60 @@ def simulate(plan: Plan, on_progress: Progress = lambda _seconds: None) -> Outco
         return Simulation(plan, root, on_progress).run()
 
 
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """Yield a new folder, in memory if possible, which is removed afterwards."""
+    parent = MEMORY_DISK if MEMORY_DISK.is_dir() else None
+    root = Path(tempfile.mkdtemp(prefix="journeyman-simulation-", dir=parent))
+    try:
+        yield root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
 class Simulation:
-    """One world; it is run once."""
+    """One run of a plan."""
 
     def __init__(self, plan: Plan, root: Path, on_progress: Progress) -> None:
         self._plan = plan
         self._root = root
         self._timeline = Timeline(plan.drift)
-        self._agenda = Agenda()
+        self._event_queue = EventQueue()
         self._trace = Trace(lambda: self._timeline.seconds)
-        self._findings = Findings(self._trace.story)
+        self._checker = Checker(self._trace.history)
         self._points = CrashPoints(plan, self._trace, lambda: self._timeline.seconds)
-        self._weather = Weather(plan, lambda: self._points.passed)
+        self._fault_schedule = FaultSchedule(plan, lambda: self._points.passed)
         now = self._timeline.clock.now
-        self._watch = Watch(self._findings, self._trace, now, plan.drift)
+        self._monitor = RequestMonitor(self._checker, self._trace, now, plan.drift)
         self._disk = FailingDisk(plan.disk_at)
         self._network = SimulatedNetwork(
             options=SandboxOptions(tasks=plan.tasks, seed=plan.seed, kinds=(KIND,)),
-            personality=plan.personality,
+            behaviour=plan.behaviour,
             seconds=lambda: self._timeline.network_seconds,
-            load=plan.load,
+            market_shape=plan.market_shape,
         )
-        self._outfitter = Outfitter(
+        self._environments = EnvironmentFactory(
             plan=plan,
             timeline=self._timeline,
             trace=self._trace,
-            findings=self._findings,
-            watch=self._watch,
-            weather=self._weather,
+            checker=self._checker,
+            monitor=self._monitor,
+            fault_schedule=self._fault_schedule,
             network=self._network,
-            agenda=self._agenda,
-            owner=Owner(plan, self._trace),
+            event_queue=self._event_queue,
+            operator=Operator(plan, self._trace),
         )
-        self._books = Bookkeeper(
-            findings=self._findings,
+        self._journal_monitor = JournalMonitor(
+            checker=self._checker,
             network=self._network,
             settings=settings_for(plan, root),
             seconds=lambda: self._timeline.seconds,
         )
-        self._course = self._make_course(on_progress)
+        self._on_progress = on_progress
+        self._random = seeded(plan.seed, "course")
         self._stopping_since: float | None = None
-        self._happenings: Counter[str] = Counter()
-        self._deaths: Counter[str] = Counter()
+        self._other_events: Counter[str] = Counter()
+        self._killed_states: Counter[str] = Counter()
         self._kills = 0
         self._failed_starts = 0
         self._is_over = False
@@ -461,80 +190,72 @@ class Simulation:
         self._shutdown: Shutdown | None = None
         self._process = self._make_process(1)
 
-    def _make_course(self, on_progress: Progress) -> Course:
-        return Course(
-            plan=self._plan,
-            timeline=self._timeline,
-            agenda=self._agenda,
-            network=self._network,
-            watch=self._watch,
-            trace=self._trace,
-            host=self,
-            on_progress=on_progress,
-        )
-
-    def run(self) -> Outcome:
-        """Live one life after the other, then judge."""
-        self._course.begin()
+    def run(self) -> RunResult:
+        """Run one process after the other, then check the final state."""
+        self._schedule_plan()
         try:
             with scheduled_by(self._timeline.clock.now), ordered_scopes():
                 while not self._is_over and not self._has_failed_enough:
-                    self._live()
+                    self._run_process()
                     self._process = self._make_process(self._process.number + 1)
-                return self._judge()
+                return self._check_final_state()
         finally:
             self._timeline.loop.close()
             self._network.close()
 
     @property
     def _has_failed_enough(self) -> bool:
-        """A daemon that fails at each start would be started ten thousand times."""
-        return len(self._findings.violations) >= MOST_VIOLATIONS
+        """Whether to give up: a daemon may fail at each of ten thousand starts."""
+        return len(self._checker.violations) >= MOST_VIOLATIONS
 
-    # -- one life ------------------------------------------------------------
+    # -- one process ---------------------------------------------------------
 
-    def _live(self) -> None:
-        """Let the daemon live once, from its start to its end or to a kill."""
+    def _run_process(self) -> None:
+        """Run the daemon once, from its start to its end or to a kill."""
         process, loop = self._process, self._process.loop
-        self._disk.heal()
+        self._disk.repair()
         self._points.begin(process.number)
-        self._watch.begin(process)
-        main = loop.create_task(self._be_daemon(process))
-        self._agenda.attach(loop)
-        fault = self._run(loop, main)
-        self._agenda.detach()
+        self._monitor.begin(process)
+        main = loop.create_task(self._run_daemon(process))
+        self._event_queue.attach(loop)
+        problems = self._run_until_end(loop, main)
+        self._event_queue.detach()
         self._shutdown = self._stopping_since = None
         if process.is_alive:
             process.end()
-        for problem in [*fault, *loop.failures]:
+        for problem in [*problems, *loop.failures]:
             self._check("I-17", problem, holds=False)
         self._check("I-17", "", holds=True)
-        _wind_up(self._timeline.next_loop(), main)
+        _clean_up(self._timeline.next_loop(), main)
         shutil.rmtree(process.directory, ignore_errors=True)
 
-    def _run(self, loop: SimulationLoop, main: "asyncio.Task[None]") -> list[str]:
-        """Run a life; give what was wrong with its end."""
+    def _run_until_end(
+        self, loop: SimulationLoop, main: "asyncio.Task[None]"
+    ) -> list[str]:
+        """Run a process; return what was wrong with its end."""
         try:
             loop.run_until_complete(main)
         except Killed:
-            self._note_death()
+            self._after_kill()
         except (DeadlockError, LivelockError) as error:
             self._is_over = True
             return [str(error)]
-        except Exception as error:  # noqa: BLE001 - any error at all is a finding
+        except Exception as error:  # noqa: BLE001 - any error at all violates I-17
             return [f"the daemon ended with {error!r}"]
         return []
 
-    async def _be_daemon(self, process: Process) -> None:
+    async def _run_daemon(self, process: Process) -> None:
         self._over = anyio.Event()
-        with anyio.move_on_after(min(2.0**self._failed_starts, LONGEST_PAUSE)):
+        with anyio.move_on_after(
+            min(2.0**self._failed_starts, LONGEST_RESTART_SECONDS)
+        ):
             await self._over.wait()
             return
-        self._trace.add("started", life=process.number)
+        self._trace.add("started", start=process.number)
         self._shutdown = shutdown = Shutdown()
         settings = settings_for(self._plan, process.directory)
-        environment = self._outfitter.environment_for(process)
-        registry = registry_of(ODD if self._plan.oddities else USUAL)
+        environment = self._environments.create(process)
+        registry = registry_of(UNRELIABLE if self._plan.odd_strategies else RELIABLE)
         stop = shutdown.requested
         try:
             with one_error():
@@ -542,7 +263,13 @@ class Simulation:
                     settings, BASE_URL, environment, stop=stop
                 ) as agent:
                     self._failed_starts = 0
-                    await Daemon(settings, agent, registry, environment, shutdown).run()
+                    parts = Components(
+                        settings=settings,
+                        agent=agent,
+                        registry=registry,
+                        environment=environment,
+                    )
+                    await Daemon(parts, shutdown).run()
         except JoinInterruptedError:
             self._trace.add("stopped before it had joined")
         except (NetworkError, SafetyError) as error:
@@ -550,42 +277,62 @@ class Simulation:
             self._trace.add("could not join", error=error.problem)
         except JourneymanError as error:
             self._failed_starts += 1
-            self._note_complaint(error)
+            self._check_disk_error(error)
         else:
             self._trace.add("stopped")
             self._test_stop()
 
-    def _note_complaint(self, error: JourneymanError) -> None:
-        """A daemon gives up only if its disk does, and then says what to do."""
+    def _check_disk_error(self, error: JourneymanError) -> None:
+        """Check that the daemon ended because its disk failed, and told what to do."""
         is_disk = self._disk.has_failed and isinstance(error, StateError)
-        self._check("I-17", f"the daemon gave up: {error}", holds=is_disk)
+        self._check("I-17", f"the daemon ended with an error: {error}", holds=is_disk)
         if is_disk:
             self._trace.add("stopped by its disk")
             named = any(what in error.problem for what in ("journal", "identity"))
-            message = f"an unclear complaint about a disk: {error}"
+            message = f"an unclear error about a disk: {error}"
             self._check("I-23", message, holds=named and bool(error.fix))
-            self._happenings["stops by a failing disk"] += 1
+            self._other_events["stops by a failing disk"] += 1
 
     def _test_stop(self) -> None:
         if self._stopping_since is None:
             return
         seconds = self._timeline.seconds - self._stopping_since
-        longest = STUBBORN_SECONDS if self._plan.oddities else GRACE_SECONDS
+        longest = STUBBORN_SECONDS if self._plan.odd_strategies else GRACE_SECONDS
         message = f"a stop took {seconds:.1f} s"
         self._check("I-22", message, holds=seconds <= longest + 1)
         self._stopping_since = None
 
-    # -- what the course of the world asks for ---------------------------------
+    # -- the events of the plan ----------------------------------------------------
 
-    def kill(self) -> None:
-        """Kill the daemon, now.
+    def _schedule_plan(self) -> None:
+        """Schedule all events of the plan."""
+        plan, schedule = self._plan, self._event_queue.schedule
+        for at in plan.kills:
+            schedule(at, self._kill)
+        for at in plan.stops:
+            schedule(at, partial(self._stop, "told to"))
+        for at, step in plan.clock_steps:
+            schedule(at, partial(self._set_clock, step))
+        for at, seconds in plan.suspensions:
+            schedule(at, partial(self._suspend, seconds))
+        for task_id in self._network.generated_tasks():
+            at = self._random.uniform(0, plan.release_seconds)
+            self._network.release(task_id, at)
+        for number in range(1, plan.competitors + 1):
+            competitor = self._network.add_competitor(number)
+            pause = self._random.uniform(*COMPETITOR_PAUSE)
+            self._schedule_in(pause, partial(self._step_competitor, competitor))
+        self._report_progress()
+        schedule(plan.fault_seconds, self._end_if_done)
 
-        Raises:
-            Killed: it lived.
-        """
+    def _schedule_in(self, seconds: float, action: Callable[[], object]) -> None:
+        self._event_queue.schedule(self._timeline.seconds + seconds, action)
+
+    def _kill(self) -> None:
+        self._trace.add("kill")
         self._process.kill()
 
-    def stop(self, reason: str) -> None:
+    def _stop(self, reason: str) -> None:
         """Tell the daemon to stop; where none runs, nothing happens."""
         shutdown = self._shutdown
         if shutdown is None or shutdown.requested.is_set():
@@ -593,28 +340,51 @@ class Simulation:
         self._stopping_since = self._timeline.seconds
         shutdown.request(reason)
 
-    def finish(self) -> None:
-        """Let this life be the last."""
+    def _set_clock(self, step: float) -> None:
+        self._timeline.set_wall_clock(step)
+        self._monitor.clock_was_set()
+        self._trace.add("the clock is set", by=step)
+
+    def _suspend(self, seconds: float) -> None:
+        self._timeline.suspend(seconds)
+        self._monitor.clock_was_set()
+        self._trace.add("the machine was suspended", seconds=seconds)
+
+    def _step_competitor(self, competitor: Competitor) -> None:
+        """Let a competitor take a step, and schedule its next one."""
+        competitor.step()
+        if self._timeline.seconds < self._plan.fault_seconds:
+            pause = self._random.uniform(*COMPETITOR_PAUSE)
+            self._schedule_in(pause, partial(self._step_competitor, competitor))
+
+    def _report_progress(self) -> None:
+        self._on_progress(self._timeline.seconds)
+        seconds = max(self._plan.end / PROGRESS_REPORTS, END_CHECK_SECONDS)
+        self._schedule_in(seconds, self._report_progress)
+
+    def _end_if_done(self) -> None:
+        """End the run when everything is done, or when its time is over."""
+        if not self._is_all_done() and self._timeline.seconds < self._plan.end:
+            self._schedule_in(END_CHECK_SECONDS, self._end_if_done)
+            return
+        self._monitor.test_open_calls()
         self._is_over = True
         self._over.set()
-        self.stop("the simulation is over")
+        self._stop("the simulation is over")
+        self._schedule_in(SHUTDOWN_SECONDS, self._give_up)
 
-    def give_up(self) -> None:
-        """End a life that does not end.
-
-        Raises:
-            Killed: it lived.
-        """
+    def _give_up(self) -> None:
+        """Kill a daemon that does not stop."""
         self._check("I-17", "the daemon did not stop when it was told to", holds=False)
         self._process.kill()
 
-    def is_all_done(self) -> bool:
-        """Tell whether every task of the market was seen and has ended."""
+    def _is_all_done(self) -> bool:
+        """Return whether every task of the market was seen and has ended."""
         journal = self._process.journal
         if journal is None or not self._process.is_alive:
             return False
         counts = journal.tasks.counts()
-        seen = sum(counts.values()) >= self._plan.market
+        seen = sum(counts.values()) >= self._plan.market_tasks
         return seen and all(TaskState(state) in SETTLED for state in counts)
 
     # -- what the daemon does --------------------------------------------------
@@ -624,103 +394,101 @@ class Simulation:
             number=number,
             root=self._root,
             loop=self._timeline.loop,
-            on_point=self._pass_point,
-            on_commit=self._read_books,
-            on_token=self._watch.saved_identity,
+            on_point=self._on_point,
+            on_commit=self._after_commit,
+            on_token=self._monitor.saved_identity,
             disk=self._disk,
         )
 
-    def _pass_point(self, kind: str, about: str) -> bool:
-        """Note a crash point; True kills there."""
+    def _on_point(self, kind: str, about: str) -> bool:
+        """Count a crash point; return whether to kill the daemon there."""
         if kind == "before file":
-            self._watch.saving_identity()
-        fate = self._points.decide(kind, about)
-        if fate is Fate.STOP:
-            self.stop("told to")
-        return fate is Fate.KILL
+            self._monitor.saving_identity()
+        action = self._points.decide(kind, about)
+        if action is PointAction.STOP:
+            self._stop("told to")
+        return action is PointAction.KILL
 
-    def _read_books(self, label: str) -> None:
+    def _after_commit(self, label: str) -> None:
         self._trace.add("commit", label=label)
         if self._process.journal is not None:
-            self._books.read(self._process.journal)
+            self._journal_monitor.read(self._process.journal)
 
     def _check(self, invariant: str, message: str, *, holds: bool) -> None:
-        self._findings.check(invariant, self._timeline.seconds, message, holds=holds)
+        self._checker.check(invariant, self._timeline.seconds, message, holds=holds)
 
     # -- the end ---------------------------------------------------------------
 
-    def _note_death(self) -> None:
-        """Count what was going on; now and then, look what starting again does."""
+    def _after_kill(self) -> None:
+        """Count the tasks in flight; now and then, check the recovery."""
         self._kills += 1
-        self._trace.add("killed", life=self._process.number)
-        self._deaths += self._books.in_flight
-        left = self._process.heir
-        if self._kills <= RESTARTS or self._kills % RESTARTS == 0:
-            self._test_restarts(left)
+        self._trace.add("killed", start=self._process.number)
+        self._killed_states += self._journal_monitor.in_flight
+        if self._kills <= RESTART_CHECKS or self._kills % RESTART_CHECKS == 0:
+            self._check_restart(self._process.next_directory)
 
-    def _test_restarts(self, left: Path) -> None:
+    def _check_restart(self, left: Path) -> None:
         if load_identity(left / "identity.json") is None:
             return
         settings = settings_for(self._plan, left.with_name(f"{left.name}-again"))
-        restarts = Restarts(left, settings, self._timeline.clock)
+        restarts = RestartCheck(left, settings, self._timeline.clock)
         message = "a second start changed what the first one had left"
-        self._check("I-19", message, holds=restarts.agree())
+        self._check("I-19", message, holds=restarts.is_idempotent())
 
-    def _judge(self) -> Outcome:
+    def _check_final_state(self) -> RunResult:
         directory = self._process.directory
         journal_file = directory / "journal.db"
         with Journal(journal_file, self._timeline.clock.now) as journal:
-            remains = Remains(
+            final = FinalState(
                 plan=self._plan,
                 seconds=self._timeline.seconds,
                 network_seconds=self._timeline.network_seconds,
                 network=self._network,
-                watch=self._watch,
+                monitor=self._monitor,
                 journal=journal,
                 identity=load_identity(directory / "identity.json"),
                 shapes_exhausted=self._trace.counts[EXHAUSTED_EVENT],
             )
-            verdict = Verdict(remains, self._findings)
-            verdict.give()
-            for line in dump(journal):
-                self._trace.absorb(line)
-            return self._outcome(journal)
+            FinalChecks(final, self._checker).run()
+            for line in table_rows(journal):
+                self._trace.include(line)
+            return self._result(journal)
 
-    def _outcome(self, journal: Journal) -> Outcome:
-        return Outcome(
+    def _result(self, journal: Journal) -> RunResult:
+        return RunResult(
             plan=self._plan,
-            violations=tuple(self._findings.violations),
+            violations=tuple(self._checker.violations),
             digest=self._trace.digest,
             simulated_seconds=self._timeline.seconds,
             credits=journal.ledger.balance(),
             states=journal.tasks.counts(),
-            requests=self._weather.requests,
+            requests=self._fault_schedule.requests,
             points=self._points.passed,
-            fault_points=tuple(self._weather.struck_at),
-            lives=self._process.number - 1,
+            points_with_faults=tuple(self._fault_schedule.points_with_faults),
+            starts=self._process.number - 1,
             kills=self._kills,
-            faults=self._weather.counts,
-            moves=self._books.moves,
-            deaths=self._deaths,
-            happenings=self._all_happenings(),
-            exercised=self._findings.exercised,
-            undecidable=self._findings.undecidable,
+            faults=self._fault_schedule.counts,
+            transitions=self._journal_monitor.transitions,
+            killed_states=self._killed_states,
+            other_events=self._count_other_events(),
+            exercised=self._checker.exercised,
+            undecidable=self._checker.undecidable,
         )
 
-    def _all_happenings(self) -> Counter[str]:
+    def _count_other_events(self) -> Counter[str]:
         plan, end = self._plan, self._timeline.seconds
-        told = self._happenings + self._disk.counts + self._network.limits.counts
-        told["kills of a crash loop"] += self._points.loop_kills
-        told["stops at a point"] += self._points.stops
-        told["suspensions"] += sum(at <= end for at, _ in plan.suspensions)
-        told["clocks set"] += sum(at <= end for at, _ in plan.steps)
-        told["crowds of 10,000 rows"] += self._network.crowds_shown
-        told["tasks with hostile ids"] += plan.market - plan.tasks
-        return +told
+        counts = self._other_events + self._disk.counts + self._network.limits.counts
+        counts["kills of a crash loop"] += self._points.loop_kills
+        counts["stops at a point"] += self._points.stops
+        counts["suspensions"] += sum(at <= end for at, _ in plan.suspensions)
+        counts["clocks set"] += sum(at <= end for at, _ in plan.clock_steps)
+        counts["crowds of 10,000 rows"] += self._network.crowds_shown
+        counts["tasks with hostile ids"] += plan.market_tasks - plan.tasks
+        return +counts
 
 
-def _wind_up(loop: SimulationLoop, main: "asyncio.Task[None]") -> None:
-    """Free what a life held; whatever it does by that is neither seen nor kept."""
+def _clean_up(loop: SimulationLoop, main: "asyncio.Task[None]") -> None:
+    """Free what a process holds; nothing that it does meanwhile is seen or kept."""
     loop.is_crashed = False
     main.cancel()
     try:

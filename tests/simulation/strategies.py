@@ -75,7 +75,7 @@ class Declining(Counter):
         raise Decline("too many words")
 
 
-class PuttingOff(Counter):
+class RetryingLater(Counter):
     """Asks for more time at its first try."""
 
     name = "putting_off"
@@ -151,12 +151,12 @@ class Stubborn(Counter):
         return await super().run(task, ctx)
 
 
-USUAL: tuple[type[Strategy], ...] = (EveryCounter,)
-ODD: tuple[type[Strategy], ...] = (
+RELIABLE: tuple[type[Strategy], ...] = (EveryCounter,)
+UNRELIABLE: tuple[type[Strategy], ...] = (
     Counter,
     Raising,
     Declining,
-    PuttingOff,
+    RetryingLater,
     Hanging,
     Miscounting,
     Rubbish,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.simulation.__main__ import main
 from tests.simulation.faults import FAULTS
-from tests.simulation.findings import INVARIANTS
+from tests.simulation.invariants import INVARIANTS
 from tests.simulation.mutants import MUTANTS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "invariants.md"
@@ -35,7 +35,7 @@ def test_its_summary_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_broken_promise_gives_exit_1_and_the_command_that_shows_it_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with CLAIM_FIRST.in_force():
+    with CLAIM_FIRST.applied():
         code = main(["simulate", "--days", "0.02", "--chaos", "off", "--seed", "5"])
 
     told = capsys.readouterr().out

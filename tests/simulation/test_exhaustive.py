@@ -12,37 +12,43 @@ HARD = Plan(
     seed=1,
     chaos=Chaos.HARD,
     tasks=1,
-    errands=1,
+    operator_commands=1,
     fault_seconds=60,
-    personality=HARDEST,
+    behaviour=HARDEST,
 )
 
 
-@pytest.mark.parametrize("personality", [HARDEST, HONEST], ids=["hardest", "honest"])
-def test_a_crash_at_any_point_breaks_no_promise(personality: NetworkBehaviour) -> None:
-    plan = replace(HARD, personality=personality)
+@pytest.mark.parametrize(
+    "personality",
+    [
+        pytest.param(HARDEST, marks=pytest.mark.endurance, id="hardest"),
+        pytest.param(HONEST, id="honest"),
+    ],
+)
+def test_a_crash_at_any_point_breaks_no_promise(behaviour: NetworkBehaviour) -> None:
+    plan = replace(HARD, behaviour=behaviour)
     points = simulate(plan).points
     assert points > 30
 
     for point in range(1, points + 1):
-        outcome = simulate(replace(plan, kill_at=frozenset({point})))
-        assert outcome.kills == 1
-        assert outcome.violations == (), f"crash point {point}"
+        result = simulate(replace(plan, kill_at=frozenset({point})))
+        assert result.kills == 1
+        assert result.violations == (), f"crash point {point}"
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_request_breaks_no_promise(fault: str) -> None:
     for request in range(1, simulate(HARD).requests + 1):
-        outcome = simulate(replace(HARD, fault_at={request: fault}))
-        assert outcome.faults[fault] == 1
-        assert outcome.violations == (), f"request {request}"
+        result = simulate(replace(HARD, fault_at={request: fault}))
+        assert result.faults[fault] == 1
+        assert result.violations == (), f"request {request}"
 
 
 def test_a_stop_at_any_point_breaks_no_promise() -> None:
     for point in range(1, simulate(HARD).points + 1):
-        outcome = simulate(replace(HARD, stop_at=frozenset({point})))
-        assert outcome.happenings["stops at a point"] == 1
-        assert (outcome.kills, outcome.violations) == (0, ()), f"point {point}"
+        result = simulate(replace(HARD, stop_at=frozenset({point})))
+        assert result.other_events["stops at a point"] == 1
+        assert (result.kills, result.violations) == (0, ()), f"point {point}"
 
 
 @pytest.mark.parametrize("fault", [f for f in DiskFault if f is not DiskFault.FULL])
@@ -50,10 +56,10 @@ def test_a_disk_that_fails_at_any_commit_loses_nothing(fault: DiskFault) -> None
     commit, stops = 0, 0
     while True:
         commit += 1
-        outcome = simulate(replace(HARD, disk_at={commit: fault}))
-        assert outcome.violations == (), f"commit {commit}"
-        stops += outcome.happenings["stops by a failing disk"]
-        if not outcome.happenings[f"disk: {fault}"]:
+        result = simulate(replace(HARD, disk_at={commit: fault}))
+        assert result.violations == (), f"commit {commit}"
+        stops += result.other_events["stops by a failing disk"]
+        if not result.other_events[f"disk: {fault}"]:
             break
 
     assert commit > 10
@@ -63,10 +69,12 @@ def test_a_disk_that_fails_at_any_commit_loses_nothing(fault: DiskFault) -> None
 @pytest.mark.parametrize("commit", [4, 12, 40])
 def test_a_disk_that_is_full_stops_the_daemon_and_loses_nothing(commit: int) -> None:
     # A few tasks still fit into the pages that the file has; sixty do not.
-    full = replace(HARD, tasks=60, errands=0, disk_at={commit: DiskFault.FULL})
+    full = replace(
+        HARD, tasks=60, operator_commands=0, disk_at={commit: DiskFault.FULL}
+    )
 
-    outcome = simulate(replace(full, fault_seconds=1200, personality=HONEST))
+    result = simulate(replace(full, fault_seconds=1200, behaviour=HONEST))
 
-    assert outcome.happenings["stops by a failing disk"] == 1
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 60}
+    assert result.other_events["stops by a failing disk"] == 1
+    assert result.violations == ()
+    assert result.states == {"completed": 60}

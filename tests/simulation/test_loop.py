@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 import pytest
-from tests.simulation.behaviour import ordered_scopes
-from tests.simulation.errors import (
+from tests.simulation.loop import (
     DeadlockError,
     HiddenThreadError,
     Killed,
     LivelockError,
+    SimulationLoop,
+    ordered_scopes,
 )
-from tests.simulation.loop import SimulationLoop
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ def name_of(mutant: Mutant) -> str:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
 def test_a_planted_bug_is_found(mutant: Mutant) -> None:
-    with mutant.in_force():
+    with mutant.applied():
         assert not simulate(mutant.shows_in).passed
 
 

@@ -8,14 +8,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.simulation.behaviour import HONEST, every_contract
+from tests.simulation.behaviour import HONEST, every_behaviour
 from tests.simulation.campaign import Campaign
-from tests.simulation.errors import Killed
-from tests.simulation.findings import INVARIANTS
-from tests.simulation.load import HOSTILE_IDS, Load
-from tests.simulation.loop import SimulationLoop
+from tests.simulation.invariants import INVARIANTS
+from tests.simulation.loop import Killed, SimulationLoop
+from tests.simulation.market import HOSTILE_IDS, MarketShape
 from tests.simulation.plan import Chaos, Outage, Plan, draw_plan
-from tests.simulation.process import Process
+from tests.simulation.process import FailingDisk, Process
 from tests.simulation.run import simulate
 
 from journeyman.journal.directory import DataDirectory
@@ -56,27 +55,29 @@ def test_a_hard_time_breaks_no_promise(seed: int) -> None:
     drawn = draw_plan(seed, days=0.01, chaos=Chaos.HARD)
     # The few markets that are a hundred times as large have tests of their own.
     plan = replace(
-        drawn, tasks=min(drawn.tasks, 40), load=replace(drawn.load, crowds=())
+        drawn,
+        tasks=min(drawn.tasks, 40),
+        market_shape=replace(drawn.market_shape, crowds=()),
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
+    assert result.violations == ()
 
 
 def test_a_disk_that_fails_as_a_task_is_put_down_stops_the_daemon_and_no_spin() -> None:
     # Found by chance: a ring of the worker's bell hid that all was cancelled.
-    outcome = simulate(draw_plan(5677, days=0.01, chaos=Chaos.HARD))
+    result = simulate(draw_plan(5677, days=0.01, chaos=Chaos.HARD))
 
-    assert outcome.violations == ()
+    assert result.violations == ()
 
 
 def test_results_are_handed_in_though_the_first_answer_to_one_was_lost() -> None:
     # Found by chance: its repeat, which was taken, taught nothing about the shape.
-    outcome = simulate(draw_plan(5491, days=0.01, chaos=Chaos.HARD))
+    result = simulate(draw_plan(5491, days=0.01, chaos=Chaos.HARD))
 
-    assert outcome.violations == ()
-    assert "submitting" not in outcome.states
+    assert result.violations == ()
+    assert "submitting" not in result.states
 
 
 def test_every_invariant_is_put_to_the_test() -> None:
@@ -89,11 +90,11 @@ def test_every_invariant_is_put_to_the_test() -> None:
 
 
 def test_in_a_quiet_world_everything_is_done_and_nothing_goes_wrong() -> None:
-    outcome = simulate(draw_plan(1, days=0.5, chaos=Chaos.OFF))
+    result = simulate(draw_plan(1, days=0.5, chaos=Chaos.OFF))
 
-    assert outcome.passed
-    assert outcome.states == {"completed": outcome.plan.tasks}
-    assert (outcome.kills, outcome.faults.total(), outcome.lives) == (0, 0, 1)
+    assert result.passed
+    assert result.states == {"completed": result.plan.tasks}
+    assert (result.kills, result.faults.total(), result.starts) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("step", [-DAY, -3600.0, 3600.0, DAY])
@@ -103,13 +104,13 @@ def test_results_that_wait_survive_a_clock_that_is_set(step: float) -> None:
         tasks=3,
         fault_seconds=1200,
         outages=(Outage(begins=10, ends=700, fault="drop_before"),),
-        steps=((300, step),),
+        clock_steps=((300, step),),
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 3}
+    assert result.violations == ()
+    assert result.states == {"completed": 3}
 
 
 @pytest.mark.parametrize("seconds", [90.0, 8 * 3600.0])
@@ -122,11 +123,11 @@ def test_results_that_wait_survive_the_sleep_of_their_machine(seconds: float) ->
         suspensions=((12, seconds), (300, seconds)),
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 3}
-    assert outcome.happenings["suspensions"] == 2
+    assert result.violations == ()
+    assert result.states == {"completed": 3}
+    assert result.other_events["suspensions"] == 2
 
 
 @pytest.mark.parametrize("drift", [-0.02, 0.02])
@@ -139,22 +140,22 @@ def test_results_that_wait_survive_a_clock_that_runs_wrong(drift: float) -> None
         drift=drift,
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 3}
+    assert result.violations == ()
+    assert result.states == {"completed": 3}
 
 
 def test_an_outage_that_comes_and_goes_delays_the_work_and_loses_none() -> None:
     flapping = Outage(begins=1.2, ends=1100, fault="drop_before", flaps=10)
     plan = Plan(seed=1, tasks=8, fault_seconds=1200, outages=(flapping,))
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 8}
-    assert 0 < outcome.faults["drop_before"] < outcome.requests
-    assert [flapping.strikes(at) for at in (5, 15, 25, 1101)] == [
+    assert result.violations == ()
+    assert result.states == {"completed": 8}
+    assert 0 < result.faults["drop_before"] < result.requests
+    assert [flapping.is_active(at) for at in (5, 15, 25, 1101)] == [
         True,
         False,
         True,
@@ -165,13 +166,13 @@ def test_an_outage_that_comes_and_goes_delays_the_work_and_loses_none() -> None:
 def test_a_daemon_that_dies_fifty_times_in_a_row_ends_all_its_work() -> None:
     plan = Plan(seed=1, tasks=40, fault_seconds=1200, crash_loop=50)
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.kills == outcome.happenings["kills of a crash loop"] == 50
+    assert result.violations == ()
+    assert result.kills == result.other_events["kills of a crash loop"] == 50
     # A task that was at work at three deaths may be their cause: it is given up.
-    assert outcome.states.keys() == {"completed", "failed"}
-    assert sum(outcome.states.values()) == 40
+    assert result.states.keys() == {"completed", "failed"}
+    assert sum(result.states.values()) == 40
 
 
 @pytest.mark.parametrize("shows", [True, False])
@@ -183,15 +184,15 @@ def test_claims_that_end_while_the_network_is_away_are_told_as_lost(
         seed=1,
         tasks=3,
         fault_seconds=1200,
-        personality=leased,
+        behaviour=leased,
         outages=(Outage(begins=5, ends=700, fault="refuse"),),
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.happenings["lease ended"] == 3
-    assert outcome.states == ({"failed": 3} if shows else {"rejected": 3})
+    assert result.violations == ()
+    assert result.other_events["lease ended"] == 3
+    assert result.states == ({"failed": 3} if shows else {"rejected": 3})
 
 
 def test_tasks_that_came_too_late_to_be_done_are_left_alone() -> None:
@@ -200,62 +201,68 @@ def test_tasks_that_came_too_late_to_be_done_are_left_alone() -> None:
         seed=1,
         tasks=3,
         fault_seconds=1200,
-        personality=late,
+        behaviour=late,
         # It has joined by then, and has not looked yet.
         outages=(Outage(begins=1.2, ends=700, fault="refuse"),),
     )
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    assert outcome.violations == ()
-    assert outcome.states == {"skipped": 3}
+    assert result.violations == ()
+    assert result.states == {"skipped": 3}
 
 
 def test_a_market_of_odd_ids_repeated_rows_and_strays_is_worked_off() -> None:
-    odd = Load(hostile=len(HOSTILE_IDS), is_doubled=True, has_strays=True)
+    odd = MarketShape(hostile=len(HOSTILE_IDS), is_doubled=True, has_strays=True)
 
-    outcome = simulate(Plan(seed=1, tasks=2, fault_seconds=600, load=odd))
+    result = simulate(Plan(seed=1, tasks=2, fault_seconds=600, market_shape=odd))
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 2 + len(HOSTILE_IDS)}
+    assert result.violations == ()
+    assert result.states == {"completed": 2 + len(HOSTILE_IDS)}
 
 
 def test_a_page_of_ten_thousand_rows_is_read_once_and_its_tasks_passed_over() -> None:
-    crowded = Load(crowds=(0.0,))
+    crowded = MarketShape(crowds=(0.0,))
 
-    outcome = simulate(Plan(seed=1, tasks=2, fault_seconds=600, load=crowded))
+    result = simulate(Plan(seed=1, tasks=2, fault_seconds=600, market_shape=crowded))
 
-    assert outcome.violations == ()
-    assert outcome.states == {"completed": 2, "skipped": 10_000}
+    assert result.violations == ()
+    assert result.states == {"completed": 2, "skipped": 10_000}
 
 
 @pytest.mark.parametrize("tasks", [0, 500])
 def test_a_market_may_be_empty_or_full(tasks: int) -> None:
-    outcome = simulate(Plan(seed=1, tasks=tasks, slots=8, fault_seconds=3600))
+    result = simulate(Plan(seed=1, tasks=tasks, slots=8, fault_seconds=3600))
 
-    assert outcome.violations == ()
-    assert outcome.states == ({"completed": tasks} if tasks else {})
+    assert result.violations == ()
+    assert result.states == ({"completed": tasks} if tasks else {})
 
 
 def test_an_owner_who_asks_for_much_at_once_stays_within_the_budget() -> None:
-    outcome = simulate(
-        Plan(seed=1, tasks=0, errands=20, errands_at_once=20, fault_seconds=600)
+    result = simulate(
+        Plan(
+            seed=1,
+            tasks=0,
+            operator_commands=20,
+            operator_commands_at_once=20,
+            fault_seconds=600,
+        )
     )
 
-    assert outcome.violations == ()
-    assert outcome.exercised["I-11"] > 0
+    assert result.violations == ()
+    assert result.exercised["I-11"] > 0
 
 
 def test_some_of_the_432_contracts_with_a_crash_each() -> None:
-    contracts = every_contract()
+    contracts = every_behaviour()
     assert len(set(contracts)) == 432
 
-    for number, personality in enumerate(contracts[::16]):
+    for number, behaviour in enumerate(contracts[::16]):
         point = frozenset({5 + number % 28})
         plan = Plan(
-            seed=1, tasks=1, fault_seconds=60, personality=personality, kill_at=point
+            seed=1, tasks=1, fault_seconds=60, behaviour=behaviour, kill_at=point
         )
-        assert simulate(plan).violations == (), personality
+        assert simulate(plan).violations == (), behaviour
 
 
 def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
@@ -269,6 +276,7 @@ def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
         on_point=lambda _kind, about: about == "deadly",
         on_commit=lambda _label: None,
         on_token=lambda _token: None,
+        disk=FailingDisk({}),
     )
     directory = DataDirectory(process.directory)
     directory.prepare()
@@ -284,7 +292,7 @@ def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
     with pytest.raises(Killed):
         die()
 
-    assert (process.heir / "identity.json").read_text() == "committed"
+    assert (process.next_directory / "identity.json").read_text() == "committed"
     loop.close()
 
 
@@ -293,12 +301,12 @@ def test_a_broken_promise_is_told_with_the_events_that_led_to_it() -> None:
     faults = dict.fromkeys(range(6, 3000), "drop_before")
     plan = Plan(seed=1, tasks=1, fault_seconds=60, fault_at=faults)
 
-    outcome = simulate(plan)
+    result = simulate(plan)
 
-    first = outcome.violations[0]
+    first = result.violations[0]
     assert first.invariant == "I-18"
     assert "task_" in first.message
-    assert "task.delayed" in {happening.what for happening in first.story}
+    assert "task.delayed" in {happening.what for happening in first.history}
 
 
 def test_a_plan_is_drawn_from_its_seed_alone() -> None:

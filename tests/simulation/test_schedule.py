@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import anyio
 import apscheduler.schedulers.base
-from tests.simulation.loop import SimulatedClock, SimulationLoop, scheduled_by
+from tests.simulation.loop import SimulationLoop
+from tests.simulation.virtual_time import SimulatedClock, scheduled_by
 
 from journeyman.daemon.schedule import Schedule
 

@@ -4,10 +4,10 @@ import pytest
 from tests.simulation.campaign import (
     SWEEPS,
     Campaign,
-    SeedWork,
+    SeedBatch,
     do_all,
     find_case,
-    sweep_work,
+    sweep_batches,
 )
 from tests.simulation.plan import Chaos
 from tests.simulation.run import simulate
@@ -21,19 +21,19 @@ def test_the_crash_sweep_has_every_contract() -> None:
 
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_a_case_that_is_asked_for_again_is_the_same(sweep: str) -> None:
-    ran = sweep_work(sweep, every=9)[5].run()
-    name, outcome = ran[-1]
+    ran = sweep_batches(sweep, every=9)[5].run()
+    name, result = ran[-1]
 
     again = simulate(find_case(sweep, name).plan)
 
     assert len(ran) > 1
     assert ":" in name
-    assert again.digest == outcome.digest
+    assert again.digest == result.digest
     assert again.kills >= 1
 
 
 def test_every_nth_case_leaves_no_case_out_when_all_offsets_are_taken() -> None:
-    components = sweep_work("pairs", every=12)
+    components = sweep_batches("pairs", every=12)
     shares = [len(work.run()) - 1 for work in components[:12]]
 
     assert sum(shares) > 0
@@ -47,18 +47,18 @@ def test_a_case_that_does_not_exist_is_told(name: str) -> None:
 
 
 def test_two_processes_come_to_what_one_comes_to() -> None:
-    components = [SeedWork(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
+    components = [SeedBatch(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
 
-    one = [outcome.digest for ran in do_all(components, 1) for _, outcome in ran]
-    two = [outcome.digest for ran in do_all(components, 2) for _, outcome in ran]
+    one = [result.digest for ran in do_all(components, 1) for _, result in ran]
+    two = [result.digest for ran in do_all(components, 2) for _, result in ran]
 
     assert one == two
 
 
 def test_a_campaign_names_the_command_for_each_run_that_failed() -> None:
-    [(name, outcome)] = SeedWork(1, 0.01, Chaos.OFF).run()
+    [(name, result)] = SeedBatch(1, 0.01, Chaos.OFF).run()
     campaign = Campaign()
 
-    campaign.add(outcome, f"again {name}")
+    campaign.add(result, f"again {name}")
 
     assert (campaign.runs, campaign.failed) == (1, [])

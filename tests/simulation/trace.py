@@ -1,4 +1,4 @@
-"""Everything that happened in a run, as a digest, with the last of it in words."""
+"""The trace of a run: a digest of all events, and the last of them in words."""
 
 import hashlib
 from collections import Counter, deque
@@ -10,14 +10,14 @@ from typing import Any, Self
 from journeyman.observability.events import CONTEXT_FIELDS, Event, UndeclaredFieldError
 
 KEPT = 40
-"""Events that are kept in words, of all and of each task: who reads more?"""
+"""How many of the last events are kept in words, of all and of each task."""
 OF_THE_MACHINE = frozenset({"data_directory", "path", "pid", "traceback", "where"})
 """Fields that name this machine's folders and processes: no function of the seed."""
 ABOUT_THE_MACHINE = frozenset({"data.not_a_volume"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Happening:
+class TraceEvent:
     """One line of a trace."""
 
     at: float
@@ -31,38 +31,38 @@ class Happening:
 
 
 class Trace:
-    """The whole course of a run."""
+    """All events of a run."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
         self._digest = hashlib.sha256()
-        self._latest: deque[tuple[int, Happening]] = deque(maxlen=KEPT)
-        self._about: dict[str, deque[tuple[int, Happening]]] = {}
+        self._latest: deque[tuple[int, TraceEvent]] = deque(maxlen=KEPT)
+        self._about: dict[str, deque[tuple[int, TraceEvent]]] = {}
         self._number = 0
         self.counts: Counter[str] = Counter()
-        """How often each thing happened."""
+        """How often each event happened."""
 
     def add(self, what: str, /, **fields: object) -> None:
-        """Add what happened now."""
+        """Add an event that happens now."""
         at = round(self._seconds(), 6)
         self._digest.update(ascii((at, what, fields)).encode())
         self.counts[what] += 1
         self._number += 1
-        numbered = self._number, Happening(at=at, what=what, fields=fields)
+        numbered = self._number, TraceEvent(at=at, what=what, fields=fields)
         self._latest.append(numbered)
         about = str(fields.get("task_id") or fields.get("about") or "")
         if about:
             self._about.setdefault(about, deque(maxlen=KEPT)).append(numbered)
 
-    def story(self, message: str) -> tuple[Happening, ...]:
-        """Give the last that happened to whatever a message names, or else at all."""
+    def history(self, message: str) -> tuple[TraceEvent, ...]:
+        """Return the last events about whatever a message names, or else of all."""
         named = [about for about in self._about if about in message]
         told = [one for about in named for one in self._about[about]]
         chosen = sorted(told or self._latest, key=itemgetter(0))[-KEPT:]
-        return tuple(happening for _, happening in chosen)
+        return tuple(event for _, event in chosen)
 
-    def absorb(self, text: str) -> None:
-        """Let a text, such as a table's content, be part of the digest."""
+    def include(self, text: str) -> None:
+        """Add a text, such as the content of a table, to the digest."""
         self._digest.update(text.encode("utf-8", "surrogatepass"))
 
     @property
@@ -94,5 +94,5 @@ class TraceLog:
             self._write(event.name, {**self._context, **fields})
 
     def bind(self, **context: object) -> Self:
-        """Give a log that adds these fields."""
+        """Return a log that adds these fields."""
         return type(self)(self._write, {**self._context, **context})

@@ -12,16 +12,22 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 import httpx2 as httpx
-from tests.simulation.behaviour import ordered_scopes
-from tests.simulation.loop import SeededRandomness, Timeline, scheduled_by, seeded
+from tests.simulation.loop import ordered_scopes
 from tests.simulation.strategies import registry_of
 from tests.simulation.trace import TraceLog
+from tests.simulation.virtual_time import (
+    SeededRandomness,
+    Timeline,
+    scheduled_by,
+    seeded,
+)
 
-from journeyman.control.server import Desk
 from journeyman.daemon.agent import open_agent
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.daemon import Daemon
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.wiring import Components
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.journal.journal import Journal
 from journeyman.journal.track_records import Group, TrackRecord, Waiting
@@ -288,7 +294,13 @@ class _Trial:
         environment = self._environment()
         registry = _workers(self._market.offers)
         async with open_agent(self._settings, BASE_URL, environment) as agent:
-            await Daemon(self._settings, agent, registry, environment, shutdown).run()
+            parts = Components(
+                settings=self._settings,
+                agent=agent,
+                registry=registry,
+                environment=environment,
+            )
+            await Daemon(parts, shutdown).run()
 
     def _environment(self) -> Environment:
         return Environment(
@@ -362,5 +374,5 @@ def _worker_for(kind: str, offers: Mapping[str, Offer]) -> type[Strategy]:
     return Worker
 
 
-async def _no_control(_path: Path, _desk: Desk, _log: Log) -> None:
+async def _no_control(_path: Path, _commands: OwnerCommands, _log: Log) -> None:
     """Nobody commands a trial."""

@@ -37,7 +37,7 @@ STRAYS: tuple[dict[str, Any], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Load:
+class MarketShape:
     """How a market is beside its number of tasks."""
 
     hostile: int = 0
@@ -50,12 +50,12 @@ class Load:
     """From these seconds on, the next listing has 10,000 rows more, once each."""
 
 
-PLAIN = Load()
+PLAIN = MarketShape()
 
 
-def draw_load(random: Random, seconds: float) -> Load:
+def draw_market_shape(random: Random, seconds: float) -> MarketShape:
     """Draw one: mostly a plain market."""
-    return Load(
+    return MarketShape(
         hostile=random.choice((0, 0, 0, 3, len(HOSTILE_IDS))),
         is_doubled=random.random() < 0.2,
         has_strays=random.random() < 0.2,
@@ -64,14 +64,14 @@ def draw_load(random: Random, seconds: float) -> Load:
     )
 
 
-def post_hostile(state: State, load: Load, kind: str) -> None:
+def post_hostile(state: State, market_shape: MarketShape, kind: str) -> None:
     """Let an agent post the tasks with hostile ids."""
-    if not load.hostile:
+    if not market_shape.hostile:
         return
     poster = "agent_with_odd_ids"
     with state.transaction():
         agents.add(state, agents.Profile(poster, "odd-ids", "Odd ids", "poster"))
-        for task_id in HOSTILE_IDS[: load.hostile]:
+        for task_id in HOSTILE_IDS[: market_shape.hostile]:
             text = f"the task is called {task_id}"
             post = tasks.NewTask(
                 task_id=task_id,
@@ -86,12 +86,14 @@ def post_hostile(state: State, load: Load, kind: str) -> None:
             tasks.post(state, post)
 
 
-def odd_rows(load: Load, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def listed_rows(
+    market_shape: MarketShape, rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Give the rows of a listing as this market shows them."""
     shown = list(rows)
-    if load.is_doubled:
+    if market_shape.is_doubled:
         shown += [{**row, "reward": row["reward"] + 1} for row in rows]
-    if load.has_strays:
+    if market_shape.has_strays:
         shown += STRAYS
     return shown
 

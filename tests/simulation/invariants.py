@@ -1,11 +1,11 @@
-"""The invariants by number, and what a run has found out about them."""
+"""The invariants by number, and the checks of a run."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from tests.simulation.trace import Happening
+from tests.simulation.trace import TraceEvent
 
 INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
     {
@@ -52,27 +52,27 @@ class Violation:
     at: float
     """In simulated seconds."""
     message: str
-    story: tuple[Happening, ...] = field(repr=False)
+    history: tuple[TraceEvent, ...] = field(repr=False)
     """What led to it: the last that happened to what the message names."""
 
     def __str__(self) -> str:
         return f"{self.invariant} at {self.at:.3f} s: {self.message}"
 
 
-class Findings:
-    """What was checked in a run, how often, and what did not hold."""
+class Checker:
+    """Counts the checks of each invariant in a run, and keeps the violations."""
 
-    def __init__(self, story: Callable[[str], tuple[Happening, ...]]) -> None:
-        """Begin; `story` gives what led to that which a message is about."""
-        self._story = story
+    def __init__(self, history: Callable[[str], tuple[TraceEvent, ...]]) -> None:
+        """`history` returns what led to that which a message is about."""
+        self._history = history
         self.violations: list[Violation] = []
         self.exercised: Counter[str] = Counter()
-        """How often each invariant was really put to the test."""
+        """How often each invariant was really checked."""
         self.undecidable: Counter[str] = Counter()
         """Cases in which the network shows nothing that could decide."""
 
     def check(self, invariant: str, at: float, message: str, *, holds: bool) -> None:
-        """Note one test of an invariant; `message` says what is wrong if it fails."""
+        """Note one check of an invariant; `message` is what is wrong if it fails."""
         self.exercised[invariant] += 1
         if not holds:
             self.violations.append(
@@ -80,7 +80,7 @@ class Findings:
                     invariant=invariant,
                     at=at,
                     message=message,
-                    story=self._story(message),
+                    history=self._history(message),
                 ),
             )
 

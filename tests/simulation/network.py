@@ -7,19 +7,16 @@ kept, since what is claimed about the daemon is checked against it.
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
-from random import Random
 from typing import Any, TypeAlias
 
-import anyio
-import httpx2 as httpx
 from fastapi import FastAPI
-from tests.simulation.behaviour import ErrorBody, NetworkBehaviour, Rejoin, TimeLimits
-from tests.simulation.errors import NotInstantError
-from tests.simulation.load import PLAIN, Load, crowd, odd_rows, post_hostile
-from tests.simulation.loop import SimulatedSandboxEnvironment
+from tests.simulation.behaviour import ErrorBody, NetworkBehaviour, Rejoin
+from tests.simulation.market import PLAIN, MarketShape, crowd, listed_rows, post_hostile
+from tests.simulation.virtual_time import START, SimulatedSandboxEnvironment
 
 from journeyman.sandbox import SandboxOptions, agents, create_app, task_generator
 from journeyman.sandbox.competitors import Competitor
@@ -44,7 +41,7 @@ RESULT_PLACES = ("result", "submission.result", "output", "answer")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class NetworkRequest:
     """A request as it arrives."""
 
     method: str
@@ -99,7 +96,7 @@ def _first_at(fields: dict[str, Any], places: tuple[str, ...]) -> Any:  # noqa: 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class NetworkResponse:
     """What goes back."""
 
     status: int
@@ -108,13 +105,13 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Handled:
+class HandledRequest:
     """A request that the network has processed."""
 
     at: float
     """In simulated seconds."""
-    asked: Asked
-    answer: Answer
+    request: NetworkRequest
+    answer: NetworkResponse
     was_repeat: bool
     """Its effect was there before."""
 
@@ -122,10 +119,12 @@ class Handled:
 JSON_TYPE = ((b"content-type", b"application/json"),)
 
 
-def refusal(status: int, error: str) -> Answer:
+def refusal(status: int, error: str) -> NetworkResponse:
     """Refuse in the manner of the sandbox."""
     content = {"ok": False, "error": error, "message": error.replace("_", " ")}
-    return Answer(status=status, headers=JSON_TYPE, body=json.dumps(content).encode())
+    return NetworkResponse(
+        status=status, headers=JSON_TYPE, body=json.dumps(content).encode()
+    )
 
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -137,7 +136,11 @@ def _application() -> FastAPI:
     return create_app(SandboxOptions(tasks=0))
 
 
-def drive(state: State, asked: Asked) -> Answer:
+class NotInstantError(RuntimeError):
+    """The network in memory waited for something; it must answer in one step."""
+
+
+def drive(state: State, request: NetworkRequest) -> NetworkResponse:
     """Run the application for one request, from its beginning to its end.
 
     Raises:
@@ -146,47 +149,143 @@ def drive(state: State, asked: Asked) -> Answer:
     app = _application()
     app.state.sandbox = state
     sent: list[Message] = []
-    call: Coroutine[Any, Any, None] = _call(app, asked, sent)
+    call: Coroutine[Any, Any, None] = _call(app, request, sent)
     try:
         call.send(None)
     except StopIteration:
         pass
     else:
         call.close()
-        raise NotInstantError(f"the sandbox waited while it answered {asked.path}")
+        raise NotInstantError(f"the sandbox waited while it answered {request.path}")
     start, *parts = sent
-    return Answer(
+    return NetworkResponse(
         status=int(start["status"]),
         headers=tuple(start["headers"]),
         body=b"".join(part.get("body", b"") for part in parts),
     )
 
 
-async def _call(app: FastAPI, asked: Asked, sent: list[Message]) -> None:
+async def _call(app: FastAPI, request: NetworkRequest, sent: list[Message]) -> None:
     async def receive() -> Message:
-        return {"type": "http.request", "body": asked.body, "more_body": False}
+        return {"type": "http.request", "body": request.body, "more_body": False}
 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await app(_scope(asked), receive, send)
+    await app(_scope(request), receive, send)
 
 
-def _scope(asked: Asked) -> dict[str, Any]:
+def _scope(request: NetworkRequest) -> dict[str, Any]:
     return {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
-        "method": asked.method,
-        "headers": list(asked.headers),
+        "method": request.method,
+        "headers": list(request.headers),
         "scheme": "http",
-        "path": asked.path,
-        "raw_path": asked.path.encode(),
-        "query_string": asked.query,
+        "path": request.path,
+        "raw_path": request.path.encode(),
+        "query_string": request.query,
         "server": ("network.invalid", 80),
         "client": ("192.0.2.1", 1),
         "root_path": "",
     }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expired:
+    """A claim that was taken back."""
+
+    task_id: str
+    agent_id: str
+    at: float
+    """In simulated seconds."""
+
+
+class TimeLimits:
+    """Knows until when each claim holds, and takes back those that are over."""
+
+    def __init__(
+        self,
+        state: State,
+        behaviour: NetworkBehaviour,
+        seconds: Callable[[], float],
+        released_at: Callable[[str], float],
+    ) -> None:
+        """Begin without claims; `released_at` says when a task came to the market."""
+        self._db = state.db
+        self._lease = behaviour.lease_seconds
+        self._deadline = behaviour.deadline_seconds
+        self._shown = behaviour.shows_limits
+        self._seconds = seconds
+        self._released_at = released_at
+        self._until: dict[str, tuple[str, float]] = {}
+        self.expired: list[Expired] = []
+        self.counts: Counter[str] = Counter()
+        """How often a lease ended, a deadline passed, a late claim was refused."""
+
+    @property
+    def exist(self) -> bool:
+        """Whether this network has any limit at all."""
+        return self._lease is not None or self._deadline is not None
+
+    def claimed(self, task_id: str, agent_id: str) -> None:
+        """Note a claim that was granted, unless it only repeats one."""
+        until = self.until(task_id)
+        if until is not None:
+            self._until[task_id] = agent_id, until
+
+    def until(self, task_id: str) -> float | None:
+        """Give when a claim that is made now ends, or one that was made."""
+        if task_id in self._until:
+            return self._until[task_id][1]
+        ends = [self.deadline(task_id)]
+        ends += [] if self._lease is None else [self._seconds() + self._lease]
+        return min((end for end in ends if end is not None), default=None)
+
+    def deadline(self, task_id: str) -> float | None:
+        """Give when a task can no longer be handed in; None if at any time."""
+        if self._deadline is None:
+            return None
+        return self._released_at(task_id) + self._deadline
+
+    def is_too_late(self, task_id: str) -> bool:
+        """Tell whether a task may no longer be claimed."""
+        deadline = self.deadline(task_id)
+        is_late = deadline is not None and deadline <= self._seconds()
+        self.counts["late claim"] += is_late
+        return is_late
+
+    def shown(self, name: str, at: float | None) -> dict[str, Any]:
+        """Give a field that shows a moment, where this network shows such things."""
+        if at is None or not self._shown:
+            return {}
+        return {name: moment(at)}
+
+    def enforce(self) -> None:
+        """Take back every claim whose time is over, unless its result came in time."""
+        now = self._seconds()
+        over = [task for task, (_, until) in self._until.items() if until <= now]
+        for task_id in over:
+            agent_id, until = self._until.pop(task_id)
+            taken = self._db.execute(
+                "UPDATE tasks SET status = 'open', claimant = NULL "
+                "WHERE task_id = ? AND status = 'claimed' AND claimant = ?",
+                (task_id, agent_id),
+            )
+            if taken.rowcount:
+                deadline = self.deadline(task_id)
+                is_deadline = deadline is not None and until >= deadline
+                self.counts["deadline passed" if is_deadline else "lease ended"] += 1
+                self.expired.append(
+                    Expired(task_id=task_id, agent_id=agent_id, at=until)
+                )
+
+
+def moment(seconds: float) -> str:
+    """Write a moment of the network's time as the sandbox does, to the millisecond."""
+    at = datetime.fromtimestamp(START.timestamp() + seconds, UTC)
+    return at.isoformat(timespec="milliseconds")
 
 
 class SimulatedNetwork:
@@ -196,33 +295,33 @@ class SimulatedNetwork:
         self,
         *,
         options: SandboxOptions,
-        personality: NetworkBehaviour,
+        behaviour: NetworkBehaviour,
         seconds: Callable[[], float],
-        load: Load = PLAIN,
+        market_shape: MarketShape = PLAIN,
     ) -> None:
         """Stock a market in memory; `seconds` tells its own time."""
-        self.personality = personality
-        self.handled: list[Handled] = []
+        self.behaviour = behaviour
+        self.handled: list[HandledRequest] = []
         self._seconds = seconds
-        self._load = load
-        self._crowds = list(load.crowds)
+        self._load = market_shape
+        self._crowds = list(market_shape.crowds)
         self.crowds_shown = 0
         self._state = open_state(
             options, SimulatedSandboxEnvironment(seconds, options.seed)
         )
         self._db = self._state.db
         task_generator.create_first_tasks(self._state)
-        post_hostile(self._state, load, options.kinds[0])
+        post_hostile(self._state, market_shape, options.kinds[0])
         self._releases: dict[str, float] = {}
         self.limits = TimeLimits(
             self._state,
-            personality,
+            behaviour,
             seconds,
             lambda task: self._releases.get(task, 0.0),
         )
-        self._listed: tuple[object, Answer] | None = None
-        self._first_registration: Answer | None = None
-        self._granted: list[Handled] = []
+        self._listed: tuple[object, NetworkResponse] | None = None
+        self._first_registration: NetworkResponse | None = None
+        self._granted: list[HandledRequest] = []
         self._granted_keys: set[tuple[str, str]] = set()
 
     def release(self, task_id: str, at: float) -> None:
@@ -233,28 +332,28 @@ class SimulatedNetwork:
         """Forget everything."""
         self._db.close()
 
-    def handle(self, asked: Asked) -> Answer:
+    def handle(self, request: NetworkRequest) -> NetworkResponse:
         """Process a request and keep that it was."""
         self.limits.enforce()
-        known = self._is_known_key(asked)
-        before = self.task(asked.task_id)
-        repeat = before is not None and _is_repeat(asked, before)
-        answer = self._answered(asked)
+        known = self._is_known_key(request)
+        before = self.task(request.task_id)
+        repeat = before is not None and _is_repeat(request, before)
+        answer = self._answer_from_sandbox(request)
         # A body that this network does not understand is no repeat to it.
         if repeat and not known and answer.status != UNPROCESSABLE:
-            answer = self._repeated(asked, answer)
-        if asked.path == CLAIM and answer.status == OK:
-            answer = self._leased(asked, answer)
-        self._remember_key(asked, answer)
-        answer = self._clothed(asked, answer, before)
-        handled = Handled(
+            answer = self._repeated(request, answer)
+        if request.path == CLAIM and answer.status == OK:
+            answer = self._leased(request, answer)
+        self._remember_key(request, answer)
+        answer = self._styled(request, answer, before)
+        handled = HandledRequest(
             at=self._seconds(),
-            asked=asked,
+            request=request,
             answer=answer,
             was_repeat=repeat or known,
         )
         self.handled.append(handled)
-        if asked.path in (POST, CHECKOUT) and answer.status == OK:
+        if request.path in (POST, CHECKOUT) and answer.status == OK:
             self._granted.append(handled)
         return answer
 
@@ -269,9 +368,12 @@ class SimulatedNetwork:
         query = "SELECT * FROM tasks WHERE claimant = ? ORDER BY sequence"
         return [dict(row) for row in self._db.execute(query, (agent_id,))]
 
-    def made_tasks(self) -> list[str]:
-        """Give the ids of all tasks of the market itself, in its order."""
-        query = "SELECT task_id FROM tasks WHERE series_number IS NOT NULL ORDER BY sequence"
+    def generated_tasks(self) -> list[str]:
+        """Return the ids of all tasks that the sandbox has generated, in order."""
+        query = (
+            "SELECT task_id FROM tasks WHERE series_number IS NOT NULL "
+            "ORDER BY sequence"
+        )
         return [str(row["task_id"]) for row in self._db.execute(query)]
 
     def members(self) -> list[str]:
@@ -285,20 +387,20 @@ class SimulatedNetwork:
     def grants(self) -> Counter[tuple[str, str]]:
         """Tell how often each spend was done, by its path and key."""
         return Counter(
-            (one.asked.path, one.asked.header("idempotency-key"))
+            (one.request.path, one.request.header("idempotency-key"))
             for one in self._spends()
         )
 
     def charged(self, agent_id: str) -> int:
         """Give the credits that an agent has spent on posts, each key counted once."""
         posts = {
-            one.asked.header("idempotency-key"): int(one.asked.fields["reward"])
+            one.request.header("idempotency-key"): int(one.request.fields["reward"])
             for one in self._spends()
-            if one.asked.path == POST and one.asked.agent_id == agent_id
+            if one.request.path == POST and one.request.agent_id == agent_id
         }
         return sum(posts.values())
 
-    def _spends(self) -> Iterator[Handled]:
+    def _spends(self) -> Iterator[HandledRequest]:
         """Give the requests that have moved money, or opened a checkout."""
         return (one for one in self._granted if not one.was_repeat)
 
@@ -323,49 +425,51 @@ class SimulatedNetwork:
             agents.add(self._state, profile)
         return Competitor(self._state, number)
 
-    def _answered(self, asked: Asked) -> Answer:
-        if asked.path == LISTING:
-            return self._listing(asked)
-        if asked.path == CLAIM and self.limits.is_too_late(asked.task_id):
+    def _answer_from_sandbox(self, request: NetworkRequest) -> NetworkResponse:
+        if request.path == LISTING:
+            return self._listing(request)
+        if request.path == CLAIM and self.limits.is_too_late(request.task_id):
             return refusal(CONFLICT, "expired")
         first = self._first_registration
-        keyed = self.personality.honours_keys and asked.header("idempotency-key")
-        if asked.path == REGISTER and first is not None and not keyed:
-            if self.personality.rejoin is Rejoin.SAME:
+        keyed = self.behaviour.honours_keys and request.header("idempotency-key")
+        if request.path == REGISTER and first is not None and not keyed:
+            if self.behaviour.rejoin is Rejoin.SAME:
                 return first
-            if self.personality.rejoin is Rejoin.CONFLICT:
+            if self.behaviour.rejoin is Rejoin.CONFLICT:
                 return refusal(CONFLICT, "already_registered")
-        answer = drive(self._state, self._without_key(asked))
-        if asked.path == REGISTER and first is None and answer.status == OK:
+        answer = drive(self._state, self._without_key(request))
+        if request.path == REGISTER and first is None and answer.status == OK:
             self._first_registration = answer
         return answer
 
-    def _without_key(self, asked: Asked) -> Asked:
-        if self.personality.honours_keys:
-            return asked
-        kept = tuple(pair for pair in asked.headers if pair[0] != b"idempotency-key")
-        return replace(asked, headers=kept)
+    def _without_key(self, request: NetworkRequest) -> NetworkRequest:
+        if self.behaviour.honours_keys:
+            return request
+        kept = tuple(pair for pair in request.headers if pair[0] != b"idempotency-key")
+        return replace(request, headers=kept)
 
-    def _is_known_key(self, asked: Asked) -> bool:
-        return (asked.path, asked.header("idempotency-key")) in self._granted_keys
+    def _is_known_key(self, request: NetworkRequest) -> bool:
+        return (request.path, request.header("idempotency-key")) in self._granted_keys
 
-    def _remember_key(self, asked: Asked, answer: Answer) -> None:
-        key = asked.header("idempotency-key")
-        if key and answer.status == OK and self.personality.honours_keys:
-            self._granted_keys.add((asked.path, key))
+    def _remember_key(self, request: NetworkRequest, answer: NetworkResponse) -> None:
+        key = request.header("idempotency-key")
+        if key and answer.status == OK and self.behaviour.honours_keys:
+            self._granted_keys.add((request.path, key))
 
-    def _repeated(self, asked: Asked, answer: Answer) -> Answer:
+    def _repeated(
+        self, request: NetworkRequest, answer: NetworkResponse
+    ) -> NetworkResponse:
         """Answer a repeat, whose effect is there, as this network does."""
         status = {
-            CLAIM: self.personality.claim_repeat,
-            SUBMIT: self.personality.submit_repeat,
-            COMPLETE: self.personality.complete_repeat,
-        }[asked.path]
+            CLAIM: self.behaviour.claim_repeat,
+            SUBMIT: self.behaviour.submit_repeat,
+            COMPLETE: self.behaviour.complete_repeat,
+        }[request.path]
         return answer if status == OK else refusal(status, "repeated")
 
     # -- the market --------------------------------------------------------------
 
-    def _listing(self, asked: Asked) -> Answer:
+    def _listing(self, request: NetworkRequest) -> NetworkResponse:
         """Answer a look at the market.
 
         A look changes nothing, and the sandbox's answer to it depends on its tables
@@ -373,26 +477,26 @@ class SimulatedNetwork:
         made again: most looks find nothing new (docs/decisions/0024).
         """
         released = sum(at <= self._seconds() for at in self._releases.values())
-        authorization = asked.header("authorization")
-        seen = self._db.total_changes, released, asked.query, authorization
+        authorization = request.header("authorization")
+        seen = self._db.total_changes, released, request.query, authorization
         if self._listed is None or self._listed[0] != seen:
-            answer = drive(self._state, asked)
+            answer = drive(self._state, request)
             shown = self._released(answer) if answer.status == OK else answer
             self._listed = seen, shown
         if self._crowds and self._crowds[0] <= self._seconds():
             return self._crowded(self._listed[1])
         return self._listed[1]
 
-    def _released(self, answer: Answer) -> Answer:
+    def _released(self, answer: NetworkResponse) -> NetworkResponse:
         content, now = json.loads(answer.body), self._seconds()
         rows = [
             {**row, **self.limits.shown("deadline", self.limits.deadline(row["id"]))}
             for row in content["tasks"]
             if self._releases.get(row["id"], 0.0) <= now
         ]
-        return _rewritten(answer, {**content, "tasks": odd_rows(self._load, rows)})
+        return _rewritten(answer, {**content, "tasks": listed_rows(self._load, rows)})
 
-    def _crowded(self, answer: Answer) -> Answer:
+    def _crowded(self, answer: NetworkResponse) -> NetworkResponse:
         """Add so many rows that they are more than anybody asked for, once."""
         if answer.status != OK:
             return answer
@@ -401,32 +505,34 @@ class SimulatedNetwork:
         self.crowds_shown += 1
         return _rewritten(answer, {**content, "tasks": content["tasks"] + crowd()})
 
-    def _leased(self, asked: Asked, answer: Answer) -> Answer:
+    def _leased(
+        self, request: NetworkRequest, answer: NetworkResponse
+    ) -> NetworkResponse:
         """Note a claim that was granted, and show until when it holds."""
-        task = self.task(asked.task_id)
-        if task is None or task["claimant"] != asked.agent_id:
+        task = self.task(request.task_id)
+        if task is None or task["claimant"] != request.agent_id:
             return answer  # The answer of a claim that is over, given again to its key.
-        self.limits.claimed(asked.task_id, asked.agent_id)
-        until = self.limits.until(asked.task_id)
+        self.limits.claimed(request.task_id, request.agent_id)
+        until = self.limits.until(request.task_id)
         shown = self.limits.shown("lease_expires_at", until)
         return _rewritten(answer, {**json.loads(answer.body), **shown})
 
     # -- the manner of answering ---------------------------------------------------
 
-    def _clothed(
+    def _styled(
         self,
-        asked: Asked,
-        answer: Answer,
+        request: NetworkRequest,
+        answer: NetworkResponse,
         before: dict[str, Any] | None,
-    ) -> Answer:
-        kind = self.personality.error_body
+    ) -> NetworkResponse:
+        kind = self.behaviour.error_body
         if answer.status >= FIRST_ERROR and kind is not ErrorBody.JSON:
             answer = replace(answer, headers=(), body=_UNREADABLE[kind])
-        elif answer.status >= FIRST_ERROR and self.personality.shows_claimant:
-            holder = before["claimant"] if before and asked.path == CLAIM else None
+        elif answer.status >= FIRST_ERROR and self.behaviour.shows_claimant:
+            holder = before["claimant"] if before and request.path == CLAIM else None
             more = {"claimant": holder} if holder else {}
             answer = _rewritten(answer, {**json.loads(answer.body), **more})
-        if self.personality.has_bom and answer.body:
+        if self.behaviour.has_bom and answer.body:
             answer = replace(answer, body=BOM + answer.body)
         return replace(
             answer,
@@ -446,96 +552,11 @@ _DONE_BEFORE = {
 }
 
 
-def _is_repeat(asked: Asked, before: dict[str, Any]) -> bool:
+def _is_repeat(request: NetworkRequest, before: dict[str, Any]) -> bool:
     """Tell whether what is asked for was done before, for the same agent."""
-    done = before["status"] in _DONE_BEFORE.get(asked.path, ())
-    return done and asked.agent_id in ("", before["claimant"])
+    done = before["status"] in _DONE_BEFORE.get(request.path, ())
+    return done and request.agent_id in ("", before["claimant"])
 
 
-def _rewritten(answer: Answer, content: dict[str, Any]) -> Answer:
+def _rewritten(answer: NetworkResponse, content: dict[str, Any]) -> NetworkResponse:
     return replace(answer, headers=JSON_TYPE, body=json.dumps(content).encode())
-
-
-Chunk = tuple[float, bytes]
-"""Seconds that a piece of a body is waited for, and the piece."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wire:
-    """A request between the daemon and the network."""
-
-    request: httpx.Request
-    asked: Asked
-    random: Random
-    handle: Callable[[Asked], Answer]
-    """Lets the network process it, now."""
-    call_later: Callable[[float, Callable[[], object]], None]
-    """Lets something happen in so many seconds, whether the daemon lives or not."""
-    on_bytes: Callable[[int], None]
-    """Is told of each piece of the body that the daemon has read, by its length."""
-    on_close: Callable[[], None]
-    """Is told that the daemon is done with the answer."""
-
-    def serve(self) -> Answer:
-        """Let the network process the request, now."""
-        return self.handle(self.asked)
-
-    def serve_late(self) -> Answer:
-        """Let the network process it when nobody waits for its answer any more."""
-        return self.handle(replace(self.asked, is_late=True))
-
-    async def travel(self) -> None:
-        """Take the time that a good network takes, one way."""
-        await anyio.sleep(self.random.uniform(0.005, 0.1))
-
-    async def time_out(self, kind: str) -> None:
-        """Wait as long as the client has the patience for this kind of step.
-
-        `kind` is httpx's: connect, read, write or pool.
-        """
-        limits = self.request.extensions.get("timeout", {})
-        await anyio.sleep(limits.get(kind) or 0.0)
-
-    def response(
-        self,
-        answer: Answer,
-        chunks: list[Chunk] | None = None,
-        *,
-        breaks: bool = False,
-    ) -> httpx.Response:
-        """Make the client's side of an answer.
-
-        Its body may come in pieces; it `breaks` if the connection ends after them.
-        """
-        pieces = [(0.0, answer.body)] if chunks is None else chunks
-        return httpx.Response(
-            answer.status,
-            headers=list(answer.headers),
-            stream=_Body(pieces, self, breaks=breaks),
-        )
-
-
-class _Body(httpx.AsyncByteStream):
-    """A body that arrives over time, under the client's read time-out."""
-
-    def __init__(self, chunks: list[Chunk], wire: Wire, *, breaks: bool) -> None:
-        self._chunks = chunks
-        self._wire = wire
-        self._breaks = breaks
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        patience = self._wire.request.extensions.get("timeout", {}).get("read")
-        for seconds, piece in self._chunks:
-            if patience is not None and seconds > patience:
-                await anyio.sleep(patience)
-                raise httpx.ReadTimeout("no byte in time", request=self._wire.request)
-            if seconds:
-                await anyio.sleep(seconds)
-            self._wire.on_bytes(len(piece))
-            yield piece
-        if self._breaks:
-            message = "peer closed connection without sending complete message body"
-            raise httpx.RemoteProtocolError(message, request=self._wire.request)
-
-    async def aclose(self) -> None:
-        self._wire.on_close()

@@ -1,0 +1,343 @@
+"""The invariants about the final state, checked at the end of a run."""
+
+import json
+from dataclasses import dataclass
+
+from tests.simulation.behaviour import Rejoin
+from tests.simulation.invariants import Checker
+from tests.simulation.monitors import RequestMonitor
+from tests.simulation.network import (
+    CLAIM,
+    COMPLETE,
+    LISTING,
+    OK,
+    SUBMIT,
+    HandledRequest,
+    SimulatedNetwork,
+)
+from tests.simulation.plan import Plan
+
+from journeyman.domain.retry import RetryPolicy
+from journeyman.domain.tasks import (
+    IN_FLIGHT,
+    TERMINAL,
+    Identity,
+    TaskId,
+    TaskState,
+)
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence
+from journeyman.journal.tasks import TaskRecord
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FinalState:
+    """What remains of a run, on both sides."""
+
+    plan: Plan
+    seconds: float
+    """When it ended, on the daemon's machine."""
+    network_seconds: float
+    """The same on the network's, which is never suspended."""
+    network: SimulatedNetwork
+    monitor: RequestMonitor
+    journal: Journal
+    identity: Identity | None
+    shapes_exhausted: int
+    """How often an action was given up for a day: all shapes were refused."""
+
+
+def table_rows(journal: Journal) -> list[str]:
+    """Give all rows of all tables as text, in an order that repeats."""
+    tables = journal.database.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' "
+        "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    )
+    return sorted(
+        json.dumps([table, *tuple(row)], default=repr)
+        for (table,) in tables
+        for row in journal.database.rows(f"SELECT * FROM {table}")  # noqa: S608 - names of ours
+    )
+
+
+GIVEN_UP = (TaskState.DECLINED, TaskState.FAILED, TaskState.REJECTED)
+"""Claimed and then ended without a completion, as its history tells."""
+SETTLED = TERMINAL | {TaskState.SKIPPED}
+TAKEN = ("submitted", "completed")
+LONGEST_WITHOUT_DISCOVERY = 3600.0 + 900.0
+"""Seconds of the quiet period: the longest wait that a network may ask for, and three
+times the longest pause of the daemon's own (schedule.discover_max_seconds)."""
+
+UNTIL_TOMORROW = "shapes that refused replays, until tomorrow"
+
+
+class FinalChecks:
+    """Compares the journal of the daemon with the state of the network."""
+
+    def __init__(self, final: FinalState, checker: Checker) -> None:
+        self._final = final
+        self._checker = checker
+        self._network = final.network
+        self._network_seconds = final.network_seconds
+        self._journal = final.journal
+
+    def run(self) -> None:
+        """Check everything."""
+        self._network.limits.enforce()
+        self._test_identities()
+        identity = self._final.identity
+        if identity is None:
+            self._test_absence()
+            return
+        self._test_token(identity)
+        self._test_tasks(identity.agent_id)
+        self._test_progress(identity.agent_id)
+        self._test_requests(identity.agent_id)
+        self._test_expired_claims(identity.agent_id)
+        self._test_spends()
+        self._test_histories()
+        self._test_end()
+        self._test_ledgers(identity.agent_id)
+
+    def _check(self, invariant: str, message: str, *, holds: bool) -> None:
+        self._checker.check(invariant, self._final.seconds, message, holds=holds)
+
+    # -- the identity ----------------------------------------------------------
+
+    def _test_identities(self) -> None:
+        members = self._network.members()
+        registrations = self._final.monitor.registrations
+        replays = "" in self._final.monitor.replayed
+        allowed = max(1, registrations) + replays * registrations
+        if not self._has_faults():
+            allowed = 1
+        self._check(
+            "I-3",
+            f"{len(members)} agents after {registrations} registrations",
+            holds=len(members) <= allowed,
+        )
+
+    def _test_absence(self) -> None:
+        """Check that joining again cannot succeed, if the daemon never joined."""
+        behaviour = self._final.plan.behaviour
+        conflict = behaviour.rejoin is Rejoin.CONFLICT
+        intent = self._journal.facts.get("registration")
+        # Counted before it leaves, so that one which was killed at once counts too.
+        tries = intent.get("uncertain_tries") if isinstance(intent, dict) else 0
+        waits_for_tomorrow = tries == RetryPolicy.unknown_registrations_per_day
+        self._check(
+            "I-18",
+            f"no identity after {self._final.monitor.registrations} registrations",
+            holds=waits_for_tomorrow or (conflict and not behaviour.honours_keys),
+        )
+        self._checker.skip("never joined")
+
+    def _has_faults(self) -> bool:
+        plan = self._final.plan
+        faults = plan.fault_at or plan.kill_at or plan.kills or plan.kill_rate
+        return bool(faults or plan.faults or plan.stops)
+
+    def _test_token(self, identity: Identity) -> None:
+        token = identity.access_token.reveal()
+        first = self._final.monitor.token
+        self._check("I-1", "the token is not the first one", holds=token == first)
+        known = identity.agent_id in self._network.members()
+        self._check("I-1", "the network does not know our agent", holds=known)
+        opens = self._network.knows(token)
+        self._check("I-1", "the network does not know our token", holds=opens)
+        text = "\n".join(table_rows(self._journal))
+        self._check("I-16", "the token is in the journal", holds=token not in text)
+
+    # -- tasks ----------------------------------------------------------------
+
+    def _test_tasks(self, agent_id: str) -> None:
+        for task in self._network.tasks_of(agent_id):
+            record = self._record(task["task_id"])
+            state = record.state if record else None
+            message = f"{task['task_id']} is {task['status']} there and {state} here"
+            kept = state in IN_FLIGHT | TERMINAL and state is not TaskState.LOST
+            ended = task["status"] == "completed" or state in GIVEN_UP
+            # The network would have opened a task again after rejecting its result.
+            worked = state is not TaskState.REJECTED
+            if not (kept and worked) and self._may_be_unknown(task["task_id"]):
+                self._checker.skip("a replay on a network that refuses repeats")
+                continue
+            self._check("I-4", message, holds=kept)
+            if not (ended and worked) and self._was_claimed_late(task["task_id"]):
+                self._checker.skip("a claim that arrived after the end")
+                continue
+            if state in IN_FLIGHT and self._is_misled():
+                self._checker.skip(UNTIL_TOMORROW)
+                continue
+            self._check("I-18", message, holds=ended and worked)
+
+    def _was_claimed_late(self, task_id: str) -> bool:
+        """Tell whether the claim that holds arrived long after it had been sent."""
+        claims = (
+            one
+            for one in reversed(self._network.handled)
+            if one.request.path == CLAIM and one.request.task_id == task_id
+        )
+        granted = (one for one in claims if one.answer.status == OK)
+        holding = next(granted, None)
+        return holding is not None and holding.request.is_late
+
+    def _may_be_unknown(self, task_id: str) -> bool:
+        hides = self._final.plan.behaviour.refuses_repeats
+        return hides and task_id in self._final.monitor.replayed
+
+    def _is_misled(self) -> bool:
+        """Tell whether refusals of replays can have looked like those of a shape.
+
+        Then nobody can know better, and no other shape is tried before the next day.
+        """
+        replayed = self._final.monitor.replayed
+        refuses = self._final.plan.behaviour.refuses_repeats
+        return bool(replayed and refuses and self._final.shapes_exhausted)
+
+    def _test_progress(self, agent_id: str) -> None:
+        claims = {
+            TaskState.COMPLETED: ("completed",),
+            TaskState.SUBMITTED: TAKEN,
+            TaskState.COMPLETING: TAKEN,
+        }
+        for state, statuses in claims.items():
+            for record in self._journal.tasks.recent(state, -1):
+                task = self._network.task(record.task_id) or {}
+                true = task.get("claimant") == agent_id and task["status"] in statuses
+                if not true and self._was_never_confirmed(record):
+                    self._checker.skip("work of which every confirmation was lost")
+                    continue
+                self._check(
+                    "I-6",
+                    f"{record.task_id} is {state} here and {task.get('status')} there",
+                    holds=true,
+                )
+
+    def _test_expired_claims(self, agent_id: str) -> None:
+        """Check that tasks taken back by a limit have ended here, with a reason."""
+        for one in self._network.limits.expired:
+            if one.agent_id != agent_id:
+                continue
+            if self._may_be_unknown(one.task_id):
+                self._checker.skip("a replay on a network that refuses repeats")
+                continue
+            transitions = self._journal.tasks.history(TaskId(one.task_id))
+            last = transitions[-1] if transitions else None
+            told = last is not None and (
+                last.after == TaskState.COMPLETED or bool(last.reason)
+            )
+            if last and last.after in IN_FLIGHT and self._is_misled():
+                self._checker.skip(UNTIL_TOMORROW)
+                continue
+            message = f"{one.task_id} was taken back at {one.at:.0f} s: {last}"
+            self._check("I-21", message, holds=told)
+
+    def _was_never_confirmed(self, record: TaskRecord) -> bool:
+        """Return whether neither its submission nor what followed was confirmed."""
+        transitions = self._journal.tasks.history(record.task_id)
+        reasons = [
+            move.reason for move in transitions if move.after == TaskState.SUBMITTED
+        ]
+        entry = self._journal.database.row(
+            "SELECT confidence FROM ledger WHERE subject = ?", record.task_id
+        )
+        assumed = entry is None or entry["confidence"] == Confidence.ASSUMED
+        return assumed and any(reasons)
+
+    def _record(self, task_id: str) -> TaskRecord | None:
+        try:
+            return self._journal.tasks.get(TaskId(task_id))
+        except KeyError:
+            return None
+
+    # -- what was sent --------------------------------------------------------
+
+    def _test_requests(self, agent_id: str) -> None:
+        first_bodies: dict[tuple[str, ...], bytes] = {}
+        submitted: set[str] = set()
+        for one in self._network.handled:
+            if one.request.agent_id not in ("", agent_id):
+                continue
+            task_id = one.request.task_id
+            if one.request.path == SUBMIT:
+                self._test_submission(one)
+                submitted.add(task_id)
+                # The same to the byte, unless another shape was found to be needed.
+                shape = (task_id, *one.request.fields)
+                first = first_bodies.setdefault(shape, one.request.body)
+                message = f"{task_id}: a result was sent in other bytes"
+                self._check("I-7", message, holds=first == one.request.body)
+            elif one.request.path == COMPLETE:
+                self._check(
+                    "I-8",
+                    f"{task_id} was completed before a result was sent",
+                    holds=task_id in submitted,
+                )
+
+    def _test_submission(self, one: HandledRequest) -> None:
+        task_id = one.request.task_id
+        # A claim that left may not have arrived: then the submission decides.
+        claimed = task_id in self._final.monitor.claimed
+        self._check("I-8", f"a result of {task_id} came unclaimed", holds=claimed)
+        record = self._record(task_id)
+        result = record.result if record else None
+        same = result is not None and one.request.result == result.output
+        self._check("I-7", f"{task_id}: another result was sent", holds=same)
+
+    # -- money ----------------------------------------------------------------
+
+    def _test_spends(self) -> None:
+        keyed = self._final.plan.behaviour.honours_keys
+        for (path, key), times in self._network.grants().items():
+            if key in self._final.monitor.replayed and not keyed:
+                self._checker.skip("a replayed spend on a network without keys")
+            else:
+                message = f"{path} {key} was done {times} times"
+                self._check("I-9", message, holds=times == 1)
+
+    def _test_ledgers(self, agent_id: str) -> None:
+        """Check that both ledgers agree, where nothing is uncertain."""
+        doubtful = self._journal.database.row(
+            "SELECT 1 FROM spends WHERE state IN ('reserved', 'unknown') "
+            "UNION ALL SELECT 1 FROM ledger WHERE confidence = ? AND ?",
+            Confidence.ASSUMED,
+            # A claim that was taken back while its work was on the way may not be paid.
+            self._network.limits.exist,
+        )
+        if doubtful is None and not self._final.monitor.replayed:
+            here = self._journal.ledger.balance()
+            there = self._network.balance(agent_id)
+            self._check("I-10", f"{here} here and {there} there", holds=here == there)
+        fault = self._journal.ledger.first_fault()
+        self._check("I-10", f"the ledger: {fault}", holds=fault is None)
+
+    # -- the end --------------------------------------------------------------
+
+    def _test_histories(self) -> None:
+        """Check that the history of each task leads to its state."""
+        for row in self._journal.database.rows(
+            "SELECT task_id, state, (SELECT after FROM task_events "
+            "WHERE task_events.task_id = tasks.task_id "
+            "ORDER BY event_id DESC LIMIT 1) AS told FROM tasks ORDER BY rowid"
+        ):
+            message = f"{row['task_id']} is {row['state']}, told as {row['told']}"
+            self._check("I-12", message, holds=row["state"] == row["told"])
+
+    def _test_end(self) -> None:
+        """Check that all tasks have ended, and that the daemon still looks for more."""
+        looks = [one.at for one in self._network.handled if one.request.path == LISTING]
+        slept = self._network_seconds - self._final.seconds
+        quiet_since = self._final.plan.fault_seconds + slept
+        quiet = self._network_seconds - max([quiet_since, *looks])
+        message = f"nothing has listed the market for {quiet:.0f} s"
+        self._check("I-18", message, holds=quiet <= LONGEST_WITHOUT_DISCOVERY)
+        for state, number in self._journal.tasks.counts().items():
+            if TaskState(state) not in SETTLED and self._is_misled():
+                self._checker.skip(UNTIL_TOMORROW)
+                continue
+            self._check(
+                "I-18",
+                f"{number} tasks are still {state} after the quiet period",
+                holds=TaskState(state) in SETTLED,
+            )
