@@ -290,7 +290,7 @@ async def test_the_log_tells_each_request_and_each_trouble(
 
 
 #: Raised by nothing that the client does, with the reason.
-NEVER_RAISED = {
+NEVER_RAISED: dict[type[Exception], str] = {
     httpx.HTTPError: "abstract: the parent of the two below",
     httpx.HTTPStatusError: "only raise_for_status() raises it",
     httpx.TooManyRedirects: "redirects are not followed",
@@ -303,7 +303,7 @@ NEVER_RAISED = {
     httpx.SSEError: "event streams are not read",
     httpx.RequestNotRead: "requests have their bytes in memory",
 }
-RAISED = {
+RAISED: set[type[Exception]] = {
     thing
     for thing in vars(httpx).values()
     if inspect.isclass(thing)
@@ -319,7 +319,7 @@ def test_every_exception_of_the_http_library_is_mapped_or_explained() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    sorted({*RAISED, *MAPPED}, key=lambda error: error.__name__),
+    sorted(RAISED | set(MAPPED), key=lambda error: error.__name__),
     ids=lambda error: error.__name__,
 )
 async def test_every_mapped_exception_ends_in_an_outcome(

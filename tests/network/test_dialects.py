@@ -132,7 +132,7 @@ def test_the_constants_of_a_shape_are_not_changed_by_what_is_sent() -> None:
         ),
         (
             {"claim": {"task_id": "id", "headers": {"X Y": "x"}}},
-            "'X Y', which is no name of a header",
+            "'X Y', which is not a valid header name",
         ),
         (
             {"claim": {"task_id": "id", "headers": {"X-Key": "a\r\nb"}}},
@@ -151,7 +151,7 @@ def test_a_table_that_cannot_be_sent_is_refused_with_the_reason(
 
 @pytest.mark.parametrize("name", ["", "Acme", "a b", "auto", "mended", "1a", "a" * 41])
 def test_a_name_that_means_something_else_or_nothing_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="is no name"):
+    with pytest.raises(ValueError, match="is not a valid name"):
         writing_dialect(name, {"claim": {"task_id": "id"}})
 
 

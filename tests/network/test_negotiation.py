@@ -513,7 +513,7 @@ async def test_a_post_that_a_yes_refuses_is_not_tried_again() -> None:
         {},
         {"actions": 5},
         {"actions": {"claim": 5}},
-        {"actions": {"claim": {"in_force": {"dialect": "x", "shape": {"task_id": 5}}}}},
+        {"actions": {"claim": {"current": {"dialect": "x", "shape": {"task_id": 5}}}}},
         {"actions": {"claim": {"works": True, "refused": [5, {}], "open": {"k": 5}}}},
         {"actions": {"claim": {"refused": 5, "missing": 5, "open": [], "day": 5}}},
     ],

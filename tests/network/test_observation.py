@@ -71,7 +71,7 @@ def seen(
 def record_after(*calls: Observed) -> EndpointRecord:
     observer = new_observer()
     for call in calls:
-        observer(call)
+        observer.learn(call)
     return records_from(observer.changed())[calls[0].endpoint]
 
 
@@ -199,7 +199,7 @@ def test_the_name_of_an_error_outlives_odd_keys_beside_it() -> None:
 def test_a_key_with_the_token_is_never_kept_however_it_looks() -> None:
     letters = "abcdefghij"
     observer = new_observer()
-    observer(seen({f"x{letters}": 1})._replace(secrets=(letters,)))
+    observer.learn(seen({f"x{letters}": 1})._replace(secrets=(letters,)))
 
     assert letters not in json.dumps(observer.changed())
 
@@ -296,7 +296,7 @@ def test_a_body_that_is_no_json_is_only_counted() -> None:
 
 def test_documents_and_strangers_are_not_kept() -> None:
     observer = new_observer()
-    observer(seen({}, endpoint="document"))
+    observer.learn(seen({}, endpoint="document"))
 
     assert observer.changed() == {}
 
@@ -319,7 +319,7 @@ def test_a_hostile_network_does_not_make_a_record_grow() -> None:
     observer = new_observer()
     for status in range(200, 600, 10):
         for body in _hostile():
-            observer(seen(body, status=status))
+            observer.learn(seen(body, status=status))
 
     (record,) = observer.changed().values()
     assert len(json.dumps(record)) < 100_000
@@ -328,7 +328,7 @@ def test_a_hostile_network_does_not_make_a_record_grow() -> None:
 
 def is_news(observer: Observer, body: JSON) -> bool:
     observer.written()
-    observer(seen(body))
+    observer.learn(seen(body))
     assert observer.changed()
     return observer.has_news
 
@@ -361,7 +361,9 @@ def test_no_value_of_a_body_is_found_in_anything_that_was_learned(
 ) -> None:
     observer = new_observer()
     for body, sent, status in calls:
-        observer(seen(body, status=status, is_yes=status == 200, sent={"x": sent}))
+        observer.learn(
+            seen(body, status=status, is_yes=status == 200, sent={"x": sent})
+        )
 
     stored = observer.changed()
     document = openapi_document(records_from(stored), "http://network")
@@ -385,13 +387,13 @@ ANY_JSON = st.recursive(
 def test_whatever_comes_is_stored_and_read_back_the_same(bodies: list[JSON]) -> None:
     observer = new_observer()
     for body in bodies:
-        observer(seen(body, sent={"task": body}))
+        observer.learn(seen(body, sent={"task": body}))
     stored = json.loads(json.dumps(observer.changed()))
 
     again = new_observer()
     again.load(stored)
     for body in bodies[:1]:
-        again(seen(body))
+        again.learn(seen(body))
 
     assert {n: r.to_json() for n, r in records_from(stored).items()} == stored
     assert all(isinstance(record, dict) for record in again.changed().values())
@@ -413,7 +415,7 @@ async def test_the_client_shows_each_call_to_its_observer(
 ) -> None:
     observer = new_observer()
     client = NetworkClient(
-        base_url=server.base_url, log=log, clock=StoppedClock(), observe=observer
+        base_url=server.base_url, log=log, clock=StoppedClock(), observe=observer.learn
     )
     client.identify(identity_at(server.base_url))
     key = IdempotencyKey("k")

@@ -67,7 +67,7 @@ STATUSES: Mapping[int, Refusal | None] = MappingProxyType(
 
 
 class Expects(Enum):
-    """How much of a 2xx body may be a no."""
+    """What a 2xx body may hold, and so what in it means a refusal."""
 
     #: The answer to an action: flags, errors and states.
     RECEIPT = auto()
@@ -99,7 +99,7 @@ def is_success(status: int) -> bool:
 
 
 def meaning_of(status: int) -> Refusal | None:
-    """Look a status that is no 2xx up in the table; None is unknown."""
+    """Look up a status other than 2xx in the table; None is unknown."""
     other = Refusal.OTHER if 400 <= status < 500 else None  # noqa: PLR2004  # as above
     return STATUSES.get(status, other)
 

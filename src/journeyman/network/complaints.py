@@ -209,7 +209,7 @@ _ENVELOPES = frozenset(
         *map(spelling, (*_SAYING_KEYS, *_FIELD_KEYS)),
     ]
 )
-"""Keys of a vocabulary, which are no names of fields."""
+"""Keys of a vocabulary, which are not names of fields."""
 _ROOTS = frozenset({"", "body", "#", "$", "data", "payload", "json", "input"})
 """What a way may begin with that is the body itself, and no field of it."""
 _INDEX = re.compile(r"\['?([^\]']*)'?\]")
@@ -247,7 +247,7 @@ class _Finding(NamedTuple):
 
 
 def refused_fields_in(body: JSON, message: str) -> RefusedFields:
-    """Read a refusal's body; `message` is what is left of one that is no JSON."""
+    """Read a refusal's body; `message` is what is left of one that is not JSON."""
     found: dict[str, FieldFault] = {}
     findings = [*_Walk().findings(message if body is None else body)]
     structured = [spelling(finding.place) for finding in findings if not finding[2]]

@@ -126,7 +126,7 @@ class Dialect:
         "kind task_kind task_type type category task_category job_type",
     )
     kind_of_everything: frozenset[str] = frozenset({"task", "tasks"})
-    """A `type` that only says "this is a task" is no kind."""
+    """A `type` that only says "this is a task" is not a kind."""
     text: tuple[str, ...] = ("text", "input_text", "source_text", "content", "passage")
     input: tuple[str, ...] = _names(
         "input inputs task_input input_data payload data params parameters "
@@ -193,13 +193,13 @@ class Dialect:
     no_containers: tuple[str, ...] = _names(
         "agents users errors warnings links products plans tags categories",
     )
-    """Arrays whose records have ids and names, yet are no tasks."""
+    """Arrays whose records have ids and names, yet are not tasks."""
     container_depth: int = 4
     """How many objects deep an array is looked for."""
 
     # Answers to actions.
     answer_wrappers: tuple[str, ...] = ("data", "response", "payload")
-    """Objects around an answer; `result` is none: it may echo our own work."""
+    """Objects around an answer; `result` is not one: it may echo our own work."""
     account_wrappers: tuple[str, ...] = ("agent", "account", "wallet")
     token: tuple[str, ...] = ("access_token", "token", "bearer_token")
     starter_credits: tuple[str, ...] = ("credits", "starter_credits", "balance")
@@ -207,7 +207,7 @@ class Dialect:
         "balance credits_balance credit_balance new_balance current_balance "
         "balance_after remaining_credits credits_remaining",
     )
-    """A bare `credits` is no balance, except in a registration."""
+    """A bare `credits` is not a balance, except in a registration."""
     earned: tuple[str, ...] = _names(
         "credits_earned earned_credits earned credits_awarded awarded "
         "credits_paid reward_paid paid payout reward reward_credits",

@@ -4,9 +4,9 @@ A definite refusal of the body moves to the next candidate, guided by the fields
 it names. What was understood is remembered for the network and used from then on.
 
 - Never after an unknown outcome: its repeat has the same shape and the same key, and
-  whatever is answered to that is for the caller to judge.
+  the answer to that is the caller's to decide on.
 - Never on a status that is about something else: 401, 403, 404, 409, 429, any 5xx.
-- Never on a judgement of the work, or of a value in a field that was understood.
+- Never on a verdict about the work, or about a value in a field that was understood.
 - One at a time for each action, at most `max_candidates` shapes a day.
 """
 
@@ -206,7 +206,7 @@ class TriedShape:
 class Learned:
     """What is known about the shape of one action."""
 
-    in_force: ShapeCandidate | None = None
+    current: ShapeCandidate | None = None
     """What the next request looks like; None begins with the first candidate."""
     works: bool = False
     """Whether the network has understood it."""
@@ -227,7 +227,7 @@ class Learned:
         self.day, self.closed = day, False
         self.refused, self.complaint = [], RefusedFields()
         if not self.works:
-            self.in_force = None
+            self.current = None
 
     @property
     def marks(self) -> set[str]:
@@ -245,7 +245,7 @@ class Learned:
     def as_json(self) -> dict[str, JSON]:
         """Return it as JSON."""
         return {
-            "in_force": _as_json(self.in_force),
+            "current": _as_json(self.current),
             "works": self.works,
             "since": self.since,
             "day": self.day,
@@ -281,15 +281,15 @@ def write_learned(learned: Mapping[str, Learned], configured: str) -> JSON:
 def _learned(action: str, saved: JSON) -> Learned:
     if not isinstance(saved, dict):
         return Learned()
-    in_force = _candidate(action, saved.get("in_force"))
+    current = _candidate(action, saved.get("current"))
     opened = saved.get("open")
     read = {
         key: _candidate(action, one)
         for key, one in (opened if isinstance(opened, dict) else {}).items()
     }
     return Learned(
-        in_force=in_force,
-        works=saved.get("works") is True and in_force is not None,
+        current=current,
+        works=saved.get("works") is True and current is not None,
         since=str(saved.get("since") or ""),
         day=str(saved.get("day") or ""),
         refused=[
@@ -362,7 +362,7 @@ Send = Callable[[ActionShape, IdempotencyKey], Awaitable[Sent[S]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Generic[S]):
+class Attempt(Generic[S]):
     """One shape that was tried."""
 
     candidate: ShapeCandidate
@@ -381,7 +381,7 @@ class Trial(Generic[S]):
 def is_about_shape(sent: Sent[S], complaint: RefusedFields, shape: ActionShape) -> bool:
     """Return whether a request was refused for the shape of its body.
 
-    Never for a judgement of the work, nor of a value in a field that was understood.
+    Never for a verdict on the work, nor on a value in a field that was understood.
     """
     refused = sent.outcome
     if not isinstance(refused, Refused) or sent.is_final:
@@ -453,7 +453,7 @@ STRIKES = 3
 one alone is likelier about its task."""
 
 MAX_QUOTED = 120
-"""Of the end of each refusal, in characters, where several are told together."""
+"""Of the end of each refusal, in characters, where several are shown together."""
 
 
 class Negotiation:
@@ -480,21 +480,21 @@ class Negotiation:
         pinned = self._writing.pinned_for(action)
         if pinned is not None:
             return (await send(pinned, key_for(action, pinned, key))).outcome
-        held = self._held(action)
-        if key in held.open:
-            return await self._repeat(action, held.open[key], key, send)
-        if not held.works:
+        state = self._state(action)
+        if key in state.open:
+            return await self._repeat(action, state.open[key], key, send)
+        if not state.works:
             async with self._locks[action]:
-                if not held.works:
+                if not state.works:
                     return await self._find(action, key, send)
         return await self._use(action, key, send)
 
     def blocked_actions(self) -> dict[str, str]:
-        """Tell which actions are taken in no shape, so that they wait, and why."""
+        """Return which actions wait because they are taken in no shape, and why."""
         blocked = (
             action
             for action in self._learned
-            if (held := self._held(action)).closed and held.in_force is None
+            if (state := self._state(action)).closed and state.current is None
         )
         return {action: self._blocked(action).message for action in blocked}
 
@@ -502,61 +502,61 @@ class Negotiation:
         self, action: str, candidate: ShapeCandidate, key: IdempotencyKey, send: Send[T]
     ) -> Outcome[T]:
         """Send again what has no definite answer yet, in the same shape."""
-        trial = await self._try(action, candidate, key, send)
-        if trial.was_understood and not self._held(action).works:
+        attempt = await self._try(action, candidate, key, send)
+        if attempt.was_understood and not self._state(action).works:
             self._settle_on(action, candidate)
-        return trial.outcome
+        return attempt.outcome
 
     async def _use(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
         """Send in the shape that has worked."""
-        held = self._held(action)
-        if held.in_force is None:
+        state = self._state(action)
+        if state.current is None:
             raise LookupError(f"no shape of {action} has worked")
-        trial = await self._try(action, held.in_force, key, send)
-        if not self._is_doubtful(action, trial) or held.closed:
-            return trial.outcome
+        attempt = await self._try(action, state.current, key, send)
+        if not self._is_doubtful(action, attempt) or state.closed:
+            return attempt.outcome
         async with self._locks[action]:
-            return await self._rethink(action, key, send, trial)
+            return await self._rethink(action, key, send, attempt)
 
     async def _rethink(
-        self, action: str, key: IdempotencyKey, send: Send[T], trial: Trial[T]
+        self, action: str, key: IdempotencyKey, send: Send[T], attempt: Attempt[T]
     ) -> Outcome[T]:
         """Look for another shape than the one that has worked."""
-        held = self._held(action)
-        if held.in_force is not None and held.in_force != trial.candidate:
+        state = self._state(action)
+        if state.current is not None and state.current != attempt.candidate:
             # Somebody found another while we waited.
-            return (await self._try(action, held.in_force, key, send)).outcome
-        if held.closed:
-            return trial.outcome
+            return (await self._try(action, state.current, key, send)).outcome
+        if state.closed:
+            return attempt.outcome
         self.log.emit(
             events.NETWORK_DIALECT_DOUBTED,
             endpoint=action,
-            dialect=trial.candidate.name,
-            message=_message(trial.outcome),
+            dialect=attempt.candidate.name,
+            message=_message(attempt.outcome),
         )
-        found = await self._search(action, key, send, after=trial)
-        return found or self._keep(action, trial)
+        found = await self._search(action, key, send, after=attempt)
+        return found or self._keep(action, attempt)
 
-    def _is_doubtful(self, action: str, trial: Trial[T]) -> bool:
-        if trial.was_understood:
+    def _is_doubtful(self, action: str, attempt: Attempt[T]) -> bool:
+        if attempt.was_understood:
             self._strikes[action] = 0
-        if not trial.is_about_shape:
+        if not attempt.is_about_shape:
             return False
         self._strikes[action] += 1
-        return trial.complaint.names_fields or self._strikes[action] >= STRIKES
+        return attempt.complaint.names_fields or self._strikes[action] >= STRIKES
 
     async def _find(
         self, action: str, key: IdempotencyKey, send: Send[T]
     ) -> Outcome[T]:
         """Send in the likeliest shape, and in others where that is refused."""
-        held = self._held(action)
-        if held.closed:
-            if held.in_force is None:
+        state = self._state(action)
+        if state.closed:
+            if state.current is None:
                 return self._blocked(action)
-            trial = await self._try(action, held.in_force, key, send)
-            if trial.was_understood:
-                self._settle_on(action, trial.candidate)
-            return trial.outcome
+            attempt = await self._try(action, state.current, key, send)
+            if attempt.was_understood:
+                self._settle_on(action, attempt.candidate)
+            return attempt.outcome
         found = await self._search(action, key, send)
         return found or self._give_up(action)
 
@@ -565,118 +565,118 @@ class Negotiation:
         action: str,
         key: IdempotencyKey,
         send: Send[T],
-        after: Trial[T] | None = None,
+        after: Attempt[T] | None = None,
     ) -> Outcome[T] | None:
         """Try candidates, until one is understood or an answer is about something else.
 
         None: all were refused. Each is on disk before it is sent, so that a crash
         neither changes the shape of a repeat nor renews the number of tries.
         """
-        trial = after
+        attempt = after
         while True:
-            candidate = self._next(action, trial)
+            candidate = self._next(action, attempt)
             if candidate is None:
                 return None
-            held = self._held(action)
-            held.sends(key, candidate)
-            if not held.works:
-                held.in_force = candidate
+            state = self._state(action)
+            state.sends(key, candidate)
+            if not state.works:
+                state.current = candidate
             self._save()
-            trial = await self._try(action, candidate, key, send)
-            if trial.was_understood:
+            attempt = await self._try(action, candidate, key, send)
+            if attempt.was_understood:
                 self._settle_on(action, candidate)
-            elif not trial.is_about_shape:
+            elif not attempt.is_about_shape:
                 self._save()
-            if not trial.is_about_shape:
-                return trial.outcome
+            if not attempt.is_about_shape:
+                return attempt.outcome
 
-    def _next(self, action: str, trial: Trial[T] | None) -> ShapeCandidate | None:
+    def _next(self, action: str, attempt: Attempt[T] | None) -> ShapeCandidate | None:
         """Note a refusal, and choose what is tried after it."""
-        held = self._held(action)
-        if trial is None:
-            return held.in_force or self._first(action)
-        self._note(held, trial)
-        if len(held.refused) >= self._writing.max_candidates:
+        state = self._state(action)
+        if attempt is None:
+            return state.current or self._first(action)
+        self._note(state, attempt)
+        if len(state.refused) >= self._writing.max_candidates:
             return None
         candidate = next_candidate(
             action,
             self._writing.dialects,
-            held.marks,
-            held.complaint,
-            trial.candidate.shape,
+            state.marks,
+            state.complaint,
+            attempt.candidate.shape,
         )
         if candidate is not None:
             self.log.emit(
                 events.NETWORK_DIALECT_TRIED,
                 endpoint=action,
                 dialect=candidate.name,
-                instead_of=trial.candidate.name,
-                missing=", ".join(trial.complaint.missing),
-                unknown=", ".join(trial.complaint.unknown),
-                message=_message(trial.outcome),
+                instead_of=attempt.candidate.name,
+                missing=", ".join(attempt.complaint.missing),
+                unknown=", ".join(attempt.complaint.unknown),
+                message=_message(attempt.outcome),
             )
         return candidate
 
     def _first(self, action: str) -> ShapeCandidate | None:
         """Return what is tried first: the dialect in which another action works."""
         ready = [*candidates_for(action, self._writing.dialects)]
-        known = [held.in_force for held in self._learned.values() if held.works]
+        known = [state.current for state in self._learned.values() if state.works]
         names = {candidate.name for candidate in known if candidate}
         alike = (candidate for candidate in ready if candidate.name in names)
         return next(alike, ready[0] if ready else None)
 
-    def _note(self, held: Learned, trial: Trial[T]) -> None:
-        if trial.candidate.shape.mark not in held.marks:
-            message = _message(trial.outcome) + _fields(trial.complaint)
-            named = trial.complaint.names_fields
-            status = getattr(trial.outcome, "status", 0)
-            held.refused.append(TriedShape(trial.candidate, named, message, status))
-        held.complaint = held.complaint.and_also(trial.complaint)
+    def _note(self, state: Learned, attempt: Attempt[T]) -> None:
+        if attempt.candidate.shape.mark not in state.marks:
+            message = _message(attempt.outcome) + _fields(attempt.complaint)
+            named = attempt.complaint.names_fields
+            status = getattr(attempt.outcome, "status", 0)
+            state.refused.append(TriedShape(attempt.candidate, named, message, status))
+        state.complaint = state.complaint.and_also(attempt.complaint)
 
     async def _try(
         self, action: str, candidate: ShapeCandidate, key: IdempotencyKey, send: Send[T]
-    ) -> Trial[T]:
+    ) -> Attempt[T]:
         """Send once, and remember the key as long as there is no definite answer."""
-        held = self._held(action)
-        was_open = key in held.open and held.open[key] == candidate
-        held.sends(key, candidate)
+        state = self._state(action)
+        was_open = key in state.open and state.open[key] == candidate
+        state.sends(key, candidate)
         try:
             sent = await send(candidate.shape, key_for(action, candidate.shape, key))
         except (ValueError, TypeError):
-            held.open.pop(key, None)  # JSON cannot say it: nothing was sent
+            state.open.pop(key, None)  # JSON cannot say it: nothing was sent
             raise
         is_unclear = isinstance(sent.outcome, Unknown) or (
             was_open and isinstance(sent.outcome, NotSent)
         )
         if not is_unclear:
-            held.open.pop(key, None)
+            state.open.pop(key, None)
         complaint = RefusedFields()
         if isinstance(sent.outcome, Refused):
             complaint = refused_fields_in(sent.body, sent.outcome.message)
         about = is_about_shape(sent, complaint, candidate.shape)
-        return Trial(candidate, sent.outcome, complaint, about)
+        return Attempt(candidate, sent.outcome, complaint, about)
 
     def _settle_on(self, action: str, candidate: ShapeCandidate) -> None:
         """Remember a shape that was understood."""
-        held = self._held(action)
-        held.in_force, held.works = candidate, True
-        held.since = self._clock.now().isoformat()
+        state = self._state(action)
+        state.current, state.works = candidate, True
+        state.since = self._clock.now().isoformat()
         self._strikes[action] = 0
         self._save()
         self.log.emit(
             events.NETWORK_DIALECT_LEARNED,
             endpoint=action,
             dialect=candidate.name,
-            refused=len(held.refused),
+            refused=len(state.refused),
         )
 
-    def _keep(self, action: str, trial: Trial[T]) -> Outcome[T]:
+    def _keep(self, action: str, attempt: Attempt[T]) -> Outcome[T]:
         """Stay with a shape that has worked: no other does."""
-        held = self._held(action)
-        held.closed = True
+        state = self._state(action)
+        state.closed = True
         self._save()
-        self._tell_exhausted(action, held)
-        return trial.outcome
+        self._tell_exhausted(action, state)
+        return attempt.outcome
 
     def _give_up(self, action: str) -> Outcome[T]:
         """End the tries of a day in which nothing was understood.
@@ -684,43 +684,43 @@ class Negotiation:
         If some shapes were refused for their fields and another one was not, then that
         one was likely understood, and refused for its task.
         """
-        held = self._held(action)
-        unnamed = [tried for tried in held.refused if not tried.names_fields]
-        is_telling = 0 < len(unnamed) < len(held.refused)
-        held.in_force = unnamed[0].candidate if is_telling else None
-        held.closed = True
+        state = self._state(action)
+        unnamed = [tried for tried in state.refused if not tried.names_fields]
+        is_telling = 0 < len(unnamed) < len(state.refused)
+        state.current = unnamed[0].candidate if is_telling else None
+        state.closed = True
         self._save()
-        self._tell_exhausted(action, held)
+        self._tell_exhausted(action, state)
         if is_telling:
             likeliest = unnamed[0]
             return Refused(Refusal.INVALID, likeliest.message, likeliest.status)
         return self._blocked(action)
 
-    def _tell_exhausted(self, action: str, held: Learned) -> None:
+    def _tell_exhausted(self, action: str, state: Learned) -> None:
         self.log.emit(
             events.NETWORK_DIALECT_EXHAUSTED,
             endpoint=action,
-            dialect=held.in_force.name if held.in_force else None,
-            refused=len(held.refused),
-            message=_summary(held),
+            dialect=state.current.name if state.current else None,
+            refused=len(state.refused),
+            message=_summary(state),
         )
 
     def _blocked(self, action: str) -> NotSent:
         now = self._clock.now()
         return NotSent(
-            f"the network takes no {action} in any shape that we know"
-            f" ({_summary(self._held(action))}); tried again tomorrow (UTC), or when"
-            " its shape is described under [contract.dialects]",
+            f"the network accepts no {action} in any shape that we know"
+            f" ({_summary(self._state(action))}); it is tried again tomorrow (UTC), or"
+            " when its shape is described under [contract.dialects]",
             retry_after=_seconds_to_midnight(now),
             paused=True,
         )
 
-    def _held(self, action: str) -> Learned:
+    def _state(self, action: str) -> Learned:
         """Return what is known, as of today."""
-        held, today = self._learned[action], self._clock.now().date().isoformat()
-        if held.day != today:
-            held.begin(today)
-        return held
+        state, today = self._learned[action], self._clock.now().date().isoformat()
+        if state.day != today:
+            state.begin(today)
+        return state
 
     def _recall(self) -> dict[str, Learned]:
         saved = self._memory.load()
@@ -728,21 +728,21 @@ class Negotiation:
         configured = saved.get("configured") if isinstance(saved, dict) else None
         if configured != self._writing.mark:
             # The operator has changed something: what failed is worth another try.
-            for action, held in learned.items():
-                held.begin(held.day)
-                self._redefine(action, held)
+            for action, state in learned.items():
+                state.begin(state.day)
+                self._redefine(action, state)
         return learned
 
-    def _redefine(self, action: str, held: Learned) -> None:
+    def _redefine(self, action: str, state: Learned) -> None:
         """Take the operator's word for what a dialect of that name means now."""
         named = (
             candidate
             for candidate in candidates_for(action, self._writing.dialects)
-            if held.in_force and candidate.name == held.in_force.name
+            if state.current and candidate.name == state.current.name
         )
-        now_means = next(named, held.in_force)
-        if now_means != held.in_force:
-            held.in_force, held.works = now_means, False
+        now_means = next(named, state.current)
+        if now_means != state.current:
+            state.current, state.works = now_means, False
 
     def _save(self) -> None:
         self._memory.save(write_learned(self._learned, self._writing.mark))
@@ -759,9 +759,9 @@ def _fields(complaint: RefusedFields) -> str:
     return f" ({told})" if told else ""
 
 
-def _summary(held: Learned) -> str:
+def _summary(state: Learned) -> str:
     return "; ".join(
-        f"{tried.candidate.name}: {_end_of(tried.message)}" for tried in held.refused
+        f"{tried.candidate.name}: {_end_of(tried.message)}" for tried in state.refused
     )
 
 

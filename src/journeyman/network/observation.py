@@ -75,7 +75,7 @@ class AnswerRecord:
     media_types: dict[str, int] = field(default_factory=dict)
     """How many answers said that they are of this type; empty for no type."""
     unreadable: int = 0
-    """How many bodies were no JSON, empty ones among them."""
+    """How many bodies were not JSON, empty ones among them."""
     body: Shape = field(default_factory=Shape)
     _last_text: int | None = field(default=None, repr=False)
     """A hash of the last body: an idle network answers the same again and again."""
@@ -208,7 +208,7 @@ class HeaderRecord:
     """Of its values that were numbers."""
 
     def learn(self, value: str) -> None:
-        """Count it; of a value that is no number nothing is kept."""
+        """Count it; of a value that is not a number nothing is kept."""
         self.seen += 1
         if _NUMBER.fullmatch(value.strip()):
             number = float(value)
@@ -318,7 +318,7 @@ class EndpointRecord:
     """How many places its shapes have in all; see `MOST_PLACES`."""
 
     def learn(self, seen: Observed, at: str) -> bool:
-        """Take one call into account; tell whether it showed anything new."""
+        """Take one call into account; return whether it showed anything new."""
         self.seen += 1
         self.first_at, self.last_at = self.first_at or at, at
         looking = Looking(seen.secrets, places=max(0, MOST_PLACES - self.places))
@@ -410,7 +410,7 @@ class Observer:
         self.has_news = False
         """Something was seen, since `written`, that was not known: not only counts."""
 
-    def __call__(self, seen: Observed) -> None:
+    def learn(self, seen: Observed) -> None:
         """Learn from a call that has ended."""
         if seen.endpoint not in self._watched:
             return

@@ -70,7 +70,7 @@ def _is_random(key: str) -> bool:
 
 
 class MalformedRecordError(Exception):
-    """What the journal holds is no record of ours; the message says why."""
+    """What the journal holds is not a valid record; the message says why."""
 
 
 def object_in(told: JSON) -> dict[str, JSON]:
@@ -90,7 +90,7 @@ def count_in(told: JSON) -> int:
     """Return a count.
 
     Raises:
-        MalformedRecordError: it is none.
+        MalformedRecordError: it is something else.
     """
     if isinstance(told, bool) or not isinstance(told, int) or told < 0:
         raise MalformedRecordError("a count was stored here")
@@ -101,7 +101,7 @@ def counts_in(told: JSON) -> dict[str, int]:
     """Return counts by name.
 
     Raises:
-        MalformedRecordError: they are none.
+        MalformedRecordError: they are something else.
     """
     return {name: count_in(count) for name, count in object_in(told).items()}
 

@@ -204,7 +204,7 @@ def openapi_document(
 
 
 def learned_facts(record: EndpointRecord) -> dict[str, JSON]:
-    """Return what is no part of a schema: counts, times, limits."""
+    """Return what is not part of a schema: counts, times, limits."""
     return {
         "calls": record.seen,
         "first_at": record.first_at,
@@ -310,7 +310,7 @@ def _types(answers: list[AnswerRecord]) -> list[str]:
 
 
 def _security(shown: Shown, record: EndpointRecord) -> list[JSON] | None:
-    """Say whether the token is needed: as shown, else as worked, else nothing."""
+    """Return whether the token is needed: as shown, else as worked, else nothing."""
     if shown.needs_token is not None:
         return [{_SCHEME: []}] if shown.needs_token else []
     worked, with_token = record.request.worked, record.request.with_token

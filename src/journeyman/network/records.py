@@ -303,6 +303,9 @@ class RecordReader:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._names = names_of(dialect)
+        self._feature_of = {
+            name: feature for feature in self.FEATURES for name in self._names[feature]
+        }
         self._flags = self._all_of("open_flags", "closed_flags")
         self._telling = self._all_of(*self.TELLING)
         self._maybe_wrappers = self._all_of(
@@ -315,7 +318,7 @@ class RecordReader:
         return frozenset(name for field in fields for name in self._names[field])
 
     def task(self, record: JSON, key: str | None = None) -> Task | None:
-        """Read a record; None when it is no object or has no usable id.
+        """Read a record; None when it is not an object or has no usable id.
 
         `key` is the name under which it was found, and its id if it has none itself.
         """
@@ -349,9 +352,9 @@ class RecordReader:
         return seen.pick(self._names["reward"], self._reward) is not None
 
     def not_understood(self, record: Mapping[str, JSON]) -> dict[str, JSON]:
-        """Return the fields of a record that told us nothing, as they were sent.
+        """Return the fields of a record that we do not understand, as they were sent.
 
-        Fields of an object that was opened are named by their way, as `task.colour`.
+        Fields of an object that was opened are named by their path, as `task.colour`.
         """
         outer = Fields(record)
         opened = self._wrappers(outer)
@@ -364,7 +367,7 @@ class RecordReader:
             inner = opened.get(spelling(name))
             if inner is not None:
                 left = (item for item in inner.items() if spelling(item[0]) not in used)
-                rest |= {f"{name}.{field}": held for field, held in left}
+                rest |= {f"{name}.{field}": inside for field, inside in left}
             elif spelling(name) not in used and value is not None:
                 rest[name] = value
         return rest
@@ -436,12 +439,14 @@ class RecordReader:
             return named or (inner | more if is_bare else inner)
         more |= outer.objects(self._names["record_wrappers_of_bare_ids"])
         if more and not inner and self._features(outer.without(more)) == 0:
-            # With a reward, or two other signs, it is a task and no task's input.
+            # With a reward, or two other features, it is a task and not a task's input.
             return {k: v for k, v in more.items() if self._features(Fields(v)) > 1}
         return inner
 
     def _features(self, seen: Fields) -> int:
-        return sum([seen.has(self._names[feature]) for feature in self.FEATURES])
+        """Count what tells a task from other things, as far as a record shows it."""
+        features = self._feature_of
+        return len({features[name] for name in seen if name in features})
 
     def _id(self, seen: Fields) -> str | None:
         return seen.pick(self._names["id"], as_identifier)
@@ -451,7 +456,7 @@ class RecordReader:
         return None if word in self._dialect.kind_of_everything else word
 
     def _status(self, seen: Fields) -> str:
-        """Read the network's word for it; a flag that the task is taken is stronger."""
+        """Read the network's word for it; a flag that the task is taken wins."""
         status = seen.pick(self._names["status"], as_label) or ""
         if not seen.has(self._flags):
             return status
@@ -488,5 +493,5 @@ class RecordReader:
 def not_understood(
     record: Mapping[str, JSON], dialect: Dialect = ASSUMED
 ) -> dict[str, JSON]:
-    """Return what a task's record says that we did not understand."""
+    """Return the fields of a task's record that we do not understand."""
     return RecordReader(dialect).not_understood(record)

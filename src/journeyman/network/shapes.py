@@ -152,9 +152,9 @@ def checked_name(name: str) -> str:
         ValueError: it may not.
     """
     if not NAME.fullmatch(name):
-        raise ValueError("is no name: use small letters, digits, `-` and `_`")
+        raise ValueError("is not a valid name: use small letters, digits, `-` and `_`")
     if name in RESERVED_NAMES:
-        raise ValueError("is no name: the word has a meaning of its own")
+        raise ValueError("is not a valid name: the word is reserved")
     return name
 
 
@@ -208,7 +208,7 @@ def _problems_of_headers(action: str, headers: JSON) -> Iterator[str]:
         if name.lower() in OWN_HEADERS:
             yield f"{action}.headers.{name} is set by Journeyman itself"
         elif not _TOKEN.fullmatch(name):
-            yield f"{action}.headers has {name!r}, which is no name of a header"
+            yield f"{action}.headers has {name!r}, which is not a valid header name"
         if not (isinstance(value, str) and _VISIBLE.fullmatch(value)):
             # The value is not quoted: it may be a key.
             yield f"{action}.headers.{name} must be text in visible ASCII"

@@ -176,7 +176,7 @@ class EndpointLimit:
         if self._is_stale(self.clock.monotonic()):
             self.rate.value = self.concurrency.value = None
         if evidence.slows and began >= self._decreased_at:
-            # Those that were under way at the last decrease tell the same once more.
+            # Requests that were under way at the last decrease show nothing new.
             self._decrease()
         if evidence.asks_for_pause:
             self._pause(evidence.wait)

@@ -1,6 +1,6 @@
 """The rate limiter before every request: it lets it go, or says how long it must wait.
 
-All callers of a network share one, so that what one of them was told counts for all: a
+All callers of a network share one, so that what one of them learns counts for all: a
 pause, a failing endpoint, a service that is down, a refused token.
 """
 

@@ -42,7 +42,7 @@ class TokenMonitor:
     _wait_until: float = field(default=0.0, init=False)
 
     def suspect(self, message: str) -> None:
-        """Begin as an earlier run ended, with what it was told: one request checks."""
+        """Begin with a token that an earlier run found rejected: one request checks."""
         self.status, self.message = TokenStatus.REJECTED, message
 
     def wait(self, now: float) -> float:
