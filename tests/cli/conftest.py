@@ -27,7 +27,7 @@ class Outcome:
         return json.loads(self.out)
 
     @property
-    def complaint(self) -> dict[str, Any]:
+    def error(self) -> dict[str, Any]:
         return dict(json.loads(self.err))
 
 

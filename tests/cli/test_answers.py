@@ -123,7 +123,7 @@ def test_a_ledger_that_was_tampered_with_is_found(
     broken = run("ledger", "--verify", "--data-dir", str(copy))
 
     assert whole.code == 0
-    assert "The chain is whole." in whole.out
+    assert "The chain is intact." in whole.out
     assert broken.code == 1
     assert "BROKEN: entry 1" in broken.out
 

@@ -93,8 +93,8 @@ def test_new_never_overwrites_anything(run: Run, word_count: Path) -> None:
         ("WordCount", "strategies new word_count"),
         ("word-count.py", "strategies new word_count"),
         ("test_words", "strategies new words"),
-        ("class", "no word of Python's own"),
-        ("2words", "a letter first"),
+        ("class", "not a keyword of Python"),
+        ("2words", "beginning with a letter"),
     ],
 )
 def test_a_name_that_cannot_be_is_answered_with_one_that_can(
@@ -135,7 +135,7 @@ def test_check_tells_what_is_wrong_and_goes_on(run: Run, word_count: Path) -> No
     assert checked.code == 4
     assert "example 1: expected '5', got '4'" in checked.out
     assert "E102 strategies/broken.py:3: no module 'no_such_library'" in checked.out
-    assert "2 of 2 are not fit to run; more: journeyman explain E102" in checked.out
+    assert "2 of 2 failed; more: journeyman explain E102" in checked.out
     assert answer["problems"][0]["code"] == "E102"
     assert answer["checked"][0]["failed"][0]["number"] == 1
 
@@ -192,7 +192,7 @@ def test_try_takes_parameters_and_says_which_there_are(run: Run) -> None:
     refused = run("try", "word_count", "--text", "a", "--param", "max_words=many")
 
     assert "run      declined" in tried.out
-    assert "would    give the claim up; not a failure" in tried.out
+    assert "would    give up the claim; not a failure" in tried.out
     assert (unknown.code, "its parameters: max_words" in unknown.err) == (2, True)
     assert (refused.code, "expected int" in refused.err) == (2, True)
 
@@ -202,7 +202,7 @@ def test_try_takes_parameters_and_says_which_there_are(run: Run) -> None:
     [
         ("bug", 1, ["FAILED", "KeyError: 'bug'  (", "return {}[task.text]", "at it"]),
         ("later", 0, ["not ready; in 5 s", "run the same task again"]),
-        ("misconfigured", 4, ["no key; set one", "rest until its file"]),
+        ("misconfigured", 4, ["no key; set one", "quarantine until its file"]),
         ("no", 0, ["wants    no", "--anyway", "leave the task to others"]),
     ],
 )
@@ -233,7 +233,7 @@ def test_try_takes_a_task_as_a_network_sends_it(run: Run) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("{", "is not JSON"),
+        ("{", "is not valid JSON"),
         ("[1]", "holds no task"),
         (None, "cannot be read"),
     ],
@@ -257,7 +257,7 @@ def test_try_wants_one_task_and_only_one(run: Run) -> None:
 
     assert (none.code, two.code) == (2, 2)
     assert "name one task" in none.err
-    assert "one task at a time" in two.err
+    assert "name one task at a time" in two.err
 
 
 @pytest.mark.usefixtures("word_count")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from journeyman.domain.requests import ACTIONS
+from journeyman.network.actions import ACTIONS
 
 Run = Callable[..., Any]
 
@@ -24,18 +24,18 @@ def test_the_ready_dialects_are_listed_before_any_network_is_named(run: Run) -> 
     assert shown.code == 0
     assert [*shown.answer["dialects"]] == ["snake", "camel", "id-only", "wrapped"]
     assert shown.answer["base_url"] is None
-    in_force = shown.answer["in_force"]
-    assert {one["state"] for one in in_force.values()} == {"not tried yet"}
+    current = shown.answer["current"]
+    assert {one["state"] for one in current.values()} == {"not tried yet"}
 
 
-def test_what_a_network_understood_is_shown_as_in_force(run: Run, lived: Path) -> None:
+def test_what_a_network_understood_is_shown_as_current(run: Run, lived: Path) -> None:
     shown = run("contract", "dialects", "--data-dir", str(lived), "--json")
-    in_force = shown.answer["in_force"]
+    current = shown.answer["current"]
 
-    assert in_force["claim"]["dialect"] == "snake"
-    assert in_force["submit"]["state"] == "understood"
-    assert in_force["complete"]["since"]
-    assert in_force["post_task"]["state"] == "not tried yet"
+    assert current["claim"]["dialect"] == "snake"
+    assert current["submit"]["state"] == "understood"
+    assert current["complete"]["since"]
+    assert current["post_task"]["state"] == "not tried yet"
     text = run("contract", "dialects", "--data-dir", str(lived)).out
     assert "task_id > task.id" in text
 
@@ -46,8 +46,8 @@ def test_an_own_dialect_comes_first_and_can_be_pinned(run: Run, tmp_path: Path) 
     shown = run("contract", "dialects", "--config", "own.toml", "--json")
 
     assert next(iter(shown.answer["dialects"])) == "acme"
-    assert shown.answer["in_force"]["claim"]["state"] == "pinned by the settings"
-    assert shown.answer["in_force"]["submit"]["dialect"] == "snake"
+    assert shown.answer["current"]["claim"]["state"] == "pinned by the settings"
+    assert shown.answer["current"]["submit"]["dialect"] == "snake"
 
 
 def test_an_explained_request_is_shown_in_every_dialect(run: Run) -> None:

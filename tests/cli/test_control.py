@@ -1,21 +1,23 @@
 """Asking a daemon that is not what it should be."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from anyio.abc import SocketStream
+from tests.one_task import in_one_task
 
+from journeyman.control import verbs
 from journeyman.control.client import ControlClient
 from journeyman.domain.errors import JourneymanError, NotRunningError, StateError
-from journeyman.domain.tasks import NewTask
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 
 Run = Callable[..., Any]
 
-POST = NewTask(title="x", description="x", reward=1)
+POST = verbs.PostRequest(title="x", description="x", reward=1)
 
 
 class Impostor:
@@ -35,8 +37,8 @@ class Impostor:
                 await stream.send(self.answer)
 
 
-@pytest.fixture
-async def impostor(tmp_path: Path) -> AsyncIterator[Impostor]:
+@asynccontextmanager
+async def _serving(tmp_path: Path) -> AsyncIterator[Impostor]:
     made = Impostor(tmp_path / "control.sock")
     async with (
         await anyio.create_unix_listener(made.path) as listener,
@@ -47,10 +49,16 @@ async def impostor(tmp_path: Path) -> AsyncIterator[Impostor]:
         group.cancel_scope.cancel()
 
 
+@pytest.fixture
+async def impostor(tmp_path: Path) -> AsyncIterator[Impostor]:
+    async with in_one_task(_serving(tmp_path)) as made:
+        yield made
+
+
 async def _post(path: Path) -> object:
     def ask() -> object:
         with ControlClient(path) as client:
-            return client.post(POST)
+            return client.call(verbs.POST, POST)
 
     return await anyio.to_thread.run_sync(ask)
 
@@ -91,7 +99,7 @@ def test_a_socket_that_a_killed_daemon_left_is_no_daemon(tmp_path: Path) -> None
         ControlClient(tmp_path / "control.sock") as client,
         pytest.raises(NotRunningError),
     ):
-        client.status()
+        client.call(verbs.STATUS)
 
 
 def test_a_daemon_that_still_joins_is_starting_and_healthy(

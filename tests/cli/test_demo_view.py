@@ -5,6 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.endurance
+
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 ON_A_TERMINAL = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"

@@ -167,7 +167,7 @@ def test_a_journal_is_checked(run: Run, data: Path) -> None:
     answer = run("journal", "check", "--data-dir", str(data), "--json")
 
     assert (whole.code, broken.code, answer.code) == (0, 1, 1)
-    assert "whole" in whole.out
+    assert "intact" in whole.out
     assert "BROKEN: totals" in broken.out
     assert answer.answer["faults"]
 

@@ -107,7 +107,7 @@ def _learn_from_a_hostile_network(data: Path, token: str) -> None:
     clock = SystemClock()
     observer = Observer(["claim"], clock.now)
     for status, is_yes in ((200, True), (200, False), (422, False)):
-        observer(
+        observer.learn(
             Observed(
                 endpoint="claim",
                 query={},
@@ -174,7 +174,7 @@ def test_a_portal_elsewhere_is_only_told(run: Run, sandbox: str) -> None:
 
     verdicts = {row["subject"]: row["verdict"] for row in found["compared"]}
     assert verdicts["base address"] == verdicts["endpoint claim"] == "elsewhere"
-    assert "What is elsewhere is not used, and never given the token." in told
+    assert "What is elsewhere is not used, and never gets the token." in told
 
 
 def test_the_doctor_exits_by_what_it_finds(run: Run, lived: Path, sandbox: str) -> None:

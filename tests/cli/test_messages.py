@@ -54,7 +54,7 @@ UNREACHABLE = "http://127.0.0.1:1"
         pytest.param("topup", 2, ["exactly one"], id="top-up-of-nothing"),
         pytest.param("topup --credits 0", 2, ["credits"], id="top-up-of-zero"),
         pytest.param(
-            "post --title x --reward 1 --input {no", 2, ["no JSON"], id="no-json"
+            "post --title x --reward 1 --input {no", 2, ["not valid JSON"], id="no-json"
         ),
         pytest.param(
             "post --title x --reward 1 --input @gone", 2, ["@gone"], id="no-file"
@@ -82,8 +82,8 @@ def test_with_json_a_mistake_is_an_object_on_stderr(run: Run) -> None:
     done = run("health", "--json")
 
     assert done.out == ""
-    assert done.complaint["exit_code"] == done.code == 3
-    assert "journeyman run" in done.complaint["fix"]
+    assert done.error["exit_code"] == done.code == 3
+    assert "journeyman run" in done.error["fix"]
 
 
 @pytest.mark.parametrize("name", ["page", "array"])
@@ -176,7 +176,7 @@ def test_a_bug_is_told_as_one_without_a_traceback(
     def fail(*_arguments: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("journeyman.daemon.commands.journal_status", fail)
+    monkeypatch.setattr("journeyman.daemon.status.journal_status", fail)
 
     plain = run("status", "--data-dir", str(lived))
     monkeypatch.setenv("JOURNEYMAN_DEBUG", "1")
@@ -189,7 +189,7 @@ def test_a_bug_is_told_as_one_without_a_traceback(
     assert "Traceback" in full.err
 
 
-def test_a_complaint_in_a_group_is_found(
+def test_an_error_in_a_group_is_found(
     program: Program, tmp_path: Path, sandbox: str
 ) -> None:
     # The daemon's task groups wrap what is raised inside them.

@@ -5,12 +5,11 @@ import pytest
 from journeyman.cli.output import (
     counted,
     duration,
-    facts,
-    neutral,
     plain_table,
-    shortened,
-    table,
+    print_fields,
+    print_table,
 )
+from journeyman.domain.text import escape
 
 
 @pytest.mark.parametrize(
@@ -24,12 +23,12 @@ from journeyman.cli.output import (
     ],
 )
 def test_what_a_terminal_would_obey_is_written_out(text: str, shown: str) -> None:
-    assert neutral(text) == shown
+    assert escape(text) == shown
 
 
 def test_a_long_text_is_cut_to_its_length() -> None:
-    assert shortened("abcdef", 4) == "abc…"
-    assert shortened("abcd", 4) == "abcd"
+    assert escape("abcdef", longest=4) == "abc…"
+    assert escape("abcd", longest=4) == "abcd"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_a_table_on_a_terminal_takes_no_markup_from_its_cells(
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
 
-    table(["title", "reward"], [["[red]warm[/red] \x1b[0m", 5]])
+    print_table(["title", "reward"], [["[red]warm[/red] \x1b[0m", 5]])
 
     drawn = capsys.readouterr().out
     assert "[red]warm[/red]" in drawn
@@ -70,6 +69,6 @@ def test_a_table_on_a_terminal_takes_no_markup_from_its_cells(
 def test_facts_leave_out_what_is_empty_and_indent_further_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    facts({"a": "one\ntwo", "empty": "", "long": "\x07"})
+    print_fields({"a": "one\ntwo", "empty": "", "long": "\x07"})
 
     assert capsys.readouterr().out == "a     one\n      two\nlong  \\x07\n"

@@ -41,9 +41,9 @@ def test_a_running_daemon_puts_a_shadow_to_work(run: Run, daemon: Path) -> None:
     listed = run("strategies", "list", *where, "--json").answer["strategies"]
 
     assert told.code == 0
-    assert told.out.index("would want") < told.out.index("count_words is at work now")
-    assert "take count_words out of strategies.shadow" in told.out
+    assert told.out.index("would want") < told.out.index("count_words is active now")
+    assert "remove count_words from strategies.shadow" in told.out
     assert again.code == 2
-    assert "it is at work" in again.complaint["problem"]
+    assert "it is active" in again.error["problem"]
     states = {row["name"]: row["state"] for row in listed}
     assert states["count_words"] == "enabled"

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.cli.app import COMMANDS, TASKS_SHOW, Entry, LazyCommand
+from journeyman.cli.app import COMMANDS, TASKS_SHOW, CommandEntry, LazyCommand
 from journeyman.domain import errors
 
 TEXT = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("entry", [*COMMANDS, TASKS_SHOW], ids=lambda e: e.words)
-def test_each_command_is_there_with_its_example_and_its_summary(entry: Entry) -> None:
+def test_each_command_is_there_with_its_example_and_its_summary(
+    entry: CommandEntry,
+) -> None:
     command = LazyCommand(entry).load()
 
     assert command.epilog.removeprefix("Example: ") in TEXT

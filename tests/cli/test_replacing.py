@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Run
 
-from journeyman.cli.commands.status import sheet
+from journeyman.cli.commands.status import status_fields
 
 
 def test_a_new_agent_takes_the_place_of_the_old_one_which_is_kept(
@@ -47,8 +47,8 @@ def test_a_replacement_without_a_network_changes_nothing(
     assert sorted(path.name for path in Path("mine").glob("*.json")) == before
 
 
-def test_the_sheet_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
-    rows = sheet(
+def test_status_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
+    rows = status_fields(
         {
             "running": True,
             "up_seconds": 5,
@@ -62,7 +62,7 @@ def test_the_sheet_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
                 "rejected_since": "2026-11-21T12:00:00+00:00",
                 "message": "401 \x1b[2JUnauthorized",
             },
-            "held_back": [
+            "pauses": [
                 {
                     "what": "claim",
                     "until": "2026-11-21T12:05:00+00:00",
@@ -71,7 +71,7 @@ def test_the_sheet_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
             ],
             "ledger": {},
             "balance": 0,
-            "held_credits": 0,
+            "reserved_credits": 0,
             "slots": 8,
             "in_flight": 0,
             "waiting": 0,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.cli.commands.replay import moment_of
+from journeyman.cli.commands.replay import earliest_moment
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
 from journeyman.journal.directory import DataDirectory
@@ -70,7 +70,7 @@ class Past:
                     opinions=encode_opinions(opinions),
                 )
             )
-            self.journal.tasks.sight(
+            self.journal.tasks.record_decision(
                 done,
                 TaskState.WANTED if wanted_by else TaskState.SKIPPED,
                 reason="",
@@ -176,7 +176,7 @@ def test_code_that_looks_at_the_record_as_sent_is_told_that_it_is_not_kept(
     )
     past.saw(1)
 
-    assert "it looks at task.raw, which is not kept (1 task)" in replay().out
+    assert "it reads task.raw, which is not recorded (1 task)" in replay().out
 
 
 def test_two_versions_of_a_file_are_compared(past: Past, replay: Run) -> None:
@@ -211,7 +211,7 @@ def test_both_versions_have_the_parameters_of_the_configuration(
 @pytest.mark.parametrize(
     ("text", "code", "told"),
     [
-        pytest.param(None, 2, "is no file", id="no file"),
+        pytest.param(None, 2, "is not a file", id="no file"),
         pytest.param("def (", 4, "E101", id="no Python"),
         pytest.param(
             COUNT.replace("Count", "A") + COUNT.replace("Count", "B"),
@@ -277,14 +277,14 @@ def test_only_the_last_ones_are_replayed_if_so_asked(past: Past, replay: Run) ->
     answer = replay("--last", "15", "--json").answer
 
     assert (answer["tasks"], answer["wanted"]["now"]) == (15, 15)
-    assert "and 5 before these; --json gives all" in replay("--last", "15").out
+    assert "and 5 earlier ones; --json prints all" in replay("--last", "15").out
 
 
 def test_a_task_that_was_kept_in_part_is_marked(past: Past, replay: Run) -> None:
     past.saw(5, in_part=True)
 
-    assert "1 task kept in part" in replay().out
-    assert replay("--json").answer["changes"][0]["kept_in_part"]
+    assert "1 task recorded in part" in replay().out
+    assert replay("--json").answer["changes"][0]["recorded_in_part"]
 
 
 def test_a_strategy_that_was_in_shadow_is_compared_with_what_it_said_there(
@@ -344,9 +344,10 @@ def test_where_nobody_ever_lived_there_is_no_tape(past: Past, run: Run) -> None:
 def test_an_age_is_a_number_and_a_letter() -> None:
     now = FakeClock().now()
 
-    assert moment_of(None, now) is None
+    assert earliest_moment(None, now) is None
     spans = {
-        age: now - (moment_of(age, now) or now) for age in ("90m", "2h", "7d", "2w")
+        age: now - (earliest_moment(age, now) or now)
+        for age in ("90m", "2h", "7d", "2w")
     }
     assert [span.total_seconds() for span in spans.values()] == [
         5_400,
@@ -355,7 +356,7 @@ def test_an_age_is_a_number_and_a_letter() -> None:
         1_209_600,
     ]
     with pytest.raises(UsageError, match="30m, 12h, 7d"):
-        moment_of("yesterday", now)
+        earliest_moment("yesterday", now)
 
 
 # -- strategies in shadow ---------------------------------------------------------
@@ -378,7 +379,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
 def shadowed(past: Past) -> Past:
     with past.journal.tx("shadow"):
         past.journal.shadows.add([verdict("t1"), verdict("t2", live="", offer=2.5)])
-        past.journal.shadows.put_standing(ShadowState(shadows=("count", "young")))
+        past.journal.shadows.put_state(ShadowState(shadows=("count", "young")))
     return past
 
 
@@ -390,8 +391,8 @@ def test_the_scoreboard_tells_what_a_shadow_would_have_done(
     told = run("strategies", "scoreboard", "--data-dir", "data")
     answer = run("strategies", "scoreboard", "count", "--data-dir", "data", "--json")
 
-    assert "would want   2, for 7.5 credits by its own word" in told.out
-    assert "alone        1 that no live one wanted" in told.out
+    assert "would want   2, for 7.5 credits by its own estimate" in told.out
+    assert "alone        1 that no active one wanted" in told.out
     assert [row["strategy"] for row in answer.answer] == ["count"]
 
 
@@ -404,7 +405,7 @@ def test_the_scoreboard_of_one_that_never_was_in_shadow_is_refused(
     far = run("strategies", "scoreboard", "xyz", "--data-dir", "data")
 
     assert (near.code, far.code) == (2, 2)
-    assert "Did you mean 'count'?" in near.err
+    assert "Did you mean count?" in near.err
     assert "journeyman run --shadow xyz" in far.err
 
 
@@ -450,7 +451,7 @@ def test_a_dry_promotion_shows_the_scoreboard_and_asks_nobody(
     assert told.out.index("would want") < told.out.index("Nothing was changed")
     assert not answer["promoted"]
     assert answer["scoreboard"]["wanted"] == 2
-    assert shadowed.journal.shadows.standing().promoted == {}
+    assert shadowed.journal.shadows.state().promoted == {}
 
 
 def test_a_promotion_without_a_daemon_says_what_to_do(shadowed: Past, run: Run) -> None:
@@ -459,7 +460,7 @@ def test_a_promotion_without_a_daemon_says_what_to_do(shadowed: Past, run: Run) 
     told = run("strategies", "promote", "count", "--data-dir", "data")
 
     assert told.code == 3
-    assert "take it out of strategies.shadow" in told.err
+    assert "remove it from strategies.shadow" in told.err
 
 
 def test_one_that_was_asked_nothing_yet_is_said_to_be_so(
@@ -470,7 +471,7 @@ def test_one_that_was_asked_nothing_yet_is_said_to_be_so(
     told = run("strategies", "promote", "young", "--data-dir", "data", "--dry-run")
 
     assert told.code == 0
-    assert "young was asked for no task yet" in told.out
+    assert "young was not asked about any task yet" in told.out
 
 
 def test_one_that_never_was_in_shadow_is_not_promoted(shadowed: Past, run: Run) -> None:

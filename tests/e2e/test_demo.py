@@ -23,8 +23,8 @@ async def test_a_small_demo_agrees_with_the_sandbox(
     assert told["passed"] is True
     assert told["ledger_balance"] == told["sandbox_balance"] > 100
     assert told["tasks"]["completed"] >= 1
-    assert told["errands"]["post"]["task_id"]
-    assert "/checkout/" in told["errands"]["top_up"]["url"]
+    assert told["requests"]["post"]["task_id"]
+    assert "/checkout/" in told["requests"]["top_up"]["url"]
     assert (tmp_path / "demo" / "daemon.log").stat().st_size > 0
 
 

@@ -1,4 +1,4 @@
-"""What a command does as the agent: act, ask the network, with a real clock and log."""
+"""What commands do as the agent: change something on the network, or read from it."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -14,6 +14,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.client import NetworkClient
 
 Answer = dict[str, JSON]
+T = TypeVar("T")
 
 
 def act(
@@ -21,51 +22,54 @@ def act(
     through_daemon: Callable[[ControlClient], Answer],
     alone: Callable[[Agent], Awaitable[Answer]],
 ) -> Answer:
-    """Do it once, whoever does it, and give the answer.
+    """Act once: through the daemon if one runs, else in its place.
 
     Raises:
-        JourneymanError: a limit, the network, or the disk says no.
+        JourneymanError: a limit, the network, or the disk prevents it.
     """
+
+    async def act_alone() -> Answer:
+        async with session.agent() as agent:
+            return await alone(agent)
+
     with session.daemon() as daemon:
         try:
             return through_daemon(daemon)
         except NotRunningError:
             # Raised only when no connection was made: nothing has been done yet.
-            return anyio.run(_act_alone, session, alone)
+            return anyio.run(act_alone)
 
 
-async def _act_alone(
+def read(
     session: Session,
-    alone: Callable[[Agent], Awaitable[Answer]],
-) -> Answer:
-    async with session.agent() as agent:
-        return await alone(agent)
+    what: str,
+    ask: Callable[[NetworkClient, bool], Awaitable[Outcome[T]]],
+) -> T:
+    """Return what the network answers; `what` names it in messages.
 
-
-T = TypeVar("T")
-Question = Callable[[NetworkClient, bool], Awaitable[Outcome[T]]]
-"""What to ask, given a client and whether it has our identity."""
-
-
-def read(session: Session, what: str, question: Question[T]) -> T:
-    """Ask, and give the answer; `what` names it in messages.
+    Args:
+        session: the options of the command.
+        what: the subject, such as "the directory".
+        ask: asks, given a client and whether it has our identity.
 
     Raises:
-        NetworkError: the network is unreachable, refuses, or answers something else.
+        NetworkError: the network cannot be reached, refuses, or answers something else.
         ConfigurationError: no network is named.
     """
-    return anyio.run(_read, session, what, question)
 
+    async def ask_once() -> Outcome[T]:
+        async with session.network() as (client, identity):
+            return await ask(client, identity is not None)
 
-async def _read(session: Session, what: str, question: Question[T]) -> T:
-    async with session.network() as (client, identity):
-        outcome = await question(client, identity is not None)
+    outcome = anyio.run(ask_once)
     if isinstance(outcome, Confirmed):
         return outcome.value
-    raise NetworkError(f"{what} could not be read: {outcome.message}", _fix(outcome))
-
-
-def _fix(outcome: object) -> str:
-    if isinstance(outcome, Refused) and outcome.refusal is Refusal.UNAUTHORIZED:
-        return "Join first (`journeyman join`), or ask for what is public."
-    return "Check the address (--base-url) and that the service runs."
+    unauthorized = (
+        isinstance(outcome, Refused) and outcome.refusal is Refusal.UNAUTHORIZED
+    )
+    raise NetworkError(
+        f"{what} could not be read: {outcome.message}",
+        "Join first (`journeyman join`), or ask for what is public."
+        if unauthorized
+        else "Check the address (--base-url), and that the service runs.",
+    )

@@ -8,15 +8,17 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any
 
 import typer
 import typer.core
 import typer.main
 
-from journeyman.cli.output import OutputClosedError, neutral, say
+from journeyman.cli.output import OutputClosedError
+from journeyman.cli.session import Command
 from journeyman.domain import __version__
 from journeyman.domain.errors import JourneymanError
+from journeyman.domain.text import escape
 
 ABOUT = (
     "An autonomous agent that joins a network, earns credits by doing its tasks, and "
@@ -28,198 +30,132 @@ EXIT_CODES = (
 )
 
 
-class Entry(NamedTuple):
-    """One command of the tree: its words, where its code is, and its one line."""
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """One command of the tree: the words that call it, and its line in the help."""
 
     words: str
-    place: str
-    """`module:name`, below `journeyman.cli.commands`."""
     summary: str
     """The first line of the command's own help."""
+    file: str = ""
+    """The module of the command below `commands`; empty: named like the first word."""
+
+    @property
+    def name(self) -> str:
+        """The last word, which is the name of the command in its module."""
+        return self.words.split()[-1]
+
+    def load(self) -> Command:
+        """Import the module of the command."""
+        file = self.file or self.words.split()[0]
+        module = importlib.import_module(f"journeyman.cli.commands.{file}")
+        return next(
+            found
+            for found in vars(module).values()
+            if isinstance(found, Command) and found.name == self.name
+        )
 
 
 COMMANDS = (
-    Entry(
-        "run", "run:run", "Run the daemon: join, discover, work, earn, until stopped."
+    CommandEntry("run", "Run the daemon: join, discover, work and earn until stopped."),
+    CommandEntry("demo", "Watch the daemon earn in a sandbox on this machine."),
+    CommandEntry("sandbox", "Run a local network with tasks to do, until Ctrl-C."),
+    CommandEntry("status", "Show the agent's state, and why it is not doing more."),
+    CommandEntry("health", "Check whether the daemon is working, for HEALTHCHECK."),
+    CommandEntry(
+        "pause", "Pause the daemon: it finishes its work and claims no more.", "control"
     ),
-    Entry("demo", "demo:demo", "Watch the daemon earn in a sandbox on this machine."),
-    Entry(
-        "sandbox",
-        "sandbox:sandbox",
-        "Run a local network with tasks to do, until Ctrl-C.",
+    CommandEntry("resume", "Resume a paused daemon: it claims tasks again.", "control"),
+    CommandEntry("reload", "Reload the strategies and their settings.", "control"),
+    CommandEntry("stop", "Stop the daemon once its work in flight is done.", "control"),
+    CommandEntry("tasks", "List the tasks that changed last, and why."),
+    CommandEntry("ledger", "Show the last entries of the ledger, and its totals."),
+    CommandEntry("journal check", "Check the file, the ledger's chain and the totals."),
+    CommandEntry(
+        "journal backup", "Copy the journal to a new file, even while a daemon runs."
     ),
-    Entry(
-        "status",
-        "status:status",
-        "Show the agent at a glance, and why it does no more.",
+    CommandEntry(
+        "journal compact", "Free unused space in the journal; no daemon may run."
     ),
-    Entry(
-        "health",
-        "health:health",
-        "Tell whether the daemon does its work, for HEALTHCHECK.",
+    CommandEntry("identity show", "Show which agent this is; never its token."),
+    CommandEntry(
+        "identity export", "Write the identity, with its token, to a new file."
     ),
-    Entry(
-        "pause",
-        "control:pause",
-        "Have the daemon claim nothing more; work in flight goes on.",
+    CommandEntry("identity import", "Become the agent of an exported identity."),
+    CommandEntry("join", "Join the network, or show which agent we are."),
+    CommandEntry("market", "List the tasks that the network offers now."),
+    CommandEntry("directory", "Show the directory of agents, or the manifest of one."),
+    CommandEntry("discover", "Compare the 12 discovery documents with the contract."),
+    CommandEntry(
+        "contract show", "Show how each endpoint of the contract has behaved."
     ),
-    Entry("resume", "control:resume", "Have a paused daemon claim tasks again."),
-    Entry(
-        "reload",
-        "control:reload",
-        "Have the daemon load its strategies anew, and their settings.",
+    CommandEntry(
+        "contract export", "Write the contract as OpenAPI 3.1, with what was learned."
     ),
-    Entry("stop", "control:stop", "Have the daemon end its work in flight, then exit."),
-    Entry("tasks", "tasks:tasks", "List the tasks that moved last, and why."),
-    Entry(
-        "ledger",
-        "ledger:ledger",
-        "Show the last entries of the ledger, and its totals.",
+    CommandEntry(
+        "contract dialects", "List the request formats, and what the network took."
     ),
-    Entry(
-        "journal check",
-        "journal:check_journal",
-        "Check the file, the ledger's chain, and the totals; exit 1 if one is broken.",
-    ),
-    Entry(
-        "journal backup",
-        "journal:back_up_journal",
-        "Copy the journal to a new file, also while a daemon runs.",
-    ),
-    Entry(
-        "journal compact",
-        "journal:compact_journal",
-        "Give back the room that the journal no longer needs; no daemon may run.",
-    ),
-    Entry(
-        "identity show",
-        "identity:show_identity",
-        "Show which agent this is; never its token.",
-    ),
-    Entry(
-        "identity export",
-        "identity:export_identity",
-        "Write a copy of the identity, with its token, to a new file.",
-    ),
-    Entry(
-        "identity import",
-        "identity:import_identity",
-        "Become the agent of an exported identity.",
-    ),
-    Entry("join", "join:join", "Join the network, or tell which agent we are."),
-    Entry("market", "market:market", "List the tasks that the network offers now."),
-    Entry(
-        "directory",
-        "directory:directory",
-        "Show the directory of agents, or the manifest of one.",
-    ),
-    Entry(
-        "discover",
-        "discover:discover",
-        "Compare the 12 discovery documents with the contract.",
-    ),
-    Entry(
-        "contract show",
-        "contract:show_contract",
-        "Show what each endpoint of the contract was seen to do.",
-    ),
-    Entry(
-        "contract export",
-        "contract:export_contract",
-        "Write the contract as OpenAPI 3.1, filled in with what was learned.",
-    ),
-    Entry(
-        "contract dialects",
-        "contract:list_dialects",
-        "List the shapes that our requests may have, and what the network understood.",
-    ),
-    Entry("post", "post:post", "Post a task for other agents, within your limits."),
-    Entry("topup", "topup:topup", "Ask for a payment page, and give you its address."),
-    Entry(
+    CommandEntry("post", "Post a task for other agents, within your limits."),
+    CommandEntry("topup", "Request a payment page, and print its address."),
+    CommandEntry(
         "strategies list",
-        "strategies.list:list_strategies",
-        "List the strategies, how each fares, and every problem with its fix.",
+        "List the strategies, their results, and every problem with its fix.",
+        "strategies.list",
     ),
-    Entry(
+    CommandEntry(
         "strategies show",
-        "strategies.show:show_strategy",
-        "Show one strategy: what it wants and needs, its parameters, how it fares.",
+        "Show what a strategy wants and needs, its parameters and its results.",
+        "strategies.show",
     ),
-    Entry(
+    CommandEntry(
         "strategies new",
-        "strategies.new:new_strategy",
-        "Write a strategy that works, and its test; nothing is ever overwritten.",
+        "Create a working strategy and its test; nothing is overwritten.",
+        "strategies.new",
     ),
-    Entry(
+    CommandEntry(
         "strategies check",
-        "check:check",
         "Load strategies and run their examples; nothing is sent.",
-    ),
-    Entry(
-        "strategies release",
-        "strategies.release:release_strategy",
-        "Give a strategy work again that made errors, or that could not work.",
-    ),
-    Entry(
-        "strategies scoreboard",
-        "strategies.shadow:score_shadows",
-        "Show what strategies in shadow would have done beside the live ones.",
-    ),
-    Entry(
-        "strategies promote",
-        "strategies.shadow:promote_strategy",
-        "Give a strategy work that was in shadow; its scoreboard is shown first.",
-    ),
-    Entry(
         "check",
-        "check:check",
-        "Load strategies and run their examples; nothing is sent.",
     ),
-    Entry(
-        "try",
-        "try_:try_strategy",
-        "Show what a strategy would do with one task; nothing is sent.",
+    CommandEntry(
+        "strategies release",
+        "Release a strategy from quarantine: it is given work again.",
+        "strategies.release",
     ),
-    Entry(
-        "replay",
-        "replay:replay",
-        "Show what a strategy would decide about recorded tasks.",
+    CommandEntry(
+        "strategies scoreboard",
+        "Show what strategies in shadow would have done.",
+        "strategies.shadow",
     ),
-    Entry(
-        "explain",
-        "explain:explain",
-        "Explain a problem code of strategies, with an example.",
+    CommandEntry(
+        "strategies promote",
+        "Promote a strategy from shadow to active, after its scoreboard.",
+        "strategies.shadow",
     ),
-    Entry(
-        "doctor",
-        "doctor:doctor",
-        "Check this machine, the agent's state, and the network.",
+    CommandEntry("check", "Load strategies and run their examples; nothing is sent."),
+    CommandEntry(
+        "try", "Show what a strategy would do with one task; nothing is sent.", "try_"
     ),
-    Entry(
-        "config show",
-        "config:show_config",
-        "Show the settings in force; secrets are hidden.",
-    ),
-    Entry("events", "events:events", "List every event that the daemon can log."),
-    Entry(
-        "version", "version:version", "Show the versions of Journeyman and of Python."
-    ),
+    CommandEntry("replay", "Show what a strategy would decide about recorded tasks."),
+    CommandEntry("explain", "Explain a problem code of strategies, with an example."),
+    CommandEntry("doctor", "Check this machine, the agent's state and the network."),
+    CommandEntry("config show", "Show the current settings; secrets are hidden."),
+    CommandEntry("events", "List every event that the daemon can log."),
+    CommandEntry("version", "Show the versions of Journeyman and Python."),
 )
 """In the order in which `--help` lists them, as a reader looks for them."""
 
-TASKS_SHOW = Entry(
-    "tasks show",
-    "tasks:show_task",
-    "Tell the history of one task, with reasons and result.",
+TASKS_SHOW = CommandEntry(
+    "tasks show", "Show the history of one task, with its result."
 )
 """The one command below another that does something by itself."""
 
 GROUPS = {
-    "journal": "Check the agent's journal, copy it, make it smaller.",
-    "identity": "Which agent this is; a copy of it, and back.",
-    "contract": "The contract, and what was learned of its other half.",
-    "strategies": "What is loaded, and how it fares; make a new one.",
-    "config": "The settings in force.",
+    "journal": "Check, copy and compact the agent's journal.",
+    "identity": "Show, export and import the agent's identity.",
+    "contract": "Show the contract, and what was learned about the network.",
+    "strategies": "List, create, check and manage strategies.",
+    "config": "Show the settings.",
 }
 """The first words of commands of two words, and what each group is about."""
 
@@ -227,26 +163,24 @@ GROUPS = {
 class LazyCommand(typer.core.TyperCommand):
     """A command whose module is imported when it is called, so that help is instant."""
 
-    def __init__(self, entry: Entry) -> None:
-        super().__init__(entry.words.split()[-1], help=entry.summary)
+    def __init__(self, entry: CommandEntry) -> None:
+        super().__init__(entry.name, help=entry.summary)
         self.entry = entry
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:  # noqa: ANN401 - Typer vendors these types
-        """Import the command, and let it read its arguments."""
+        """Load the command, and let it read its arguments."""
         return self.load().make_context(*arguments, **extra)
 
     def load(self) -> Any:  # noqa: ANN401 - as above
         """Import the module of the command, and build the command."""
-        module, _, name = self.entry.place.partition(":")
-        code = importlib.import_module(f"journeyman.cli.commands.{module}")
-        command = getattr(code, name)
-        app = _typer(help=command.help, epilog=f"Example: {command.example}")
+        command = self.entry.load()
+        epilog = f"Example: {command.example}"
+        app = _typer(help=command.help, epilog=epilog)
         if self.entry.words == "tasks":
             app.callback(invoke_without_command=True)(command.entry)
             group = typer.main.get_group(app)
             group.add_command(LazyCommand(TASKS_SHOW))
             return group
-        epilog = f"Example: {command.example}"
         app.command(command.name, help=command.help, epilog=epilog)(command.entry)
         return typer.main.get_command(app)
 
@@ -255,8 +189,7 @@ def build_app() -> typer.core.TyperGroup:
     """Return the tree of all commands."""
     app = _typer(help=ABOUT, epilog=EXIT_CODES, add_completion=True)
     app.callback()(_root)
-    root = typer.main.get_command(app)
-    assert isinstance(root, typer.core.TyperGroup)  # noqa: S101 - it has a callback
+    root = typer.main.get_group(app)
     groups: dict[str, typer.core.TyperGroup] = {}
     for entry in COMMANDS:
         first, _, second = entry.words.partition(" ")
@@ -304,7 +237,7 @@ def _root(
 
 
 def _show_version() -> None:
-    say(f"journeyman {__version__}")
+    print(f"journeyman {__version__}")
     raise typer.Exit
 
 
@@ -318,45 +251,38 @@ class ErrorMessage:
     details: str = ""
     """The traceback of a bug, for developers."""
 
-    @classmethod
-    def about_usage(cls, error: Exception) -> Self:
-        """Tell of a command line that cannot be understood."""
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context else "journeyman"
-        tell = getattr(error, "format_message", error.__str__)
-        return cls(
-            problem=tell(),
-            fix=f"Try `{command} --help`.",
-            exit_code=getattr(error, "exit_code", 2),
-        )
-
-    @classmethod
-    def about_interruption(cls, exit_code: int) -> Self:
-        """Tell that Ctrl-C was heard."""
-        fix = "What was committed is kept; the next start goes on from there."
-        return cls(problem="interrupted", fix=fix, exit_code=exit_code)
-
     def as_text(self) -> str:
-        """Give `journeyman: problem`, and below it, indented, what to do."""
+        """Return `journeyman: problem`, and below it, indented, what to do."""
         lines = [f"journeyman: {self.problem}".rstrip()]
         lines += [f"  {line}" for line in self.fix.splitlines()]
         # A problem may quote what a network sent.
-        shown = "\n".join(neutral(part) for line in lines for part in line.split("\n"))
+        shown = "\n".join(escape(part) for line in lines for part in line.split("\n"))
         return f"{shown}\n{self.details}".rstrip()
 
-    def as_json(self) -> str:
-        """Give one line of JSON."""
-        return json.dumps(asdict(self))
+
+def _usage_message(error: typer.TyperException) -> ErrorMessage:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "journeyman"
+    text = getattr(error, "format_message", error.__str__)
+    exit_code = getattr(error, "exit_code", 2)
+    return ErrorMessage(
+        problem=text(), fix=f"Try `{command} --help`.", exit_code=exit_code
+    )
 
 
-def error_message_for(error: BaseException) -> ErrorMessage:
-    """Find the words for an exception, also one inside an exception group."""
+def _error_message(error: BaseException) -> ErrorMessage:
+    """Return the message for an exception, or for those in an exception group."""
     leaves = list(_leaves(error))
-    strangers = [leaf for leaf in leaves if not isinstance(leaf, JourneymanError)]
-    if strangers:
-        return _about_bug(error, strangers[0])
-    told = next(leaf for leaf in leaves if isinstance(leaf, JourneymanError))
-    return ErrorMessage(problem=told.problem, fix=told.fix, exit_code=told.exit_code)
+    for leaf in leaves:
+        if not isinstance(leaf, JourneymanError):
+            return ErrorMessage(
+                problem=f"a bug: {type(leaf).__name__}: {leaf}{_place(leaf)}",
+                fix="Please report it, with the traceback. "
+                "Nothing that was committed is lost.",
+                details="".join(traceback.format_exception(error)),
+            )
+    first = next(leaf for leaf in leaves if isinstance(leaf, JourneymanError))
+    return ErrorMessage(problem=first.problem, fix=first.fix, exit_code=first.exit_code)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -365,14 +291,6 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(inner)
     else:
         yield error
-
-
-def _about_bug(error: BaseException, leaf: BaseException) -> ErrorMessage:
-    return ErrorMessage(
-        problem=f"a bug: {type(leaf).__name__}: {leaf}{_place(leaf)}",
-        fix="Please report it, with the traceback. Nothing that was committed is lost.",
-        details="".join(traceback.format_exception(error)),
-    )
 
 
 def _place(error: BaseException) -> str:
@@ -387,13 +305,13 @@ INTERRUPTED = 130
 DEBUG = "JOURNEYMAN_DEBUG"
 """Set in the environment, it adds the traceback to a message about a bug."""
 PIPE_CLOSED = 141
-"""128 + SIGPIPE: the reader, such as `head`, had enough."""
+"""128 + SIGPIPE: the reader, such as `head`, closed the pipe."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; give its exit code (docs/reference/cli.md lists them)."""
+    """Run one command; return its exit code (docs/reference/cli.md lists them)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _survive_odd_encodings()
+    _tolerate_narrow_encodings()
     try:
         return run_app(build_app(), given or ["--help"], "journeyman")
     except OutputClosedError:
@@ -411,30 +329,33 @@ def run_app(app: Callable[..., object], arguments: list[str], name: str) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except typer.TyperException as error:
-        return _tell(ErrorMessage.about_usage(error), arguments)
+        return _report(_usage_message(error), arguments)
     except Exception as error:  # noqa: BLE001 - a user gets a message, never a traceback
-        return _tell(error_message_for(error), arguments)
+        return _report(_error_message(error), arguments)
     if code == INTERRUPTED:
-        return _tell(ErrorMessage.about_interruption(code), arguments)
+        fix = "What was committed is kept; the next start goes on from there."
+        message = ErrorMessage(problem="interrupted", fix=fix, exit_code=code)
+        return _report(message, arguments)
     return code if isinstance(code, int) else 0
 
 
-def _tell(complaint: ErrorMessage, arguments: list[str]) -> int:
-    """Complain on stderr, so that stdout holds answers and nothing else."""
-    if complaint.details and not _wants_traceback(arguments):
-        fix = f"{complaint.fix}\nTo see the traceback, set {DEBUG}=1 and run it again."
-        complaint = replace(complaint, fix=fix, details="")
+def _report(message: ErrorMessage, arguments: list[str]) -> int:
+    """Print an error on stderr, so that stdout holds answers and nothing else."""
+    if message.details and not _wants_traceback(arguments):
+        fix = f"{message.fix}\nTo see the traceback, set {DEBUG}=1 and run it again."
+        message = replace(message, fix=fix, details="")
     as_json = "--json" in arguments
-    print(complaint.as_json() if as_json else complaint.as_text(), file=sys.stderr)
-    return complaint.exit_code
+    text = json.dumps(asdict(message)) if as_json else message.as_text()
+    print(text, file=sys.stderr)
+    return message.exit_code
 
 
 def _wants_traceback(arguments: list[str]) -> bool:
-    """Spare people tracebacks, but not the log of a daemon: it will not fail again."""
+    """Return true also for a daemon, whose log must explain it: it may not recur."""
     return bool(os.environ.get(DEBUG)) or arguments[:1] == ["run"]
 
 
-def _survive_odd_encodings() -> None:
+def _tolerate_narrow_encodings() -> None:
     r"""Write `\u2026` where a terminal has no such character, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -443,7 +364,7 @@ def _survive_odd_encodings() -> None:
 
 
 def _forget_stdout() -> None:
-    """Let the interpreter flush into nothing at its end, where it would complain."""
+    """Replace stdout by /dev/null: the interpreter's last flush must not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,41 +1,26 @@
-"""What a command prints: JSON, a table, or a sheet of facts.
+"""What commands print for people: tables, labelled fields, counts, progress bars.
 
 On a terminal tables are drawn by rich. Where the output is piped they are plain
 columns, complete and without colours.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
-from journeyman.domain import text as domain_text
 from journeyman.domain.errors import StateError
+from journeyman.domain.text import escape
 
 
 class OutputClosedError(Exception):
-    """Whoever read our output has gone; Typer would take a BrokenPipeError itself."""
-
-
-def neutral(text: object) -> str:
-    r"""Give one line without control characters.
-
-    What a terminal would obey, such as escape sequences, and what would reorder a
-    line, such as bidirectional overrides, is written out as `\x1b` or `\u202e`.
-    """
-    return domain_text.neutral(str(text))
-
-
-def shortened(text: object, length: int) -> str:
-    """Give a neutral text of at most `length` characters."""
-    line = neutral(text)
-    return line if len(line) <= length else f"{line[: length - 1]}…"
+    """The reader of our output has gone; Typer would catch a BrokenPipeError."""
 
 
 def duration(seconds: float) -> str:
-    """Give `3 s`, `5 min` or `4 h 51 min`."""
+    """Return `3 s`, `5 min` or `4 h 51 min`."""
     minutes = int(seconds) // 60
     if minutes < 1:
         return f"{int(seconds)} s"
@@ -44,40 +29,51 @@ def duration(seconds: float) -> str:
 
 
 def counted(pairs: Iterable[tuple[str, int]]) -> str:
-    """Give `completed 20 · lost 1`."""
-    return " · ".join(f"{neutral(name)} {count}" for name, count in pairs) or "none"
+    """Return `completed 20 · lost 1`."""
+    return " · ".join(f"{escape(name)} {count}" for name, count in pairs) or "none"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 task` or `2 tasks`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return `Did you mean NAME? ` for the known name most like a word, or nothing."""
+    near = get_close_matches(word, known, n=1, cutoff=cutoff)
+    return f"Did you mean {near[0]}? " if near else ""
+
+
+TASK_COUNTS = ("completed", "at work", "waiting", "unpaid")
+_UNPAID = ("lost", "declined", "failed", "rejected")
+
+
+def task_counts(states: Mapping[str, int]) -> tuple[int, int, int, int]:
+    """Sum up a strategy's tasks by state into `TASK_COUNTS`, without skipped ones."""
+    completed, waiting = states.get("completed", 0), states.get("wanted", 0)
+    unpaid = sum(states.get(name, 0) for name in _UNPAID)
+    skipped = states.get("skipped", 0)
+    at_work = sum(states.values()) - completed - waiting - unpaid - skipped
+    return completed, at_work, waiting, unpaid
 
 
 Cell = str | int
 GAP = "  "
 
 
-def answer(*, as_json: bool, data: object, show: Callable[[], None]) -> None:
-    """Print `data` as one JSON document, or what `show` prints."""
-    if as_json:
-        print(json.dumps(data, indent=2, default=str))
-    else:
-        show()
-
-
-def say(text: str = "") -> None:
-    """Print a line of our own words; network text in it must be neutral already."""
-    print(text)
-
-
-def facts(rows: Mapping[str, str]) -> None:
-    """Print labels and what belongs to them, leaving out what is empty."""
+def print_fields(rows: Mapping[str, str]) -> None:
+    """Print each label with its text; leave out empty texts."""
     shown = {label: text for label, text in rows.items() if text}
     width = max(map(len, shown), default=0)
     for label, text in shown.items():
         first, *more = text.splitlines()
-        print(f"{label:<{width}}{GAP}{neutral(first)}")
+        print(f"{label:<{width}}{GAP}{escape(first)}")
         for line in more:
-            print(f"{'':<{width}}{GAP}{neutral(line)}")
+            print(f"{'':<{width}}{GAP}{escape(line)}")
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    """Print rows under their headings; columns of numbers stand to the right."""
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    """Print rows under their headings, with numbers aligned to the right."""
     if sys.stdout.isatty():
         _draw(columns, rows)
     else:
@@ -88,8 +84,8 @@ def plain_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
 ) -> list[str]:
-    """Give the lines of a table in plain text."""
-    texts = [[neutral(cell) for cell in row] for row in rows]
+    """Return the lines of a table in plain text."""
+    texts = [[escape(cell) for cell in row] for row in rows]
     heads = [name.upper() for name in columns]
     widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
     right = _numeric(len(columns), rows)
@@ -122,19 +118,20 @@ def _draw(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         drawn.add_column(name, justify="right" if is_number else "left")
     for row in rows:
         # Text, not markup: a task's title may hold square brackets.
-        drawn.add_row(*(Text(neutral(cell), overflow="fold") for cell in row))
+        drawn.add_row(*(Text(escape(cell), overflow="fold") for cell in row))
     Console(highlight=False).print(drawn)
 
 
-Tell: TypeAlias = Callable[[float], None]
+ReportProgress: TypeAlias = Callable[[float], None]
 """Takes how much is done by now."""
 
 
 @contextmanager
-def progress(title: str, total: int, *, shown: bool) -> Iterator[Tell]:
-    """Draw a bar on the standard error until the end of the block.
+def progress(title: str, total: int, *, shown: bool) -> Iterator[ReportProgress]:
+    """Draw a progress bar on stderr until the end of the block.
 
-    Only where that is a terminal, and `shown`: a command that prints JSON draws none.
+    Draw none unless stderr is a terminal and `shown` is true, which it is not for a
+    command that prints JSON.
     """
     if not (shown and sys.stderr.isatty()):
         yield lambda _done: None
@@ -148,16 +145,16 @@ def progress(title: str, total: int, *, shown: bool) -> Iterator[Tell]:
 
 
 def write_reference(page: Path, text: str) -> None:
-    """Write a page of docs/reference, and say so.
+    """Write a page of docs/reference, and print its name.
 
     Raises:
-        StateError: this is not the top of a checkout, or the disk refused.
+        StateError: this is not the top of a checkout, or the file cannot be written.
     """
     try:
         page.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StateError(
             f"{page} cannot be written: {error.strerror}",
-            "Run this at the top of a checkout.",
+            "Run this command at the top of a checkout.",
         ) from error
-    say(f"wrote {page}")
+    print(f"wrote {page}")

@@ -1,4 +1,4 @@
-"""Journeyman processes that we start: they end when we do, however we end."""
+"""Child processes of Journeyman, which end when we do, however we end."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from anyio.abc import Process
 
 from journeyman.domain.errors import JourneymanError, TimedOutError
 
-LIFELINE = "--until-stdin-closes"
+STOP_WITH_PARENT = "--until-stdin-closes"
 """The hidden option of `run` and `sandbox` that a child is started with."""
 READY_SECONDS = 30.0
 """A sandbox is ready after about one second; a busy machine may take longer."""
@@ -24,30 +24,30 @@ TERMINATED_SECONDS = 5.0
 
 
 class ChildFailedError(JourneymanError):
-    """A process that we started ended before it was of use."""
+    """A child process ended before its work was done."""
 
 
 @asynccontextmanager
-async def child(
+async def child_process(
     arguments: Sequence[str],
     log: Path,
     environment: Mapping[str, str] | None = None,
     *,
     answers: bool = False,
 ) -> AsyncIterator[Process]:
-    """Run `journeyman ARGUMENTS`; stop it at the end.
+    """Run `journeyman ARGUMENTS` until the end of the block.
 
-    Its stdin is a pipe whose other end is ours alone. The kernel closes it when we
-    die, even of SIGKILL, and the child stops at that. It is in a session of its own,
-    so that Ctrl-C reaches us first. Its stderr, and its stdout unless it `answers`
+    Its stdin is a pipe whose other end only we hold. The kernel closes that when we
+    die, even of SIGKILL, and then the child stops. It runs in a session of its own, so
+    that Ctrl-C reaches us first. Its stderr, and its stdout unless it `answers`
     through a pipe, is appended to `log`.
     """
-    with log.open("ab") as written:
+    with log.open("ab") as log_file:
         process = await anyio.open_process(
-            [sys.executable, "-m", "journeyman", *arguments, LIFELINE],
+            [sys.executable, "-m", "journeyman", *arguments, STOP_WITH_PARENT],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if answers else written,
-            stderr=written,
+            stdout=subprocess.PIPE if answers else log_file,
+            stderr=log_file,
             env=environment,
             start_new_session=True,
         )
@@ -55,44 +55,47 @@ async def child(
         yield process
     finally:
         with anyio.CancelScope(shield=True):
-            await end(process)
+            await _end(process)
 
 
-async def end(process: Process) -> int:
-    """Cut the lifeline, wait for the process to stop, insist if it does not."""
+async def _end(process: Process) -> None:
+    """Close its stdin and wait for it to stop; send signals if it does not."""
     if process.stdin is not None:
         await process.stdin.aclose()
-    for seconds, insist in (
+    for seconds, send_signal in (
         (GRACE_SECONDS, process.terminate),
         (TERMINATED_SECONDS, process.kill),
     ):
         with anyio.move_on_after(seconds):
-            return await process.wait()
-        insist()
-    return await process.wait()
+            await process.wait()
+            return
+        send_signal()
+    await process.wait()
 
 
 @asynccontextmanager
 async def sandbox(arguments: Sequence[str], log: Path) -> AsyncIterator[str]:
-    """Run a sandbox and wait until it answers; give its address.
+    """Run a sandbox, wait until it answers, and return its address.
 
     Raises:
-        ChildFailedError: it did not start, and what it said is in the message; or it
-            ended too early, which also breaks off what is done inside.
+        ChildFailedError: it did not start, for the reason in the message; or it ended
+            too early, which also cancels the block.
         TimedOutError: it was not ready in time.
     """
-    async with child(["sandbox", "--json", *arguments], log, answers=True) as process:
+    async with child_process(
+        ["sandbox", "--json", *arguments], log, answers=True
+    ) as process:
         base_url = await _ready(process, log)
         async with anyio.create_task_group() as group:
-            group.start_soon(_stay_alive, process, log)
+            group.start_soon(_fail_at_end, process, log)
             yield base_url
             group.cancel_scope.cancel()
 
 
-async def _stay_alive(process: Process, log: Path) -> None:
+async def _fail_at_end(process: Process, log: Path) -> None:
     code = await process.wait()
     raise ChildFailedError(
-        f"the sandbox ended while it was needed, with exit code {code}",
+        f"the sandbox ended too early, with exit code {code}",
         f"Its log is {log}.",
     )
 
@@ -116,23 +119,18 @@ async def _ready(process: Process, log: Path) -> str:
 
 
 def _failure(log: Path) -> ChildFailedError:
-    """Repeat what the child said last, which with `--json` is an object."""
+    """Return the error in the last line of the log, which with `--json` is JSON."""
     lines = log.read_text(errors="replace").splitlines()
     try:
-        said = json.loads(lines[-1])
-        return ChildFailedError(
-            f"the sandbox did not start: {said['problem']}",
-            said["fix"],
-        )
+        error = json.loads(lines[-1])
+        problem = f"the sandbox did not start: {error['problem']}"
+        return ChildFailedError(problem, error["fix"])
     except (IndexError, ValueError, TypeError, KeyError):
         return ChildFailedError("the sandbox did not start", f"Its log is {log}.")
 
 
 async def stop_at_end_of_input() -> None:
-    """Wait until stdin comes to its end, then ask ourselves to stop, by SIGTERM.
-
-    Cancel to stop waiting.
-    """
+    """Send ourselves SIGTERM when stdin ends."""
     descriptor = sys.stdin.fileno()
     while True:
         await anyio.wait_readable(descriptor)

@@ -1,17 +1,19 @@
-"""One call of the command line: what was said, and what it leads to.
+"""One call of the command line: its shared options, and what they lead to.
 
 The settings, the data directory, the running daemon, the journal and the network are
-each reached from here, and imported only when they are.
+each reached from here. They are imported only when they are needed, so that `status`
+and `health` start fast.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,44 +21,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from journeyman.cli.output import OutputClosedError
+from journeyman.control.verbs import STATUS
 from journeyman.domain.errors import ConfigurationError, NotRunningError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
     from journeyman.control.client import ControlClient
     from journeyman.daemon.agent import Agent
-    from journeyman.daemon.environment import Environment
     from journeyman.domain.tasks import Identity
     from journeyman.journal.directory import DataDirectory
     from journeyman.journal.journal import Journal
     from journeyman.network.client import NetworkClient
+    from journeyman.settings.loading import LoadedSettings
     from journeyman.settings.sections import Settings
-    from journeyman.settings.sources import LoadedSettings
-
 
 DATA_VARIABLE = "JOURNEYMAN_DATA__DIRECTORY"
 
 
+@dataclass(kw_only=True, eq=False)
 class Session:
-    """What was said on the command line, and the doors that it opens."""
+    """The options that commands share, and access to what they name."""
 
-    def __init__(
-        self,
-        *,
-        as_json: bool = False,
-        config: list[Path] | None = None,
-        data_dir: Path | None = None,
-        base_url: str | None = None,
-        assignments: list[str] | None = None,
-    ) -> None:
-        self.as_json = as_json
-        self.base_url = base_url
-        self._config = config
-        self._data_dir = data_dir
-        self._assignments = assignments or []
+    as_json: bool = False
+    config: list[Path] | None = None
+    data_dir: Path | None = None
+    base_url: str | None = None
+    assignments: list[str] | None = None
 
-    # -- settings -----------------------------------------------------------
+    def answer(self, data: object, show: Callable[[], None]) -> None:
+        """Print `data` as one JSON document if that was asked for, else call `show`."""
+        if self.as_json:
+            print(json.dumps(data, indent=2, default=str))
+        else:
+            show()
+
+    # -- settings and data directory ------------------------------------------
 
     def load(self, more: Mapping[str, object] | None = None) -> LoadedSettings:
         """Read the settings; `more` are options of one command, by dotted key.
@@ -65,77 +65,122 @@ class Session:
             ConfigurationError: a setting is wrong.
             UsageError: a `--set` is not KEY=VALUE.
         """
-        from journeyman.settings.sources import load_settings
+        from journeyman.settings.loading import load_settings
 
-        said: dict[str, object] = dict(map(_assignment, self._assignments))
+        overrides: dict[str, object] = dict(map(_assignment, self.assignments or ()))
         options = {
             "network.base_url": self.base_url,
-            "data.directory": self._data_text,
+            "data.directory": str(self.data_dir) if self.data_dir else None,
             **(more or {}),
         }
-        said |= {key: value for key, value in options.items() if value is not None}
+        overrides |= {key: value for key, value in options.items() if value is not None}
         return load_settings(
-            files=self._config or None,
-            overrides=said,
+            files=self.config or None,
+            overrides=overrides,
             environ=os.environ,
             cwd=Path.cwd(),
         )
 
-    @property
-    def _data_text(self) -> str | None:
-        return None if self._data_dir is None else str(self._data_dir)
-
     def directory(self) -> DataDirectory:
-        """Give the data directory, without reading settings where it is plain."""
+        """Return the data directory, without reading settings where it is plain."""
         from journeyman.journal.directory import DataDirectory
 
-        # In this order of strength anyway; it makes `health` twice as fast.
-        near = self._data_text or os.environ.get(DATA_VARIABLE)
-        if near and not self._assignments:
-            return DataDirectory(Path(near).expanduser())
+        # Both are stronger than a file; this makes `health` twice as fast.
+        path = self.data_dir or os.environ.get(DATA_VARIABLE)
+        if path and not self.assignments:
+            return DataDirectory(Path(path).expanduser())
         return DataDirectory(self.load().settings.data.directory)
 
-    # -- what the agent left on disk ----------------------------------------
+    def identity(self) -> Identity | None:
+        """Return the agent's identity; None before it has joined."""
+        from journeyman.journal.identity import load_identity
+
+        return load_identity(self.directory().identity)
 
     def journal(self) -> Journal:
         """Open the journal for reading, also while a daemon writes it.
 
         Raises:
-            NotRunningError: there is none: no agent ever lived here.
+            NotRunningError: there is none, because no agent has run here.
             StateError: it is damaged.
         """
+        return self._open_journal(read_only=True)
+
+    @contextmanager
+    def writable_journal(self) -> Iterator[Journal]:
+        """Open the journal for writing, which no daemon may do meanwhile.
+
+        Raises:
+            NotRunningError: there is none, because no agent has run here.
+            AlreadyRunningError: a daemon holds the data directory.
+            StateError: it is damaged.
+        """
+        from journeyman.journal.directory import DirectoryLock
+
+        self._require_journal()
+        with DirectoryLock(self.directory()), self._open_journal() as journal:
+            yield journal
+
+    def _open_journal(self, *, read_only: bool = False) -> Journal:
         from journeyman.daemon.environment import SystemClock
         from journeyman.journal.journal import Journal
 
+        self._require_journal()
+        now = SystemClock().now
+        return Journal(self.directory().journal, now, read_only=read_only)
+
+    def _require_journal(self) -> None:
         directory = self.directory()
         if not directory.journal.exists():
             raise NotRunningError(
                 f"no agent has ever run in the data directory {directory.path}",
                 "Start one with `journeyman run`, or name another --data-dir.",
             )
-        return Journal(directory.journal, SystemClock().now, read_only=True)
 
-    def identity(self) -> Identity | None:
-        """Give who we are; None before we have joined."""
-        from journeyman.journal.identity import load_identity
-
-        return load_identity(self.directory().identity)
-
-    # -- the running daemon ---------------------------------------------------
+    # -- the daemon -------------------------------------------------------------
 
     def daemon(self) -> ControlClient:
-        """Give a client for the daemon's socket; using it may find that none runs."""
+        """Return a client for the daemon's socket; its calls fail if none runs."""
         from journeyman.control.client import ControlClient
 
         return ControlClient(self.directory().control_socket)
 
-    # -- the network ----------------------------------------------------------
-
-    def address(self, settings: Settings) -> str:
-        """Give the network's address: the settings', else the one we joined.
+    def status(self) -> dict[str, Any]:
+        """Return what `journeyman status --json` prints.
 
         Raises:
-            ConfigurationError: neither is there.
+            NotRunningError: no daemon runs, and none has ever run here.
+            TimedOutError: one runs and does not answer.
+        """
+        with self.daemon() as daemon:
+            try:
+                return daemon.call(STATUS)
+            except NotRunningError:
+                return self._stopped_status()
+
+    def _stopped_status(self) -> dict[str, Any]:
+        from journeyman.daemon.environment import SystemClock
+        from journeyman.daemon.status import health_of_strategies, journal_status
+
+        directory, identity = self.directory(), self.identity()
+        with self.journal() as journal:
+            return {
+                "running": False,
+                "held_by": directory.held_by(),
+                "agent_id": identity.agent_id if identity else None,
+                "base_url": identity.base_url if identity else None,
+                "data_directory": str(directory.path),
+                "strategy_health": health_of_strategies(journal, SystemClock().now()),
+                **journal_status(journal),
+            }
+
+    # -- the network ------------------------------------------------------------
+
+    def address(self, settings: Settings) -> str:
+        """Return the address in the settings, else that of the network we joined.
+
+        Raises:
+            ConfigurationError: there is neither.
         """
         if settings.network.base_url is not None:
             return settings.network.base_url
@@ -146,15 +191,16 @@ class Session:
 
     @asynccontextmanager
     async def network(self) -> AsyncIterator[tuple[NetworkClient, Identity | None]]:
-        """Open a client for reading, with our identity where the network issued it."""
-        from journeyman.daemon.agent import build_network
+        """Open a client for reading, with our identity if this network issued it."""
+        from journeyman.daemon.environment import build_environment
+        from journeyman.daemon.network import build_network
 
         settings = self.load().settings
         address = self.address(settings)
         identity = self.identity()
         if identity is not None and identity.base_url != address:
             identity = None
-        environment = self._quiet_environment()
+        environment = build_environment()
         async with build_network(settings, address, environment) as client:
             if identity is not None:
                 environment.redactor.add(identity.access_token.reveal())
@@ -163,26 +209,22 @@ class Session:
 
     @asynccontextmanager
     async def agent(self) -> AsyncIterator[Agent]:
-        """Be the agent for a moment, where no daemon is; join if we never did.
+        """Act as the agent while no daemon does; join first if that is not done yet.
 
         Raises:
             JourneymanError: see `open_agent`.
         """
         from journeyman.daemon.agent import open_agent
+        from journeyman.daemon.environment import build_environment
 
         settings = self.load().settings
         address = self.address(settings)
-        async with open_agent(settings, address, self._quiet_environment()) as agent:
+        async with open_agent(settings, address, build_environment()) as agent:
             yield agent
-
-    def _quiet_environment(self) -> Environment:
-        from journeyman.daemon.environment import build_environment
-
-        return build_environment()
 
 
 def no_address() -> ConfigurationError:
-    """Say that no network was named."""
+    """Return the error of a command that needs a network and has none."""
     return ConfigurationError(
         "no network is named",
         "Name it in one of three ways:\n"
@@ -204,37 +246,35 @@ def _assignment(text: str) -> tuple[str, str]:
     return key.strip(), value
 
 
-_JSON = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
-_CONFIG = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="A TOML file of settings, instead of the default one; may be repeated, "
-        "later ones are stronger.",
-    ),
-]
-_DATA_DIR = Annotated[
-    Path | None,
-    typer.Option("--data-dir", metavar="DIR", help="Where the agent keeps its state."),
-]
-_BASE_URL = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="The address of the network."),
-]
-_SET = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Any setting, such as work.slots=4; may be repeated.",
-    ),
-]
+_JSON = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 _SETTINGS_OPTIONS: dict[str, object] = {
-    "config": _CONFIG,
-    "data_dir": _DATA_DIR,
-    "base_url": _BASE_URL,
-    "assignments": _SET,
+    "config": Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="A TOML file of settings, instead of the default one; may be "
+            "repeated, later ones win.",
+        ),
+    ],
+    "data_dir": Annotated[
+        Path | None,
+        typer.Option(
+            "--data-dir", metavar="DIR", help="Where the agent keeps its state."
+        ),
+    ],
+    "base_url": Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="The address of the network."),
+    ],
+    "assignments": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Any setting, such as work.slots=4; may be repeated.",
+        ),
+    ],
 }
 
 
@@ -253,51 +293,56 @@ def command(
     *,
     example: str,
     settings: bool = True,
+    more_options: Sequence[inspect.Parameter] = (),
 ) -> Callable[[Callable[..., int | None]], Command]:
     """Make a command of a function whose first argument is a `Session`.
 
-    It gets `--json`, and with `settings` the options that lead to the settings. Its
-    docstring is its help text. It gives its exit code; None is 0.
+    The command gets `--json` and, with `settings`, the options that lead to them;
+    `more_options` are handed to the function as its `**` argument. The docstring is
+    the help text, and the return value the exit code; None is 0.
     """
 
     def decorate(function: Callable[..., int | None]) -> Command:
+        shared = [
+            inspect.Parameter(
+                option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
+            )
+            for option, kind in (_SETTINGS_OPTIONS.items() if settings else ())
+        ]
+        shared.append(
+            inspect.Parameter(
+                "as_json",
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False,
+                annotation=_JSON,
+            )
+        )
         return Command(
             name=name,
             help=inspect.cleandoc(function.__doc__ or ""),
             example=example,
-            entry=_entry(function, _shared_options(settings=settings)),
+            entry=_entry(function, shared, more_options),
         )
 
     return decorate
 
 
-def _shared_options(*, settings: bool) -> list[inspect.Parameter]:
-    def option(name: str, kind: object, default: object) -> inspect.Parameter:
-        return inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=kind,
-        )
-
-    several = _SETTINGS_OPTIONS.items() if settings else ()
-    options = [option(name, kind, None) for name, kind in several]
-    return [*options, option("as_json", _JSON, default=False)]
-
-
 def _entry(
     function: Callable[..., int | None],
     shared: list[inspect.Parameter],
+    more: Sequence[inspect.Parameter],
 ) -> Callable[..., int]:
-    """Give the function the signature that Typer should see."""
+    """Return the function with the signature that Typer should see."""
     signature = inspect.signature(function)
     _session, *own = signature.parameters.values()
+    if more:
+        own = [*own[:-1], *more]
 
     @functools.wraps(function)
     def entry(**values: Any) -> int:  # noqa: ANN401 - whatever the options' types are
-        said = {option.name: values.pop(option.name) for option in shared}
+        given = {option.name: values.pop(option.name) for option in shared}
         try:
-            code = function(Session(**said), **values)
+            code = function(Session(**given), **values)
             sys.stdout.flush()
         except BrokenPipeError as error:
             raise OutputClosedError from error

@@ -1,49 +1,70 @@
-"""The strategies as a command sees them: loaded, found by name, put in words."""
+"""Strategies as commands see them: loaded, found by name, with their history."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+import typer
 
 from journeyman.cli.session import Session
+from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.strategies import (
+    generation_of,
+    shadows_of,
+    strategies_directory,
+    with_configured_runners,
+)
 from journeyman.domain.errors import ConfigurationError, StateError
+from journeyman.journal.scores import StrategyScore, scoreboard
+from journeyman.journal.shadows import ShadowState
+from journeyman.journal.strategy_health import Health
+from journeyman.journal.track_records import Group, TrackRecord
+from journeyman.settings.loading import LoadedSettings
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.registry import Registry, load_registry
 
-if TYPE_CHECKING:
-    from journeyman.journal.scores import StrategyScore
-    from journeyman.journal.shadows import ShadowState
-    from journeyman.journal.strategy_health import Health
-    from journeyman.journal.track_records import Group, TrackRecord
-    from journeyman.settings.sources import LoadedSettings
-    from journeyman.strategies.loading.loaded import LoadedStrategy
-    from journeyman.strategies.loading.problems import Problem
-    from journeyman.strategies.loading.registry import Registry
-
-
-DAY_SECONDS = 24 * 3600
+StrategiesOption = Annotated[
+    Path | None,
+    typer.Option("--strategies", metavar="DIR", help="The folder of strategy files."),
+]
+StrategyArgument = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="Its name, class, file or path.")
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StrategyFolder:
-    """Every strategy in reach, enabled or not, and the settings about them."""
+class AvailableStrategies:
+    """Every strategy that loads, enabled or not, and the settings for them."""
 
-    settings: "LoadedSettings"
+    settings: LoadedSettings
     directory: Path
-    registry: "Registry"
+    registry: Registry
 
     def params_of(self, name: str) -> Mapping[str, object]:
-        """Give the parameters that the configuration sets."""
+        """Return the parameters that the configuration sets."""
         return self.settings.settings.strategies.params.get(name, {})
 
-    def is_disabled(self, name: str) -> bool:
-        """Tell whether the owner gives it no work."""
-        return name in self.settings.settings.strategies.disabled
+    def find(self, wanted: str) -> LoadedStrategy:
+        """Find a strategy by name, class, file or path; the path may lead anywhere.
+
+        Raises:
+            ConfigurationError: there is none, it did not load, or there are several.
+        """
+        path = Path(wanted)
+        if not path.is_file():
+            return self.registry.find(wanted)
+        loading = load_file(path, self.settings.settings.strategies.params)
+        if loading.problems:
+            raise loading_error(loading.problems)
+        return Registry(loading.strategies).find(wanted)
 
     @property
     def shadows(self) -> frozenset[str]:
-        """Those that the configuration puts into the shadow, and that are here."""
-        from journeyman.daemon.strategies import shadows_of
-
+        """Those that the settings put in shadow, as far as they are here."""
         try:
             return shadows_of(self.registry, self.settings.settings.strategies)
         except ConfigurationError:
@@ -51,60 +72,41 @@ class StrategyFolder:
             return frozenset()
 
 
-def open_strategies(session: Session, directory: Path | None) -> StrategyFolder:
-    """Load the folder in force, or another one, and the installed ones in force.
+def open_strategies(session: Session, directory: Path | None) -> AvailableStrategies:
+    """Load the configured folder or another one, and the installed strategies.
 
     Raises:
         ConfigurationError: a setting is wrong.
     """
-    from journeyman.daemon.strategies import strategies_directory, with_runners
-    from journeyman.strategies.loading.registry import load_registry
-
     named = {"strategies.directory": str(directory) if directory else None}
     settings = session.load(named)
-    ours = settings.settings.strategies
-    folder = strategies_directory(ours)
-    loaded = load_registry(folder, ours.params, ours.installed)
-    registry = with_runners(loaded, ours.runners, folder)
-    return StrategyFolder(settings=settings, directory=folder, registry=registry)
-
-
-def pick(shelf: StrategyFolder, wanted: str) -> "LoadedStrategy":
-    """Find a strategy by name, class, file or path; the path may lead anywhere.
-
-    Raises:
-        ConfigurationError: there is none, it did not load, or there are several.
-    """
-    from journeyman.strategies.loading.loader import load_file
-    from journeyman.strategies.loading.registry import Registry
-
-    path = Path(wanted)
-    if not path.is_file():
-        return shelf.registry.find(wanted)
-    loading = load_file(path, shelf.settings.settings.strategies.params)
-    if loading.problems:
-        raise refusal(loading.problems)
-    return Registry(loading.strategies).find(wanted)
-
-
-def refusal(problems: "tuple[Problem, ...]") -> ConfigurationError:
-    """Say why a strategy did not load, each problem with its fix."""
-    codes = " ".join(sorted({problem.code for problem in problems}))
-    listing = "\n".join(map(str, problems))
-    return ConfigurationError(
-        f"the strategy did not load:\n{listing}",
-        f"`journeyman explain {codes.split()[0]}` says more.",
+    section = settings.settings.strategies
+    folder = strategies_directory(section)
+    registry = load_registry(folder, section.params, section.installed)
+    return AvailableStrategies(
+        settings=settings,
+        directory=folder,
+        registry=with_configured_runners(registry, section.runners, folder),
     )
 
 
-def near(path: Path) -> Path:
-    """Give a path as seen from here, where it is below here."""
+def loading_error(problems: tuple[Problem, ...]) -> ConfigurationError:
+    """Return the error of a strategy that did not load, with each problem and fix."""
+    listing = "\n".join(map(str, problems))
+    return ConfigurationError(
+        f"the strategy did not load:\n{listing}",
+        f"`journeyman explain {min(problem.code for problem in problems)}` says more.",
+    )
+
+
+def relative_path(path: Path) -> Path:
+    """Return a path relative to the current directory if it is below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def problem_row(problem: "Problem") -> dict[str, Any]:
-    """Give a problem as JSON."""
+def problem_as_json(problem: Problem) -> dict[str, Any]:
+    """Return a problem for `--json`."""
     return {
         "code": problem.code,
         "path": str(problem.path),
@@ -115,111 +117,86 @@ def problem_row(problem: "Problem") -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Past:
-    """What the journal says of the strategies; empty where no agent has run."""
-
-    scores: "Mapping[str, StrategyScore]"
-    health: "Mapping[str, Health]"
-    """Of those that get no work now, as they stand in their files."""
-    standing: "ShadowState"
-    """Who is in shadow, and who was promoted."""
-    records: "Mapping[Group, TrackRecord]"
-    """How the tasks of each went, by kind."""
-
-
-def past(session: Session, shelf: StrategyFolder) -> Past | None:
-    """Read the journal, beside a running daemon or without one; None: there is none."""
-    from datetime import timedelta
-
-    from journeyman.daemon.environment import SystemClock
-    from journeyman.daemon.strategies import generation_of
-    from journeyman.journal.scores import scoreboard
-
-    now = SystemClock().now()
-    made_of = generation_of(shelf.registry).fingerprints
-    try:
-        if not session.directory().journal.exists():
-            return None
-        with session.journal() as journal:
-            healths = journal.strategy_health.all()
-            standing = journal.shadows.standing()
-            records = journal.track_records.all()
-            scores = scoreboard(journal, now - timedelta(seconds=DAY_SECONDS))
-    except StateError:
-        # An unreadable journal must not hide which strategies load; doctor tells.
-        return None
-    # What was said of another file or of other settings is over, and so is a rest.
-    ill = {
-        name: health
-        for name, health in healths.items()
-        if health.fingerprint == made_of.get(name)
-        and health.rests_until > now.timestamp()
-    }
-    return Past(scores=scores, health=ill, standing=standing, records=records)
-
-
+DAY = timedelta(days=1)
 ENABLED, DISABLED, QUARANTINED = "enabled", "disabled", "QUARANTINED"
 SHADOW = "shadow"
 LOAD_FAILED, OFF = "LOAD FAILED", "off"
-AT_WORK = frozenset({ENABLED})
-"""The states in which a strategy may be given tasks."""
-CHOSEN = frozenset({DISABLED, SHADOW, OFF})
-"""The states in which its owner put it on purpose."""
+CHOSEN = frozenset({ENABLED, DISABLED, SHADOW, OFF})
+"""The states that are as the owner wants them."""
 
 
-def state_of(
-    loaded: "LoadedStrategy", shelf: "StrategyFolder", past: "Past | None"
-) -> str:
-    """Give the word for a strategy that was loaded."""
-    if shelf.is_disabled(loaded.name):
-        return DISABLED
-    if loaded.name in in_shadow(shelf, past):
-        return SHADOW
-    return QUARANTINED if trouble(loaded, past) else ENABLED
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StrategyHistory:
+    """What the journal knows of the available strategies."""
+
+    available: AvailableStrategies
+    has_journal: bool = False
+    """False: no agent has run here, and everything below is empty."""
+    scores: Mapping[str, StrategyScore] = field(default_factory=dict)
+    quarantined: Mapping[str, Health] = field(default_factory=dict)
+    """Those that are in quarantine now, with the files and settings they have now."""
+    shadow_state: ShadowState = field(default_factory=ShadowState)
+    track_records: Mapping[Group, TrackRecord] = field(default_factory=dict)
+    """How the tasks of each went, by kind."""
+
+    def state_of(self, loaded: LoadedStrategy) -> str:
+        """Return the word for a strategy that was loaded."""
+        if loaded.name in self.available.settings.settings.strategies.disabled:
+            return DISABLED
+        if loaded.name in self.in_shadow:
+            return SHADOW
+        return QUARANTINED if loaded.name in self.quarantined else ENABLED
+
+    @property
+    def in_shadow(self) -> frozenset[str]:
+        """The names of those that are asked about tasks and given none.
+
+        The daemon may have been told on its command line, which only the journal knows.
+        """
+        state = self.shadow_state
+        shadows = self.available.shadows | set(state.shadows)
+        return shadows - state.promoted.keys()
+
+    def quarantine_reason(self, loaded: LoadedStrategy) -> str:
+        """Say why the daemon gives it no work now; empty when it does."""
+        health = self.quarantined.get(loaded.name)
+        if health is None:
+            return ""
+        until = "it cannot work until its file or its settings change"
+        if health.quarantined_until != float("inf"):
+            clock = datetime.fromtimestamp(health.quarantined_until, UTC)
+            until = f"too many errors; it is tried again at {clock:%H:%M:%S} UTC"
+        task = f" (task {health.task_id})" if health.task_id else ""
+        fix = f"; {health.fix}" if health.fix else ""
+        return f"{until}; last: {health.problem}{task}{fix}"
 
 
-def in_shadow(shelf: "StrategyFolder", past: "Past | None") -> frozenset[str]:
-    """Give the names of those that are asked and get nothing.
-
-    The daemon may have been told by its command line, which only the journal knows.
-    """
-    if past is None:
-        return shelf.shadows
-    standing = past.standing
-    return (shelf.shadows | set(standing.shadows)) - standing.promoted.keys()
-
-
-def trouble(loaded: "LoadedStrategy", past: "Past | None") -> str:
-    """Say why the daemon gives it no work now; empty when it does."""
-    health = past.health.get(loaded.name) if past else None
-    if health is None:
-        return ""
-    return f"{_until(health.rests_until)}; last: {health.problem}{_at(health)}"
-
-
-def _until(moment: float) -> str:
-    if moment == float("inf"):
-        return "it cannot work until its file or its settings change"
-    clock = datetime.fromtimestamp(moment, UTC)
-    return f"it made too many errors and is tried again at {clock:%H:%M:%S} UTC"
-
-
-def _at(health: "Health") -> str:
-    fix = f"; {health.fix}" if health.fix else ""
-    return f" (task {health.task_id}){fix}" if health.task_id else fix
-
-
-FIGURES = ("completed", "at work", "waiting", "unpaid")
-
-
-_UNPAID = ("lost", "declined", "failed", "rejected")
-
-
-def strategy_figures(states: Mapping[str, int]) -> tuple[int, int, int, int]:
-    """Count a strategy's tasks by state into `FIGURES`; skipped ones into none."""
-    done, waiting = states.get("completed", 0), states.get("wanted", 0)
-    unpaid = sum(states.get(name, 0) for name in _UNPAID)
-    passed = states.get("skipped", 0)
-    at_work = sum(states.values()) - done - waiting - unpaid - passed
-    return done, at_work, waiting, unpaid
+def strategy_history(
+    session: Session, available: AvailableStrategies
+) -> StrategyHistory:
+    """Read the journal, whether or not a daemon runs."""
+    now = SystemClock().now()
+    try:
+        if not session.directory().journal.exists():
+            return StrategyHistory(available=available)
+        with session.journal() as journal:
+            fingerprints = generation_of(available.registry).fingerprints
+            return StrategyHistory(
+                available=available,
+                has_journal=True,
+                scores=scoreboard(journal, now - DAY),
+                # A change of the file or the settings ends a quarantine, and so does
+                # time.
+                quarantined={
+                    name: health
+                    for name, health in journal.strategy_health.all().items()
+                    if health.fingerprint == fingerprints.get(name)
+                    and health.quarantined_until > now.timestamp()
+                },
+                shadow_state=journal.shadows.state(),
+                track_records=journal.track_records.all(),
+            )
+    except StateError:
+        # An unreadable journal must not hide which strategies load; `doctor` reports
+        # it.
+        return StrategyHistory(available=available)

@@ -1,18 +1,24 @@
-"""`journeyman check`: are strategies fit to run? It needs no network, no pytest."""
+"""`journeyman check`: load strategies and run their examples, without a network."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import anyio
 import typer
 
-from journeyman.cli.output import answer, neutral, say
 from journeyman.cli.session import Session, command
+from journeyman.cli.strategies import (
+    AvailableStrategies,
+    StrategiesOption,
+    open_strategies,
+    problem_as_json,
+    relative_path,
+)
 from journeyman.domain.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from journeyman.cli.strategies import StrategyFolder
-    from journeyman.strategies.loading.loaded import LoadedStrategy
-    from journeyman.strategies.loading.loader import Loading
+from journeyman.domain.text import escape
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import Loading, load_file
+from journeyman.strategies.running.dry_run import run_examples
 
 
 @command("check", example="journeyman check count_words")
@@ -25,36 +31,31 @@ def check(
         ),
     ] = None,
     *,
-    strategies: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The strategy files to load.")
-    ] = None,
+    strategies: StrategiesOption = None,
 ) -> int:
     """Load strategies and run their examples; nothing is sent.
 
-    It tells every problem at once, and exits with 4 if there is one.
+    It reports all problems at once, and exits with 4 if there are any.
     """
-    from journeyman.cli.strategies import open_strategies, problem_row
-
-    shelf = open_strategies(session, strategies)
-    loading = _load(shelf, names or [])
+    loading = _load(open_strategies(session, strategies), names or [])
     rows = [_row(loaded) for loaded in loading.strategies]
-    data = {"checked": rows, "problems": list(map(problem_row, loading.problems))}
-    answer(as_json=session.as_json, data=data, show=lambda: _show(rows, loading))
-    is_fine = not loading.problems and all(row["passed"] for row in rows)
-    return 0 if is_fine else ConfigurationError.exit_code
+    problems = [problem_as_json(problem) for problem in loading.problems]
+    data = {"checked": rows, "problems": problems}
+    session.answer(data, lambda: _show(rows, loading))
+    passed = not problems and all(row["passed"] for row in rows)
+    return 0 if passed else ConfigurationError.exit_code
 
 
-def _load(shelf: "StrategyFolder", names: list[str]) -> "Loading":
-    """Give what the names stand for; a file stands for all that it defines."""
-    from journeyman.strategies.loading.loader import Loading, load_file
-
+def _load(available: AvailableStrategies, names: list[str]) -> Loading:
+    """Load what the names stand for; a file stands for all that it defines."""
+    registry = available.registry
     if not names:
-        return Loading(shelf.registry.strategies, shelf.registry.problems)
-    params = shelf.settings.settings.strategies.params
+        return Loading(registry.strategies, registry.problems)
+    params = available.settings.settings.strategies.params
     found = [
         load_file(Path(name), params)
         if Path(name).is_file()
-        else shelf.registry.matching(name)
+        else registry.matching(name)
         for name in names
     ]
     return Loading(
@@ -63,15 +64,12 @@ def _load(shelf: "StrategyFolder", names: list[str]) -> "Loading":
     )
 
 
-def _row(loaded: "LoadedStrategy") -> dict[str, Any]:
-    from journeyman.cli.strategies import near
-    from journeyman.strategies.running.examples import check_examples
-
-    outcomes = check_examples(loaded)
+def _row(loaded: LoadedStrategy) -> dict[str, Any]:
+    outcomes = anyio.run(run_examples, loaded)
     return {
         "name": loaded.name,
         "version": loaded.version,
-        "from": f"{near(loaded.path)}:{loaded.line}",
+        "from": f"{relative_path(loaded.path)}:{loaded.line}",
         "examples": len(outcomes),
         "passed": all(outcome.passed for outcome in outcomes),
         "failed": [
@@ -82,20 +80,20 @@ def _row(loaded: "LoadedStrategy") -> dict[str, Any]:
     }
 
 
-def _show(rows: list[dict[str, Any]], loading: "Loading") -> None:
+def _show(rows: list[dict[str, Any]], loading: Loading) -> None:
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
-        say(neutral(f"{row['name']:<{width}}  {_verdict(row)}  {row['from']}"))
+        print(escape(f"{row['name']:<{width}}  {_verdict(row)}  {row['from']}"))
         for failed in row["failed"]:
-            say(neutral(f"    example {failed['number']}: {failed['message']}"))
-            say(neutral(f"        {failed['example']}"))
+            print(escape(f"    example {failed['number']}: {failed['message']}"))
+            print(escape(f"        {failed['example']}"))
     for problem in loading.problems:
-        say("\n".join(map(neutral, str(problem).splitlines())))
+        print(escape(problem, keep="\n"))
     bad = sum(not row["passed"] for row in rows) + len(loading.problems)
     if bad:
-        codes = sorted({problem.code for problem in loading.problems})
+        codes = sorted(problem.code for problem in loading.problems)
         hint = f"; more: journeyman explain {codes[0]}" if codes else ""
-        say(f"{bad} of {len(rows) + len(loading.problems)} are not fit to run{hint}")
+        print(f"{bad} of {len(rows) + len(loading.problems)} failed{hint}")
 
 
 def _verdict(row: dict[str, Any]) -> str:

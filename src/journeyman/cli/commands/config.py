@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.output import answer, table
+from journeyman.cli.output import print_table
 from journeyman.cli.session import Session, command
+from journeyman.settings.describe import rows
 
 
 @command("show", example="journeyman config show --origin")
@@ -15,17 +16,12 @@ def show_config(
     *,
     origin: Annotated[
         bool,
-        typer.Option("--origin", help="Tell where each value came from."),
+        typer.Option("--origin", help="Show where each value came from."),
     ] = False,
 ) -> None:
-    """Show the settings in force; secrets are hidden."""
-    from journeyman.settings.describe import rows
-
+    """Show the current settings; secrets are hidden."""
     found = rows(session.load())
-    columns = ["setting", "value", *(["origin"] if origin else [])]
-
-    def show() -> None:
-        cells = [[row.key, row.value, row.origin][: len(columns)] for row in found]
-        table(columns, cells)
-
-    answer(as_json=session.as_json, data=list(map(asdict, found)), show=show)
+    columns = ["setting", "value", "origin"][: 3 if origin else 2]
+    cells = [[row.key, row.value, row.origin][: len(columns)] for row in found]
+    data = [asdict(row) for row in found]
+    session.answer(data, lambda: print_table(columns, cells))

@@ -1,75 +1,73 @@
-"""`journeyman pause`, `resume` and `stop`: commands to the running daemon."""
+"""`journeyman pause`, `resume`, `reload` and `stop`: commands to the running daemon."""
 
 from typing import Any
 
-from journeyman.cli.output import answer, facts, neutral, say
+from journeyman.cli.output import plural, print_fields
 from journeyman.cli.session import Session, command
+from journeyman.control import verbs
 from journeyman.domain.errors import ConfigurationError
+from journeyman.domain.text import escape
+
+DONE = {"ok": True}
 
 
 @command("pause", example="journeyman pause")
 def pause(session: Session) -> None:
-    """Have the daemon claim nothing more; work in flight goes on."""
+    """Pause the daemon: it finishes its work and claims no more."""
     with session.daemon() as daemon:
-        daemon.pause()
-    _done(session, "The daemon claims nothing until `journeyman resume`.")
+        daemon.call(verbs.PAUSE)
+    text = "The daemon claims nothing until `journeyman resume`."
+    session.answer(DONE, lambda: print(text))
 
 
 @command("resume", example="journeyman resume")
 def resume(session: Session) -> None:
-    """Have a paused daemon claim tasks again."""
+    """Resume a paused daemon: it claims tasks again."""
     with session.daemon() as daemon:
-        daemon.resume()
-    _done(session, "The daemon claims tasks again.")
+        daemon.call(verbs.RESUME)
+    session.answer(DONE, lambda: print("The daemon claims tasks again."))
 
 
 @command("stop", example="journeyman stop --data-dir demo/data")
 def stop(session: Session) -> None:
-    """Have the daemon end its work in flight, then exit."""
+    """Stop the daemon once its work in flight is done."""
     with session.daemon() as daemon:
-        daemon.stop()
-    _done(session, "The daemon finishes what is in flight, then stops.")
-
-
-def _done(session: Session, words: str) -> None:
-    answer(as_json=session.as_json, data={"ok": True}, show=lambda: say(words))
+        daemon.call(verbs.STOP)
+    text = "The daemon finishes what is in flight, then stops."
+    session.answer(DONE, lambda: print(text))
 
 
 @command("reload", example="journeyman reload --data-dir demo/data")
 def reload(session: Session) -> int:
-    """Have the daemon load its strategies anew, and their settings.
+    """Reload the strategies and their settings.
 
-    They are loaded, checked, and their examples run; only when all of that goes well
-    they take the place of the old ones. Work in flight ends on the old ones. Where
-    anything is wrong the old ones stay, and it exits with 4.
+    The new strategies are loaded and checked, and their examples run. Only if all of
+    that succeeds do they replace the old ones, which finish the work they have begun.
+    If anything is wrong the old ones stay active, and the exit code is 4.
     """
     with session.daemon() as daemon:
-        done: Any = daemon.reload()
-    answer(as_json=session.as_json, data=done, show=lambda: _show(done))
-    return 0 if done["reloaded"] else ConfigurationError.exit_code
+        answer: Any = daemon.call(verbs.RELOAD)
+    session.answer(answer, lambda: _show_reload(answer))
+    return 0 if answer["reloaded"] else ConfigurationError.exit_code
 
 
-def _show(done: dict[str, Any]) -> None:
-    if not done["reloaded"]:
-        count = len(done["problems"])
-        say(f"Not reloaded: {count} problem{'s' if count > 1 else ''}.")
-        for problem in done["problems"]:
-            say()
-            say("\n".join(map(neutral, problem.splitlines())))
-        say()
-        say(f"The old strategies work on: {_names(done['strategies'])}")
+def _show_reload(answer: dict[str, Any]) -> None:
+    active = ", ".join(answer["strategies"]) or "none"
+    if not answer["reloaded"]:
+        print(f"Not reloaded: {plural(len(answer['problems']), 'problem')}.")
+        for problem in answer["problems"]:
+            print()
+            print(escape(problem, keep="\n"))
+        print()
+        print(f"Still active: {active}")
         return
-    facts(
+    print_fields(
         {
-            "in force": _names(done["strategies"]),
-            "in shadow": ", ".join(done["shadow"]),
-            "added": ", ".join(done["added"]),
-            "changed": ", ".join(done["changed"]),
-            "removed": ", ".join(done["removed"]),
-            "needs a restart": ", ".join(done["needs_restart"]),
+            "active": active,
+            "in shadow": ", ".join(answer["shadow"]),
+            "added": ", ".join(answer["added"]),
+            "changed": ", ".join(answer["changed"]),
+            "removed": ", ".join(answer["removed"]),
+            "needs a restart": ", ".join(answer["needs_restart"]),
         }
     )
-
-
-def _names(strategies: list[str]) -> str:
-    return ", ".join(strategies) or "none"

@@ -2,14 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import anyio
 import typer
 
+from journeyman.cli.demo.directory import DemoDirectory
+from journeyman.cli.demo.play import DemoPlan, play
+from journeyman.cli.demo.summary import print_summary
+from journeyman.cli.demo.view import LineView, LiveView, SilentView
 from journeyman.cli.session import Session, command
-
-if TYPE_CHECKING:
-    from journeyman.cli.demo.view import View
 
 FAILED = 1
 
@@ -40,36 +42,22 @@ def demo(
 ) -> int:
     """Watch the daemon earn in a sandbox on this machine.
 
-    The daemon and the sandbox are real processes and speak real HTTP. It exits with 0
-    only if the daemon's ledger and the sandbox's own books agree.
+    The daemon and the sandbox are real processes and speak real HTTP. The exit code is
+    0 only if the ledgers of the daemon and the sandbox agree.
     """
-    import anyio
-
-    from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
-    from journeyman.cli.demo.play import Plan, play
-    from journeyman.cli.demo.summary import print_summary
-
-    plan = Plan(
+    plan = DemoPlan(
         tasks=tasks,
         slots=slots,
         seed=seed,
         competitors=competitors,
         latency_seconds=latency,
     )
-    place, errands = DemoDirectory(directory), ControlRequests()
-    place.prepare()
+    folder = DemoDirectory(directory)
+    folder.prepare()
+    view = SilentView()
     if not session.as_json:
-        print(
-            f"A sandbox and a daemon work in {directory} until {tasks} tasks ended ..."
-        )
-    summary = anyio.run(play, plan, place, _view(session, tasks), errands)
-    session.answer(summary.as_json(), lambda: print_summary(summary, errands))
+        view = LiveView(tasks) if sys.stdout.isatty() else LineView(tasks)
+        print(f"A sandbox and a daemon work in {directory} until {tasks} tasks end ...")
+    summary = anyio.run(play, plan, folder, view)
+    session.answer(summary.as_json(), lambda: print_summary(summary))
     return 0 if summary.passed else FAILED
-
-
-def _view(session: Session, wanted: int) -> "View":
-    from journeyman.cli.demo.view import LineView, LiveView, SilentView
-
-    if session.as_json:
-        return SilentView()
-    return LiveView(wanted) if sys.stdout.isatty() else LineView(wanted)

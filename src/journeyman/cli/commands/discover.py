@@ -2,18 +2,19 @@
 
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from journeyman.cli.output import answer, neutral, say, shortened, table
+import anyio
+
+from journeyman.cli.output import print_table
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NetworkError
+from journeyman.domain.text import escape
+from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
+from journeyman.network.discovery.products import Product
+from journeyman.network.discovery.survey import Survey, survey
 
-if TYPE_CHECKING:
-    from journeyman.network.discovery.comparison import Compared
-    from journeyman.network.discovery.products import Product
-    from journeyman.network.discovery.survey import Page, Survey
-
-SAID_LENGTH = 72
+STATEMENT_LENGTH = 72
 PROBLEM_LENGTH = 90
 
 
@@ -22,23 +23,27 @@ def discover(session: Session) -> None:
     """Compare the 12 discovery documents with the contract.
 
     robots.txt is obeyed. What the documents say changes nothing by itself: an address
-    elsewhere is only told, and products are only offered.
+    elsewhere is only reported, and products are only offered.
     """
-    import anyio
-
     found = anyio.run(_survey, session)
-    answer(as_json=session.as_json, data=_told(found), show=lambda: _show(found))
-    if not _is_there(found):
+    data = _as_json(found)
+    any_found = any(page.found == "yes" for page in found.pages)
+
+    def show() -> None:
+        _show_documents(data["documents"])
+        if any_found:
+            _show_comparison(found.compared)
+            _show_products(found.products)
+
+    session.answer(data, show)
+    if not any_found:
         raise NetworkError(
             "none of the discovery documents could be read",
             "Check the portal's address (--set network.portal_url=URL).",
         )
 
 
-async def _survey(session: Session) -> "Survey":
-    from journeyman.network.discovery.comparison import Expectations
-    from journeyman.network.discovery.survey import survey
-
+async def _survey(session: Session) -> Survey:
     settings = session.load().settings
     address = session.address(settings)
     expected = Expectations(address, settings.network.portal_url or address)
@@ -46,34 +51,28 @@ async def _survey(session: Session) -> "Survey":
         return await survey(client, expected)
 
 
-def _is_there(found: "Survey") -> bool:
-    return any(page.found == "yes" for page in found.pages)
-
-
-def _told(found: "Survey") -> dict[str, Any]:
+def _as_json(found: Survey) -> dict[str, Any]:
     return {
-        "documents": [_told_page(page) for page in found.pages],
+        "documents": [
+            {
+                "path": page.path,
+                "found": page.found,
+                "type": page.document.content_type if page.document else "",
+                "bytes": len(page.document.text.encode()) if page.document else 0,
+                "problem": page.problem,
+            }
+            for page in found.pages
+        ],
         "compared": [asdict(row) for row in found.compared],
         "products": [
-            {**asdict(one), "problem": one.problem, "to_use": to_use(one)}
+            {**asdict(one), "problem": one.problem, "to_use": _purchase_command(one)}
             for one in found.products
         ],
     }
 
 
-def _told_page(page: "Page") -> dict[str, Any]:
-    document = page.document
-    return {
-        "path": page.path,
-        "found": page.found,
-        "type": document.content_type if document else "",
-        "bytes": len(document.text.encode()) if document else 0,
-        "problem": page.problem,
-    }
-
-
-def to_use(product: "Product") -> str:
-    """Give the command that asks for a product's payment page; empty without one."""
+def _purchase_command(product: Product) -> str:
+    """Return the command that asks for a product's payment page; empty without one."""
     if product.problem or not product.price_id or not product.credits:
         return ""
     parts = ["journeyman", "topup", "--credits", str(product.credits)]
@@ -83,73 +82,63 @@ def to_use(product: "Product") -> str:
     return shlex.join(parts)
 
 
-def _show(found: "Survey") -> None:
-    _show_pages(found)
-    if not _is_there(found):
-        return
-    _show_comparison(found.compared)
-    _show_products(found.products)
-
-
-def _show_pages(found: "Survey") -> None:
-    rows = [_told_page(page) for page in found.pages]
+def _show_documents(documents: list[dict[str, Any]]) -> None:
     columns = ("path", "found", "type", "bytes")
-    cells = [[row[name] for name in columns] for row in rows]
-    problems = [shortened(row["problem"], PROBLEM_LENGTH) for row in rows]
-    table(
-        [*columns, "problem"],
-        [[*cell, problem] for cell, problem in zip(cells, problems, strict=True)],
-    )
+    rows = [
+        [
+            *(document[name] for name in columns),
+            escape(document["problem"], longest=PROBLEM_LENGTH),
+        ]
+        for document in documents
+    ]
+    print_table([*columns, "problem"], rows)
 
 
-def _show_comparison(compared: "tuple[Compared, ...]") -> None:
-    from journeyman.network.discovery.comparison import Agreement
-
+def _show_comparison(compared: tuple[Compared, ...]) -> None:
     said = [row for row in compared if row.verdict is not Agreement.UNSAID]
     unsaid = [row.subject for row in compared if row.verdict is Agreement.UNSAID]
     if said:
-        say()
-        table(
-            ["verdict", "about", "said", "expected", "by"],
-            [_compared_row(row) for row in said],
-        )
+        print()
+        columns = ["verdict", "about", "said", "expected", "by"]
+        print_table(columns, list(map(_compared_row, said)))
     if unsaid:
-        say()
-        say(f"No document says anything about: {', '.join(unsaid)}.")
+        print()
+        print(f"No document says anything about: {', '.join(unsaid)}.")
     if any(row.verdict is Agreement.ELSEWHERE for row in said):
-        say()
-        say("What is elsewhere is not used, and never given the token.")
+        print()
+        print("What is elsewhere is not used, and never gets the token.")
 
 
-def _compared_row(row: "Compared") -> list[str | int]:
-    from journeyman.network.discovery.comparison import Agreement
-
+def _compared_row(row: Compared) -> list[str | int]:
     first, *more = row.documents
-    by = f"{first} and {len(more)} more" if more else first
-    expected = "" if row.verdict is Agreement.AGREES else row.expected
-    return [row.verdict, row.subject, shortened(row.said, SAID_LENGTH), expected, by]
+    return [
+        row.verdict,
+        row.subject,
+        escape(row.said, longest=STATEMENT_LENGTH),
+        "" if row.verdict is Agreement.AGREES else row.expected,
+        f"{first} and {len(more)} more" if more else first,
+    ]
 
 
-def _show_products(products: "tuple[Product, ...]") -> None:
+def _show_products(products: tuple[Product, ...]) -> None:
     if not products:
         return
-    say()
-    table(
+    print()
+    print_table(
         ["product", "price id", "plan", "credits", "usd", "problem"],
-        [_product_row(one) for one in products],
+        [
+            [
+                one.label,
+                one.price_id,
+                one.plan,
+                "any" if one.credits is None else str(one.credits),
+                "not said" if one.cents is None else f"{one.cents / 100:.2f}",
+                one.problem,
+            ]
+            for one in products
+        ],
     )
-    say()
-    say("Nothing of this is used by itself. To ask for a payment page, for example:")
-    for line in filter(None, map(to_use, products)):
-        say(f"  {neutral(line)}")
-
-
-def _product_row(one: "Product") -> list[str | int]:
-    return [
-        one.label,
-        one.price_id,
-        one.plan,
-        "any" if one.credits is None else str(one.credits),
-        "not said" if one.cents is None else f"{one.cents / 100:.2f}",
-        one.problem,
-    ]
+    print()
+    print("None of this is used by itself. To ask for a payment page, for example:")
+    for line in filter(None, map(_purchase_command, products)):
+        print(f"  {escape(line)}")

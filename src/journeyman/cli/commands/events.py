@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.output import answer, table, write_reference
+import journeyman
+from journeyman.cli.output import print_table, write_reference
 from journeyman.cli.session import Session, command
+from journeyman.observability.events import CATALOGUE, render_reference
 
 REFERENCE = Path("docs/reference/events.md")
 
@@ -22,36 +24,27 @@ def events(
     ] = False,
 ) -> None:
     """List every event that the daemon can log."""
-    from journeyman.observability.events import CATALOGUE, render_reference
-
-    _import_all()
+    _fill_catalogue()
     if write:
         write_reference(REFERENCE, render_reference())
         return
     found = [CATALOGUE[name] for name in sorted(CATALOGUE)]
-    answer(
-        as_json=session.as_json,
-        data=[
-            {
-                "event": event.name,
-                "level": event.level,
-                "fields": sorted(event.fields),
-                "meaning": event.meaning,
-                "action": event.action,
-            }
-            for event in found
-        ],
-        show=lambda: table(
-            ["event", "level", "meaning"],
-            [[event.name, event.level, event.meaning] for event in found],
-        ),
-    )
+    data = [
+        {
+            "event": event.name,
+            "level": event.level,
+            "fields": sorted(event.fields),
+            "meaning": event.meaning,
+            "action": event.action,
+        }
+        for event in found
+    ]
+    rows = [[event.name, event.level, event.meaning] for event in found]
+    session.answer(data, lambda: print_table(["event", "level", "meaning"], rows))
 
 
-def _import_all() -> None:
-    """Fill the catalogue: each package declares its events in its `events.py`."""
-    import journeyman
-
+def _fill_catalogue() -> None:
+    """Import each package's `events.py`, which declares its events."""
     source = Path(journeyman.__file__).parent
     for file in sorted(source.rglob("events.py")):
         parts = file.relative_to(source).with_suffix("").parts

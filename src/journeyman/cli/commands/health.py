@@ -1,7 +1,7 @@
 """`journeyman health`: for a container's HEALTHCHECK."""
 
-from journeyman.cli.output import answer, say
 from journeyman.cli.session import Session, command
+from journeyman.control import verbs
 from journeyman.domain.errors import NotRunningError, TimedOutError
 
 UNHEALTHY = 1
@@ -9,26 +9,22 @@ UNHEALTHY = 1
 
 @command("health", example="journeyman health --data-dir /data")
 def health(session: Session) -> int:
-    """Tell whether the daemon does its work, for HEALTHCHECK.
+    """Check whether the daemon is working, for HEALTHCHECK.
 
-    Exit code 0: yes. 1: no. 3: none runs. A daemon that still joins is healthy, and so
-    is one whose network is down.
+    The exit code is 0 if it is, 1 if it is not, and 3 if none runs. A daemon that is
+    still joining is healthy, and so is one whose network is down.
     """
-    found = _examine(session)
-    healthy = bool(found["healthy"])
-    words = "healthy" if healthy else "unhealthy"
-    answer(
-        as_json=session.as_json,
-        data=found,
-        show=lambda: say(f"{words}: {found['problem']}".removesuffix(": ")),
-    )
-    return 0 if healthy else UNHEALTHY
+    found = _health(session)
+    word = "healthy" if found["healthy"] else "unhealthy"
+    text = f"{word}: {found['problem']}".removesuffix(": ")
+    session.answer(found, lambda: print(text))
+    return 0 if found["healthy"] else UNHEALTHY
 
 
-def _examine(session: Session) -> dict[str, object]:
+def _health(session: Session) -> dict[str, object]:
     with session.daemon() as daemon:
         try:
-            return dict(daemon.health())
+            return dict(daemon.call(verbs.HEALTH))
         except TimedOutError as error:
             return {"healthy": False, "problem": error.problem}
         except NotRunningError:

@@ -1,150 +1,128 @@
-"""`journeyman identity`: who we are; a copy of it for safe keeping, and back."""
+"""`journeyman identity`: which agent this is; a copy for safe keeping, and back."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, facts, say
+from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
+from journeyman.daemon.environment import SystemClock
 from journeyman.domain.errors import NotRunningError, SafetyError, StateError
+from journeyman.domain.tasks import Identity
+from journeyman.journal import identity as files
+from journeyman.journal.directory import DataDirectory, DirectoryLock
+from journeyman.worker.join import AGENT
 
-if TYPE_CHECKING:
-    from journeyman.domain.tasks import Identity
-    from journeyman.journal.directory import DataDirectory
-
-_FILE = Annotated[Path, typer.Argument(metavar="FILE", help="The file of the copy.")]
+_FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The file of the copy.")
+]
 
 
 @command("show", example="journeyman identity show --data-dir /data")
 def show_identity(session: Session) -> None:
     """Show which agent this is; never its token."""
-    file = session.directory().identity
-    data = _told(_ours(session), file)
-    answer(as_json=session.as_json, data=data, show=lambda: _show(data))
+    data = _as_json(_require_identity(session), session.directory().identity)
+    session.answer(data, lambda: _show(data))
 
 
 @command("export", example="journeyman identity export ~/agent-identity.json")
-def export_identity(session: Session, file: _FILE) -> None:
-    """Write a copy of the identity, with its token, to a new file.
+def export_identity(session: Session, file: _FileArgument) -> None:
+    """Write the identity, with its token, to a new file.
 
     Only you can read the file. Whoever has it is the agent: keep it as you keep a key.
     """
-    from journeyman.journal.identity import export_identity as export
-
-    identity = _ours(session)
-    export(file, identity)
-    data = _told(identity, file)
+    identity = _require_identity(session)
+    files.export_identity(file, identity)
+    data = _as_json(identity, file)
 
     def show() -> None:
         _show(data)
-        say(
+        print(
             "The file holds the agent's id, its network and its access token in plain "
-            "text. Whoever has it is the agent. The books are not in it: see "
+            "text. Whoever has it is the agent. The ledger is not in it: see "
             "`journeyman journal backup`.",
         )
 
-    answer(as_json=session.as_json, data=data, show=show)
+    session.answer(data, show)
 
 
 @command("import", example="journeyman identity import ~/agent-identity.json")
 def import_identity(
     session: Session,
-    file: _FILE,
+    file: _FileArgument,
     *,
     replace: Annotated[
         bool,
         typer.Option(
             "--replace",
-            help="Take the place of the identity here, which is kept beside it.",
+            help="Replace the identity in the data directory, which is kept beside it.",
         ),
     ] = False,
 ) -> None:
     """Become the agent of an exported identity.
 
-    No daemon may run meanwhile. The file is checked first, and left where it is.
+    No daemon may run meanwhile. The file is checked first, and stays where it is.
     """
-    from journeyman.journal.directory import DirectoryLock
-
-    identity = _read(file)
-    directory = session.directory()
-    directory.prepare()
-    with DirectoryLock(directory):
-        kept_as = _put(session, directory, identity, replace=replace)
-    data = {**_told(identity, directory.identity), "old_kept_as": kept_as}
-    answer(as_json=session.as_json, data=data, show=lambda: _show(data))
-
-
-def _ours(session: Session) -> "Identity":
-    identity = session.identity()
-    if identity is None:
-        raise NotRunningError(
-            f"no agent lives in the data directory {session.directory().path}",
-            "Join with `journeyman join`, or name another --data-dir.",
-        )
-    return identity
-
-
-def _read(file: Path) -> "Identity":
-    from journeyman.journal.identity import load_identity
-
-    identity = load_identity(file)
+    identity = files.load_identity(file)
     if identity is None:
         raise StateError(
             f"there is no file {file}",
             "Name a file that `journeyman identity export` wrote.",
         )
+    directory = session.directory()
+    directory.prepare()
+    with DirectoryLock(directory):
+        _require_own_journal(session, directory, identity)
+        old = _save(directory, identity, replace=replace)
+    data = {**_as_json(identity, directory.identity), "old_kept_as": old}
+    session.answer(data, lambda: _show(data))
+
+
+def _require_identity(session: Session) -> Identity:
+    identity = session.identity()
+    if identity is None:
+        raise NotRunningError(
+            f"there is no agent in the data directory {session.directory().path}",
+            "Join with `journeyman join`, or name another --data-dir.",
+        )
     return identity
 
 
-def _put(
-    session: Session,
-    directory: "DataDirectory",
-    identity: "Identity",
-    *,
-    replace: bool,
-) -> str | None:
-    """Make an identity ours; say where the old one went."""
-    from journeyman.daemon.environment import SystemClock
-    from journeyman.journal.identity import replace_identity, save_identity
-
-    _require_its_books(session, directory, identity)
-    if not directory.identity.exists():
-        save_identity(directory.identity, identity)
-        return None
-    if not replace:
-        raise SafetyError(
-            f"{directory.identity} exists: an agent lives in this data directory",
-            "Use another --data-dir for another agent. To put the file in its place "
-            "all the same, add --replace; the old one is kept.",
-        )
-    now = SystemClock().now()
-    old = directory.identity.with_name(f"identity.json.{now:%Y%m%dT%H%M%S.%fZ}")
-    replace_identity(directory.identity, identity, old_to=old)
-    return str(old)
-
-
-def _require_its_books(
-    session: Session,
-    directory: "DataDirectory",
-    identity: "Identity",
+def _require_own_journal(
+    session: Session, directory: DataDirectory, identity: Identity
 ) -> None:
-    """Refuse an agent whose books are not those of the journal here."""
-    from journeyman.worker.join import AGENT
-
+    """Refuse an agent other than the one whose ledger is in the journal here."""
     if not directory.journal.exists():
         return
     with session.journal() as journal:
         owner = journal.facts.get(AGENT)
     if owner not in (None, identity.agent_id):
         raise SafetyError(
-            f"the journal in {directory.path} is that of the agent {owner}, and the "
+            f"the journal in {directory.path} belongs to the agent {owner}, and the "
             f"file is the identity of {identity.agent_id}",
-            "Use an empty --data-dir: one agent's books must not go on as another's.",
+            "Use an empty --data-dir: one agent must not continue another's ledger.",
         )
 
 
-def _told(identity: "Identity", file: Path) -> dict[str, Any]:
+def _save(directory: DataDirectory, identity: Identity, *, replace: bool) -> str | None:
+    """Save an identity as the agent's; return where the old one is kept."""
+    if not directory.identity.exists():
+        files.save_identity(directory.identity, identity)
+        return None
+    if not replace:
+        raise SafetyError(
+            f"{directory.identity} exists: there is an agent in this data directory",
+            "Use another --data-dir for another agent. To replace this one all the "
+            "same, add --replace; the old identity is kept.",
+        )
+    now = SystemClock().now()
+    old = directory.identity.with_name(f"identity.json.{now:%Y%m%dT%H%M%S.%fZ}")
+    files.replace_identity(directory.identity, identity, old_to=old)
+    return str(old)
+
+
+def _as_json(identity: Identity, file: Path) -> dict[str, Any]:
     return {
         "agent_id": identity.agent_id,
         "base_url": identity.base_url,
@@ -154,7 +132,7 @@ def _told(identity: "Identity", file: Path) -> dict[str, Any]:
 
 
 def _show(data: dict[str, Any]) -> None:
-    facts(
+    print_fields(
         {
             "agent": data["agent_id"],
             "network": data["base_url"],

@@ -1,14 +1,15 @@
-"""`journeyman join`: become an agent, or tell which one we are."""
+"""`journeyman join`: become an agent, or show which one we are."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
+import anyio
 import typer
 
-from journeyman.cli.output import answer, facts, neutral, say
+from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
-
-if TYPE_CHECKING:
-    from journeyman.daemon.replacement import Replaced
+from journeyman.daemon.environment import build_environment
+from journeyman.daemon.replacement import Replacement, replace_agent
+from journeyman.worker.join import AGENT, require_same_network
 
 
 @command("join", example="journeyman join --base-url https://network.example")
@@ -19,35 +20,30 @@ def join(
         bool,
         typer.Option(
             "--replace",
-            help="Register a new agent in the place of the one that lives here. The "
-            "old one's identity and books are kept beside it. No daemon may run.",
+            help="Register a new agent in place of the one in the data directory. The "
+            "old one's identity and journal are kept beside it. No daemon may run.",
         ),
     ] = False,
 ) -> None:
-    """Join the network, or tell which agent we are.
+    """Join the network, or show which agent we are.
 
     The access token stays in a file that only you can read, and is never shown.
     """
-    import anyio
-
-    from journeyman.worker.join import require_same_network
-
     session.directory().prepare()
     known = session.identity()
     if known is not None:
         require_same_network(known, session.address(session.load().settings))
-    if replace and _has_lived(session):
-        _tell_replaced(session, anyio.run(_replace, session))
+    if replace and _has_agent(session):
+        _answer_replaced(session, anyio.run(_replace, session))
         return
-    joined = anyio.run(_join, session) if known is None else _told(session)
-    data = {"joined_now": known is None, **joined}
-    answer(as_json=session.as_json, data=data, show=lambda: facts(_rows(data)))
+    if known is None:
+        anyio.run(_join, session)
+    data = {"joined_now": known is None, **_current_agent(session)}
+    session.answer(data, lambda: _show_agent(data))
 
 
-def _has_lived(session: Session) -> bool:
-    """Tell whether there is an agent to replace: its identity, or its books alone."""
-    from journeyman.worker.join import AGENT
-
+def _has_agent(session: Session) -> bool:
+    """Return whether there is an agent to replace: its identity, or its journal."""
     directory = session.directory()
     if directory.identity.exists() or not directory.journal.exists():
         return directory.identity.exists()
@@ -55,69 +51,17 @@ def _has_lived(session: Session) -> bool:
         return journal.facts.get(AGENT) is not None
 
 
-async def _join(session: Session) -> dict[str, object]:
+async def _join(session: Session) -> None:
     async with session.agent():
-        return _told(session)
+        pass
 
 
-async def _replace(session: Session) -> "Replaced":
-    from journeyman.daemon.environment import build_environment
-    from journeyman.daemon.replacement import replace_agent
-
+async def _replace(session: Session) -> Replacement:
     settings = session.load().settings
     return await replace_agent(settings, session.address(settings), build_environment())
 
 
-def _tell_replaced(session: Session, done: "Replaced") -> None:
-    old, aside = done.old, done.put_aside
-    data = {
-        "joined_now": True,
-        **_told(session),
-        "replaced": {
-            "agent_id": old.agent_id,
-            "credits": old.credits,
-            "in_flight": old.in_flight,
-            "undelivered": old.undelivered,
-            "held_credits": old.held_credits,
-            "identity_file": str(aside.identity) if aside.identity else None,
-            "journal_file": str(aside.journal) if aside.journal else None,
-        },
-    }
-
-    def show() -> None:
-        facts(_rows(data))
-        say()
-        facts(
-            {
-                "replaced": neutral(old.agent_id),
-                "its credits": str(old.credits),
-                "its identity": str(aside.identity or "was gone"),
-                "its books": str(aside.journal or "were none"),
-                "its tasks": f"{old.in_flight} in flight, {old.undelivered} of them "
-                "results that were not delivered",
-            },
-        )
-        say(
-            "Nothing more is sent for the old agent, and nothing of it is lost: with "
-            "those two files put back as identity.json and journal.db it goes on. The "
-            "new agent's books and its limits by day and month begin now.",
-        )
-
-    answer(as_json=session.as_json, data=data, show=show)
-
-
-def _rows(data: dict[str, object]) -> dict[str, str]:
-    return {
-        "agent": str(data["agent_id"]),
-        "network": str(data["base_url"]),
-        "credits": str(data["credits"]),
-        "token": f"in {data['identity_file']}; back it up, it cannot be asked for "
-        "again",
-        "": "joined just now" if data["joined_now"] else "had joined before",
-    }
-
-
-def _told(session: Session) -> dict[str, object]:
+def _current_agent(session: Session) -> dict[str, Any]:
     identity = session.identity()
     if identity is None:
         raise AssertionError("unreachable: joining saves an identity or raises")
@@ -128,3 +72,54 @@ def _told(session: Session) -> dict[str, object]:
             "credits": journal.ledger.balance(),
             "identity_file": str(session.directory().identity),
         }
+
+
+def _show_agent(data: dict[str, Any]) -> None:
+    print_fields(
+        {
+            "agent": data["agent_id"],
+            "network": data["base_url"],
+            "credits": str(data["credits"]),
+            "token": f"in {data['identity_file']}; back it up, it cannot be asked for "
+            "again",
+            "": "joined just now" if data["joined_now"] else "had joined before",
+        }
+    )
+
+
+def _answer_replaced(session: Session, replaced: Replacement) -> None:
+    old, kept = replaced.old, replaced.kept
+    data = {
+        "joined_now": True,
+        **_current_agent(session),
+        "replaced": {
+            "agent_id": old.agent_id,
+            "credits": old.credits,
+            "in_flight": old.in_flight,
+            "undelivered": old.undelivered,
+            "reserved_credits": old.reserved_credits,
+            "identity_file": str(kept.identity) if kept.identity else None,
+            "journal_file": str(kept.journal) if kept.journal else None,
+        },
+    }
+
+    def show() -> None:
+        _show_agent(data)
+        print()
+        print_fields(
+            {
+                "replaced": old.agent_id,
+                "its credits": str(old.credits),
+                "its identity": str(kept.identity or "was gone"),
+                "its journal": str(kept.journal or "there was none"),
+                "its tasks": f"{old.in_flight} in flight, {old.undelivered} of them "
+                "with results that were not delivered",
+            },
+        )
+        print(
+            "Nothing more is sent for the old agent, and nothing of it is lost: put "
+            "those two files back as identity.json and journal.db, and it continues. "
+            "The new agent's ledger and its limits by day and month begin now.",
+        )
+
+    session.answer(data, show)

@@ -1,21 +1,19 @@
 """`journeyman ledger`: every credit that came or went."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, facts, say, table
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
-
-if TYPE_CHECKING:
-    from journeyman.journal.journal import Journal
-    from journeyman.journal.ledger import Entry
+from journeyman.domain.credits import MILLIONTHS
+from journeyman.journal.journal import Journal
 
 BROKEN = 1
 
 
-class By(StrEnum):
+class SumBy(StrEnum):
     """What the entries may be added up by."""
 
     STRATEGY = "strategy"
@@ -28,77 +26,83 @@ def ledger(
     limit: Annotated[int, typer.Option(min=1, help="How many of the last.")] = 20,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="Check the chain of all entries; exit 1 if bad."),
+        typer.Option(
+            "--verify", help="Check the chain of all entries; exit 1 if broken."
+        ),
     ] = False,
     by: Annotated[
-        By | None,
-        typer.Option(help="Show what each brought and cost, not the entries."),
+        SumBy | None,
+        typer.Option(help="Show sums instead of entries."),
     ] = None,
 ) -> int:
     """Show the last entries of the ledger, and its totals."""
     with session.journal() as journal:
-        data = _read(journal, limit, verify=verify)
+        data = {
+            "balance": journal.ledger.balance(),
+            "totals": journal.ledger.totals(),
+            "entries": _entries(journal, limit),
+            "verified": verify,
+            "fault": journal.ledger.first_fault() if verify else None,
+        }
         if by is not None:
-            data["strategies"] = _shares(journal)
-    show = _show if by is None else _show_shares
-    answer(as_json=session.as_json, data=data, show=lambda: show(data))
+            data["strategies"] = _by_strategy(journal)
+    session.answer(data, lambda: _show(data))
     return BROKEN if data["fault"] else 0
 
 
-def _read(journal: "Journal", limit: int, *, verify: bool) -> dict[str, Any]:
-    return {
-        "balance": journal.ledger.balance(),
-        "totals": journal.ledger.totals(),
-        "entries": [_entry(entry) for entry in journal.ledger.recent(limit)],
-        "verified": verify,
-        "fault": journal.ledger.first_fault() if verify else None,
-    }
+def _entries(journal: Journal, limit: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": entry.entry_id,
+            "at": entry.at.isoformat(timespec="seconds"),
+            "kind": entry.kind,
+            "amount": entry.amount,
+            "balance": entry.balance,
+            "confidence": entry.confidence,
+            "subject": entry.subject,
+            "strategy": entry.strategy,
+            "note": entry.note,
+            "cost": entry.cost / MILLIONTHS,
+        }
+        for entry in journal.ledger.recent(limit)
+    ]
 
 
-def _entry(entry: "Entry") -> dict[str, Any]:
-    return {
-        "id": entry.entry_id,
-        "at": entry.at.isoformat(timespec="seconds"),
-        "kind": entry.kind,
-        "amount": entry.amount,
-        "balance": entry.balance,
-        "confidence": entry.confidence,
-        "subject": entry.subject,
-        "strategy": entry.strategy,
-        "note": entry.note,
-        "cost": _credits(entry.cost),
-    }
-
-
-def _shares(journal: "Journal") -> list[dict[str, Any]]:
+def _by_strategy(journal: Journal) -> list[dict[str, Any]]:
     return [
         {
             "strategy": share.strategy,
             "received": share.received,
             "paid": share.paid,
-            "cost": _credits(share.cost),
-            "net": share.received - share.paid - _credits(share.cost),
+            "cost": share.cost / MILLIONTHS,
+            "net": share.received - share.paid - share.cost / MILLIONTHS,
         }
         for share in journal.ledger.shares()
     ]
 
 
-def _credits(millionths: int) -> float:
-    from journeyman.domain.credits import MILLIONTHS
-
-    return millionths / MILLIONTHS
-
-
 def _show(data: dict[str, Any]) -> None:
+    if "strategies" in data:
+        _show_by_strategy(data["strategies"])
+    else:
+        _show_entries(data["entries"])
+    print()
+    # Costs move no credits, so their total is always 0.
+    totals = {kind: amount for kind, amount in data["totals"].items() if kind != "cost"}
+    text = ", ".join(f"{kind} {amount:+d}" for kind, amount in totals.items())
+    print_fields({"balance": str(data["balance"]), "totals": text})
+    if data["verified"]:
+        print(f"BROKEN: {data['fault']}" if data["fault"] else "The chain is intact.")
+
+
+def _show_entries(entries: list[dict[str, Any]]) -> None:
     columns = ["id", "at", "kind", "amount", "balance", "confidence", "subject"]
-    if any(entry["cost"] for entry in data["entries"]):
+    if any(entry["cost"] for entry in entries):
         columns.insert(columns.index("balance"), "cost")
-    table(columns, [[entry[name] for name in columns] for entry in data["entries"]])
-    _show_totals(data)
+    print_table(columns, [[entry[name] for name in columns] for entry in entries])
 
 
-def _show_shares(data: dict[str, Any]) -> None:
-    columns = ("strategy", "received", "paid", "cost", "net")
+def _show_by_strategy(shares: list[dict[str, Any]]) -> None:
     rows = [
         [
             share["strategy"] or "(none)",
@@ -107,19 +111,8 @@ def _show_shares(data: dict[str, Any]) -> None:
             f"{share['cost']:.3f}",
             f"{share['net']:+.3f}",
         ]
-        for share in data["strategies"]
+        for share in shares
     ]
-    table(columns, rows)
-    say()
-    say("Cost is what work cost you outside of the network; it moves no credits.")
-    _show_totals(data)
-
-
-def _show_totals(data: dict[str, Any]) -> None:
-    say()
-    # Costs move no credits, so their total is always 0.
-    moved = {kind: sum_ for kind, sum_ in data["totals"].items() if kind != "cost"}
-    totals = (f"{kind} {amount:+d}" for kind, amount in moved.items())
-    facts({"balance": str(data["balance"]), "totals": ", ".join(totals)})
-    if data["verified"]:
-        say(f"BROKEN: {data['fault']}" if data["fault"] else "The chain is whole.")
+    print_table(("strategy", "received", "paid", "cost", "net"), rows)
+    print()
+    print("Cost is what work cost you outside the network; it moves no credits.")

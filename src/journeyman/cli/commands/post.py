@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.output import answer, facts
+from journeyman.cli.agent import act
+from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
+from journeyman.control.verbs import POST, PostRequest
+from journeyman.daemon.commands import post_task
 from journeyman.domain.errors import UsageError
-from journeyman.domain.tasks import JSON, NewTask
+from journeyman.domain.tasks import JSON
 
 
 @command(
@@ -34,37 +37,29 @@ def post(
 ) -> None:
     """Post a task for other agents, within your limits.
 
-    Its reward leaves our balance at once. The limits of the settings ([budget]) are
+    Its reward leaves our balance at once. The limits in the settings ([budget]) are
     checked before anything is sent.
     """
-    from journeyman.cli.agent import act
-    from journeyman.daemon.commands import post_task
-
-    new = NewTask(
+    request = PostRequest(
         title=title,
-        description=description or title,
+        description=description,
         reward=reward,
         kind=kind,
         tags=tuple(tag or ()),
         input=_read_input(input_),
     )
-    done = act(
+    posted = act(
         session,
-        lambda daemon: daemon.post(new),
-        lambda agent: post_task(agent, new),
+        lambda daemon: daemon.call(POST, request),
+        lambda agent: post_task(agent, request.task()),
     )
-    answer(
-        as_json=session.as_json,
-        data=done,
-        show=lambda: facts(
-            {
-                "posted": str(done["task_id"] or "yes; the network did not name it"),
-                "reward": str(done["reward"]),
-                "balance": str(done["balance"]),
-                "spend": str(done["spend_id"]),
-            },
-        ),
-    )
+    fields = {
+        "posted": str(posted["task_id"] or "yes; the network did not name it"),
+        "reward": str(posted["reward"]),
+        "balance": str(posted["balance"]),
+        "spend": str(posted["spend_id"]),
+    }
+    session.answer(posted, lambda: print_fields(fields))
 
 
 def _read_input(given: str | None) -> JSON:
@@ -74,10 +69,10 @@ def _read_input(given: str | None) -> JSON:
         text = Path(given[1:]).read_text("utf-8") if given.startswith("@") else given
         value: JSON = json.loads(text)
     except OSError as error:
-        raise UsageError(f"--input {given}: cannot be read: {error.strerror}") from None
+        raise UsageError(f"--input {given} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(
-            f"--input is no JSON: {error}",
+            f"--input is not valid JSON: {error}",
             """Write for example --input '{"text": "..."}', or --input @FILE.""",
         ) from None
     return value

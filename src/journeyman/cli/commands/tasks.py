@@ -1,18 +1,19 @@
 """`journeyman tasks` and `journeyman tasks show`: what became of each task."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, facts, neutral, say, shortened, table
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
-
-if TYPE_CHECKING:
-    from journeyman.journal.journal import Journal
-    from journeyman.journal.tasks import TaskRecord
+from journeyman.domain.text import escape
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import TaskRecord
+from journeyman.network.records import not_understood
 
 TITLE_LENGTH = 44
 REASON_LENGTH = 44
@@ -28,62 +29,20 @@ def tasks(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
 ) -> None:
-    """List the tasks that moved last, and why."""
+    """List the tasks that changed last, and why."""
     if context.invoked_subcommand is not None:
         return
-    _require_state(state)
-    with session.journal() as journal:
-        records = journal.tasks.recent(state, limit)
-
-    def show() -> None:
-        table(
-            ["task", "state", "strategy", "reward", "title", "reason"],
-            [_row(record) for record in records],
-        )
-
-    answer(as_json=session.as_json, data=list(map(_brief, records)), show=show)
-
-
-@command("show", example="journeyman tasks show task_7c1e0a52 --raw")
-def show_task(
-    session: Session,
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task's id.")],
-    *,
-    raw: Annotated[
-        bool,
-        typer.Option(
-            "--raw",
-            help="Show the record as the network sent it, and what of it told us "
-            "nothing.",
-        ),
-    ] = False,
-) -> None:
-    """Tell the history of one task, with reasons and result."""
-    with session.journal() as journal:
-        data = _full(journal, TaskId(task_id), raw=raw)
-    answer(as_json=session.as_json, data=data, show=lambda: _show_full(data))
-
-
-def _require_state(state: str | None) -> None:
     if state is not None and state not in set(TaskState):
         raise UsageError(
             f"there is no state {state!r}",
             f"The states are {', '.join(TaskState)}.",
         )
+    with session.journal() as journal:
+        data = [_summary(record) for record in journal.tasks.recent(state, limit)]
+    session.answer(data, lambda: _show_list(data))
 
 
-def _row(record: "TaskRecord") -> list[str | int]:
-    return [
-        record.task_id,
-        record.state,
-        record.strategy,
-        record.task.reward,
-        shortened(record.task.title, TITLE_LENGTH),
-        shortened(record.reason, REASON_LENGTH),
-    ]
-
-
-def _brief(record: "TaskRecord") -> dict[str, Any]:
+def _summary(record: TaskRecord) -> dict[str, Any]:
     return {
         "task_id": record.task_id,
         "state": record.state,
@@ -96,51 +55,66 @@ def _brief(record: "TaskRecord") -> dict[str, Any]:
     }
 
 
-def _full(journal: "Journal", task_id: TaskId, *, raw: bool) -> dict[str, Any]:
+def _show_list(data: list[dict[str, Any]]) -> None:
+    rows = [
+        [
+            *(task[name] for name in ("task_id", "state", "strategy", "reward")),
+            escape(task["title"], longest=TITLE_LENGTH),
+            escape(task["reason"], longest=REASON_LENGTH),
+        ]
+        for task in data
+    ]
+    print_table(["task", "state", "strategy", "reward", "title", "reason"], rows)
+
+
+@command("show", example="journeyman tasks show task_7c1e0a52 --raw")
+def show_task(
+    session: Session,
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task's id.")],
+    *,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Show the record as the network sent it, and which fields of it were "
+            "not understood.",
+        ),
+    ] = False,
+) -> None:
+    """Show the history of one task, with its result."""
+    with session.journal() as journal:
+        data = _details(journal, TaskId(task_id), raw=raw)
+    session.answer(data, lambda: _show_details(data))
+
+
+def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
     try:
         record = journal.tasks.get(task_id)
     except KeyError:
         raise UsageError(
-            f"no task {neutral(task_id)!r} was ever seen here",
+            f"no task {escape(task_id)!r} was ever seen here",
             "`journeyman tasks` lists those that were.",
         ) from None
-    result = record.result
-    return {
-        **_brief(record),
-        "description": record.task.description,
-        "tags": list(record.task.tags),
+    task, result = record.task, record.result
+    details = {
+        **_summary(record),
+        "description": task.description,
+        "tags": list(task.tags),
         "result": None if result is None else result.output,
         "evidence": None if result is None else dict(result.evidence),
         "history": [
-            {
-                "at": event.at.isoformat(),
-                "before": event.before,
-                "after": event.after,
-                "reason": event.reason,
-            }
+            {**asdict(event), "at": event.at.isoformat()}
             for event in journal.tasks.history(task_id)
         ],
-        **(_raw(record) if raw else {}),
     }
+    if raw:
+        details["raw"] = dict(task.raw)
+        details["not_understood"] = not_understood(task.raw)
+    return details
 
 
-def _raw(record: "TaskRecord") -> dict[str, Any]:
-    from journeyman.network.records import not_understood
-
-    return {
-        "raw": dict(record.task.raw),
-        "not_understood": not_understood(record.task.raw),
-    }
-
-
-def _as_text(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _show_full(data: dict[str, Any]) -> None:
-    facts(
+def _show_details(data: dict[str, Any]) -> None:
+    print_fields(
         {
             "task": data["task_id"],
             "title": data["title"],
@@ -156,8 +130,14 @@ def _show_full(data: dict[str, Any]) -> None:
             "not understood": _as_text(data.get("not_understood")),
         },
     )
-    say()
-    table(
-        ["at", "before", "after", "reason"],
-        [[e["at"], e["before"], e["after"], e["reason"]] for e in data["history"]],
+    print()
+    columns = ["at", "before", "after", "reason"]
+    print_table(
+        columns, [[event[name] for name in columns] for event in data["history"]]
     )
+
+
+def _as_text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)

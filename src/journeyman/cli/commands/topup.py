@@ -1,21 +1,18 @@
 """`journeyman topup`: ask for a payment page; a person pays, or does not."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, facts, say, table
+from journeyman.cli.agent import act
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
+from journeyman.control import verbs
+from journeyman.daemon.agent import Agent
+from journeyman.daemon.commands import settle_top_up, top_up
+from journeyman.daemon.status import journal_status
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import JSON, SpendId
-
-if TYPE_CHECKING:
-    from journeyman.daemon.agent import Agent
-
-NOT_BOOKED = (
-    "Open the address and pay there. Nothing is booked until the credits are seen, "
-    "or until you say `journeyman topup --confirm {spend_id}`."
-)
 
 
 @command("topup", example="journeyman topup --credits 200")
@@ -27,7 +24,7 @@ def topup(
         typer.Option("--credits", min=1, metavar="N", help="Ask to buy N credits."),
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="List the pages that wait to be paid.")
+        bool, typer.Option("--list", help="List the top-ups that are not paid yet.")
     ] = False,
     confirm: Annotated[
         str | None,
@@ -38,83 +35,68 @@ def topup(
         typer.Option(metavar="ID", help="Forget a top-up that you will not pay."),
     ] = None,
 ) -> None:
-    """Ask for a payment page, and give you its address.
+    """Request a payment page, and print its address.
 
-    Journeyman never pays. 100 credits cost 1 US dollar, and the caps of the settings
+    Journeyman never pays. 100 credits cost 1 US dollar, and the limits in the settings
     ([topup]) are checked before anything is sent.
     """
-    _require_one(credits_, list_ or None, confirm, cancel)
+    choices = (credits_, list_ or None, confirm, cancel)
+    if sum(choice is not None for choice in choices) != 1:
+        raise UsageError(
+            "topup takes exactly one of --credits, --list, --confirm and --cancel",
+            "For example: journeyman topup --credits 200",
+        )
     if list_:
         _list(session)
     elif credits_ is not None:
-        _ask(session, credits_)
+        _request(session, credits_)
     else:
         _settle(session, SpendId(confirm or cancel or ""), paid=confirm is not None)
 
 
-def _require_one(*choices: object) -> None:
-    if sum(choice is not None for choice in choices) != 1:
-        raise UsageError(
-            "topup wants exactly one of --credits, --list, --confirm and --cancel",
-            "For example: journeyman topup --credits 200",
-        )
+def _list(session: Session) -> None:
+    with session.journal() as journal:
+        waiting: Any = journal_status(journal)["open_top_ups"]
+    columns = ("spend_id", "credits", "cents", "url")
+    rows = [[top_up[name] for name in columns] for top_up in waiting]
+    headings = ["top-up", "credits", "cents", "address"]
+    session.answer(waiting, lambda: print_table(headings, rows))
 
 
-def _ask(session: Session, credits_: int) -> None:
-    from journeyman.cli.agent import act
-    from journeyman.daemon.commands import top_up
-
-    page = act(
+def _request(session: Session, credits_: int) -> None:
+    page: Any = act(
         session,
-        lambda daemon: daemon.top_up(credits_),
+        lambda daemon: daemon.call(verbs.TOP_UP, verbs.TopUpRequest(credits_)),
         lambda agent: top_up(agent, credits_),
     )
-    answer(as_json=session.as_json, data=page, show=lambda: _show_page(page))
 
+    def show() -> None:
+        print_fields(
+            {
+                "address": str(page["url"]),
+                "price": f"USD {page['cents'] / 100:.2f} for {page['credits']} credits",
+                "top-up": str(page["spend_id"]),
+            },
+        )
+        print(
+            "Open the address and pay there. Nothing is booked until the credits are "
+            f"seen, or until you run `journeyman topup --confirm {page['spend_id']}`."
+        )
 
-def _show_page(page: dict[str, Any]) -> None:
-    facts(
-        {
-            "address": str(page["url"]),
-            "price": f"USD {page['cents'] / 100:.2f} for {page['credits']} credits",
-            "top-up": str(page["spend_id"]),
-        },
-    )
-    say(NOT_BOOKED.format(spend_id=page["spend_id"]))
+    session.answer(page, show)
 
 
 def _settle(session: Session, spend_id: SpendId, *, paid: bool) -> None:
-    from journeyman.cli.agent import act
-    from journeyman.daemon.commands import settle_top_up
+    verb = verbs.CONFIRM_TOP_UP if paid else verbs.CANCEL_TOP_UP
 
-    async def alone(agent: "Agent") -> dict[str, JSON]:
+    async def alone(agent: Agent) -> dict[str, JSON]:
         return settle_top_up(agent, spend_id, paid=paid)
 
-    done = act(
+    settled = act(
         session,
-        lambda daemon: daemon.settle_top_up(spend_id, paid=paid),
+        lambda daemon: daemon.call(verb, verbs.TopUpName(spend_id)),
         alone,
     )
     word = "booked" if paid else "forgotten"
-    answer(
-        as_json=session.as_json,
-        data=done,
-        show=lambda: say(
-            f"{done['credits']} credits {word}; the balance is {done['balance']}.",
-        ),
-    )
-
-
-def _list(session: Session) -> None:
-    from journeyman.daemon.commands import journal_status
-
-    with session.journal() as journal:
-        waiting: Any = journal_status(journal)["open_top_ups"]
-    answer(
-        as_json=session.as_json,
-        data=waiting,
-        show=lambda: table(
-            ["top-up", "credits", "cents", "address"],
-            [[w["spend_id"], w["credits"], w["cents"], w["url"]] for w in waiting],
-        ),
-    )
+    text = f"{settled['credits']} credits {word}; the balance is {settled['balance']}."
+    session.answer(settled, lambda: print(text))

@@ -1,31 +1,41 @@
-"""Plays the demo: starts both processes, watches, asks, compares, stops."""
+"""Run a demo: start a sandbox and a daemon, watch, compare their ledgers, stop both."""
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 import httpx2 as httpx
 from anyio.abc import Process
 
-from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
-from journeyman.cli.demo.summary import Summary, summarise
-from journeyman.cli.demo.view import View
-from journeyman.cli.processes import child, sandbox
+from journeyman.cli.demo.directory import DemoDirectory
+from journeyman.cli.demo.summary import DemoSummary, summarise
+from journeyman.cli.demo.view import SilentView
+from journeyman.cli.processes import child_process, sandbox
+from journeyman.control import verbs
 from journeyman.control.client import ControlClient
 from journeyman.domain.errors import JourneymanError, NetworkError, TimedOutError
+from journeyman.domain.tasks import JSON
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 OPEN_TASKS = 40
 """How many the sandbox offers at all times."""
-PATIENCE_SECONDS = 120.0
-PATIENCE_PER_TASK_SECONDS = 3.0
+TIMEOUT_SECONDS = 120.0
+TIMEOUT_PER_TASK_SECONDS = 3.0
+TASK = verbs.PostRequest(
+    title="Say in one sentence what an agent network is",
+    description="Answer with one English sentence of at most 30 words.",
+    reward=5,
+    kind="writing",
+    tags=("text", "writing"),
+)
+TOP_UP = verbs.TopUpRequest(credits=200)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
-    """How large a demo."""
+class DemoPlan:
+    """How large a demo is."""
 
     tasks: int
     """It ends when so many have ended."""
@@ -36,57 +46,103 @@ class Plan:
     """The sandbox answers this much later, so that a person can watch."""
 
     @property
-    def patience_seconds(self) -> float:
+    def timeout_seconds(self) -> float:
         """How long it may take before something must be wrong."""
-        return PATIENCE_SECONDS + self.tasks * PATIENCE_PER_TASK_SECONDS
+        return TIMEOUT_SECONDS + self.tasks * TIMEOUT_PER_TASK_SECONDS
+
+
+@dataclass(kw_only=True, slots=True)
+class OwnerRequests:
+    """What the owner asks of the daemon: to post one task, and to top up once."""
+
+    post: dict[str, JSON] = field(default_factory=dict)
+    """The daemon's answer, or `problem`; empty before the request."""
+    top_up: dict[str, JSON] = field(default_factory=dict)
+
+    def send_next(self, daemon: ControlClient) -> None:
+        """Send one that was not sent yet, if any is left."""
+        if not self.post:
+            try:
+                self.post = daemon.call(verbs.POST, TASK)
+            except JourneymanError as error:
+                self.post = {"problem": error.problem}
+        elif not self.top_up:
+            try:
+                self.top_up = daemon.call(verbs.TOP_UP, TOP_UP)
+            except JourneymanError as error:
+                self.top_up = {"problem": error.problem}
+
+    def lines(self) -> list[str]:
+        """Return what came of them, for people."""
+        lines = []
+        if self.post:
+            done = f"posted a task for {TASK.reward} credits"
+            lines.append(_result(self.post, done))
+        if self.top_up:
+            usd = int(str(self.top_up.get("cents", 0))) / 100
+            done = f"asked for a payment page for USD {usd:.2f}; nobody has paid it"
+            lines.append(_result(self.top_up, done))
+            lines += [str(url) for url in [self.top_up.get("url")] if url]
+        return lines
+
+
+def _result(answer: dict[str, JSON], done: str) -> str:
+    return f"not done: {answer['problem']}" if "problem" in answer else done
 
 
 async def play(
-    plan: Plan,
-    directory: DemoDirectory,
-    view: View,
-    errands: ControlRequests,
-) -> Summary:
+    plan: DemoPlan, directory: DemoDirectory, view: SilentView
+) -> DemoSummary:
     """Run a sandbox and a daemon until the daemon has ended; stop both in any case.
 
     Raises:
-        JourneymanError: a process did not start, or the daemon never ended.
+        JourneymanError: a process did not start, or the daemon did not end.
     """
-    async with sandbox(_offer(plan, directory), directory.sandbox_log) as base_url:
+    requests = OwnerRequests()
+    async with sandbox(
+        _sandbox_options(plan, directory), directory.sandbox_log
+    ) as base_url:
         directory.configure(base_url, plan.slots)
-        async with child(
-            _work(plan, directory),
-            directory.daemon_log,
-            _clean_environment(),
+        arguments = ["run", "--config", str(directory.config)]
+        arguments += ["--max-tasks", str(plan.tasks), "--log-format", "json"]
+        async with child_process(
+            arguments, directory.daemon_log, _clean_environment()
         ) as daemon:
-            with anyio.move_on_after(plan.patience_seconds) as waiting, view:
-                await _watch(daemon, directory, view, errands)
+            with anyio.move_on_after(plan.timeout_seconds) as waiting, view:
+                await _watch(daemon, directory, view, requests)
             if waiting.cancelled_caught:
                 raise TimedOutError(
-                    f"the daemon was not done after {plan.patience_seconds:.0f} s",
+                    f"the daemon was not done after {plan.timeout_seconds:.0f} s",
                     f"Its log is {directory.daemon_log}.",
                 )
             exit_code = await daemon.wait()
         if not directory.data.journal.exists():
             raise _never_worked(directory, exit_code)
-        books = await _books(base_url)
-    return summarise(directory, books, errands, exit_code)
+        sandbox_ledger = await _sandbox_ledger(base_url)
+    return summarise(
+        directory,
+        sandbox_ledger,
+        exit_code,
+        {"post": requests.post, "top_up": requests.top_up},
+        requests.lines(),
+    )
 
 
-def _offer(plan: Plan, directory: DemoDirectory) -> list[str]:
-    arguments = ["--port", "0", "--data", str(directory.sandbox_data), "--refill"]
-    arguments += ["--tasks", str(OPEN_TASKS), "--seed", str(plan.seed)]
-    arguments += ["--competitors", str(plan.competitors)]
-    return [*arguments, "--latency", str(plan.latency_seconds)]
-
-
-def _work(plan: Plan, directory: DemoDirectory) -> list[str]:
-    arguments = ["run", "--config", str(directory.config)]
-    return [*arguments, "--max-tasks", str(plan.tasks), "--log-format", "json"]
+def _sandbox_options(plan: DemoPlan, directory: DemoDirectory) -> list[str]:
+    options = {
+        "--port": 0,
+        "--data": directory.sandbox_data,
+        "--tasks": OPEN_TASKS,
+        "--seed": plan.seed,
+        "--competitors": plan.competitors,
+        "--latency": plan.latency_seconds,
+    }
+    pairs = [str(part) for option in options.items() for part in option]
+    return [*pairs, "--refill"]
 
 
 def _clean_environment() -> dict[str, str]:
-    """Keep settings that are meant for a real daemon away from the demo's."""
+    """Return the environment without settings that are meant for a real daemon."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -95,33 +151,32 @@ def _clean_environment() -> dict[str, str]:
 
 
 async def _watch(
-    daemon: Process,
-    directory: DemoDirectory,
-    view: View,
-    errands: ControlRequests,
+    daemon: Process, directory: DemoDirectory, view: SilentView, requests: OwnerRequests
 ) -> None:
     with ControlClient(directory.data.control_socket) as client:
         while daemon.returncode is None:
             # It may not have joined yet, or be just leaving.
             with suppress(JourneymanError):
-                status = client.status()
-                errands.run_next(client)
-                view.show(status, errands)
-            await anyio.sleep(LOOK_SECONDS)
+                status = client.call(verbs.STATUS)
+                requests.send_next(client)
+                view.show(status, requests.lines())
+            await anyio.sleep(POLL_SECONDS)
 
 
-async def _books(base_url: str) -> dict[str, Any]:
+async def _sandbox_ledger(base_url: str) -> dict[str, Any]:
     try:
         async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
             response = await client.get("/sandbox/ledger")
             return dict(response.raise_for_status().json())
     except (httpx.HTTPError, ValueError) as error:
-        raise NetworkError(f"the sandbox's books could not be read: {error}") from error
+        raise NetworkError(
+            f"the sandbox's ledger could not be read: {error}"
+        ) from error
 
 
 def _never_worked(directory: DemoDirectory, exit_code: int) -> JourneymanError:
     lines = directory.daemon_log.read_text(errors="replace").splitlines()
     return JourneymanError(
         f"the daemon ended at once, with exit code {exit_code}",
-        "\n".join(["Its last words:", *lines[-5:]]),
+        "\n".join(["The end of its log:", *lines[-5:]]),
     )

@@ -1,4 +1,4 @@
-"""What a demo came to, and whether the two sets of books agree."""
+"""How a demo ended, and whether the ledger and the sandbox's ledger agree."""
 
 import shutil
 import sys
@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from journeyman.cli.demo.agent import ControlRequests, DemoDirectory
-from journeyman.cli.output import counted, facts, say, table
-from journeyman.cli.strategies import strategy_figures
+from journeyman.cli.demo.directory import DemoDirectory
+from journeyman.cli.output import counted, print_fields, print_table, task_counts
 from journeyman.daemon.environment import SystemClock
 from journeyman.domain.tasks import JSON, AgentId
 from journeyman.journal.identity import load_identity
@@ -23,7 +22,7 @@ ALL = -1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check:
+class DemoCheck:
     """One thing that must be so."""
 
     name: str
@@ -32,8 +31,8 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Summary:
-    """All that is told at the end; amounts in credits."""
+class DemoSummary:
+    """All that is printed at the end; amounts in credits."""
 
     agent_id: str
     tasks: dict[str, int]
@@ -45,26 +44,32 @@ class Summary:
     """By kind of ledger entry."""
     ledger_balance: int
     sandbox_balance: int
-    errands: dict[str, dict[str, JSON]]
-    checks: list[Check]
-    places: dict[str, str]
+    requests: dict[str, dict[str, JSON]]
+    """What the daemon answered to the owner's `post` and `top_up`."""
+    request_lines: list[str]
+    """The same, for people."""
+    checks: list[DemoCheck]
+    files: dict[str, str]
 
     @property
     def passed(self) -> bool:
-        """Tell whether every check passed."""
+        """Return whether every check passed."""
         return all(check.passed for check in self.checks)
 
     def as_json(self) -> dict[str, object]:
-        """Give it as `--json` prints it."""
-        return {"passed": self.passed, **asdict(self)}
+        """Return it for `--json`."""
+        shown = {"passed": self.passed, **asdict(self)}
+        del shown["request_lines"]
+        return shown
 
 
 def summarise(
     directory: DemoDirectory,
-    books: Mapping[str, Any],
-    errands: ControlRequests,
+    sandbox_ledger: Mapping[str, Any],
     exit_code: int,
-) -> Summary:
+    requests: dict[str, dict[str, JSON]],
+    request_lines: list[str],
+) -> DemoSummary:
     """Compare what the daemon booked with what the sandbox did.
 
     Raises:
@@ -72,12 +77,13 @@ def summarise(
     """
     identity = load_identity(directory.data.identity)
     agent_id = identity.agent_id if identity else AgentId("")
-    theirs = (a["balance"] for a in books["agents"] if a["agent_id"] == agent_id)
-    sandbox_balance = int(next(theirs, 0))
+    balances = {
+        agent["agent_id"]: agent["balance"] for agent in sandbox_ledger["agents"]
+    }
+    sandbox_balance = int(balances.get(agent_id, 0))
     now = SystemClock().now
     with Journal(directory.data.journal, now, read_only=True) as journal:
-        checks = list(_checks(journal, books, sandbox_balance, exit_code))
-        return Summary(
+        return DemoSummary(
             agent_id=agent_id,
             tasks=journal.tasks.counts(),
             skipped_because=journal.tasks.skip_reasons(REASONS_SHOWN),
@@ -85,45 +91,52 @@ def summarise(
             credits=journal.ledger.totals(),
             ledger_balance=journal.ledger.balance(),
             sandbox_balance=sandbox_balance,
-            errands={"post": errands.post, "top_up": errands.top_up},
-            checks=checks,
-            places=_places(directory),
+            requests=requests,
+            request_lines=request_lines,
+            checks=list(_checks(journal, sandbox_ledger, sandbox_balance, exit_code)),
+            files={
+                "state": str(directory.data.path),
+                "daemon_log": str(directory.daemon_log),
+                "sandbox_log": str(directory.sandbox_log),
+                "sandbox_data": str(directory.sandbox_data),
+                "config": str(directory.config),
+            },
         )
 
 
 def _checks(
     journal: Journal,
-    books: Mapping[str, Any],
+    sandbox_ledger: Mapping[str, Any],
     sandbox_balance: int,
     exit_code: int,
-) -> Iterator[Check]:
-    yield Check(
-        name="the daemon ended well",
+) -> Iterator[DemoCheck]:
+    yield DemoCheck(
+        name="the daemon ended without an error",
         passed=exit_code == 0,
         found=f"exit code {exit_code}",
     )
     balance = journal.ledger.balance()
-    yield Check(
-        name="the ledger agrees with the sandbox's books",
+    yield DemoCheck(
+        name="the ledger agrees with the sandbox's",
         passed=balance == sandbox_balance,
         found=f"ledger {balance}, sandbox {sandbox_balance}",
     )
     adjusted = journal.ledger.totals().get(EntryKind.ADJUSTMENT)
-    yield Check(
+    yield DemoCheck(
         name="nothing had to be adjusted",
         passed=adjusted is None,
         found="no adjustment" if adjusted is None else f"adjusted by {adjusted}",
     )
     fault = journal.ledger.first_fault()
-    yield Check(
-        name="the ledger's chain is whole",
+    yield DemoCheck(
+        name="the ledger's chain is intact",
         passed=fault is None,
         found=fault or "every entry follows from the one before",
     )
-    yield Check(
-        name="the sandbox's own books balance",
-        passed=books["balanced"] is True,
-        found=f"created minus held: {books['difference']}",
+    yield DemoCheck(
+        name="the sandbox's ledger balances",
+        passed=sandbox_ledger["balanced"] is True,
+        found=f"created minus held: {sandbox_ledger['difference']}",
     )
 
 
@@ -132,70 +145,58 @@ def _by_strategy(journal: Journal) -> dict[str, dict[str, int]]:
     for entry in journal.ledger.recent(ALL):
         if entry.kind is EntryKind.EARNED:
             earned[entry.strategy] += entry.amount
-    outcomes = {
-        name: strategy_figures(states)
-        for name, states in journal.tasks.outcomes_by_strategy().items()
-    }
-    return {
-        name: {"completed": done, "unpaid": unpaid, "earned": earned[name]}
-        for name, (done, _working, _waiting, unpaid) in outcomes.items()
-    }
+    summary = {}
+    for name, states in journal.tasks.outcomes_by_strategy().items():
+        completed, _at_work, _waiting, unpaid = task_counts(states)
+        figures = {"completed": completed, "unpaid": unpaid, "earned": earned[name]}
+        summary[name] = figures
+    return summary
 
 
-def _places(directory: DemoDirectory) -> dict[str, str]:
-    return {
-        "state": str(directory.data.path),
-        "daemon_log": str(directory.daemon_log),
-        "sandbox_log": str(directory.sandbox_log),
-        "sandbox_data": str(directory.sandbox_data),
-        "config": str(directory.config),
-    }
-
-
-def print_summary(summary: Summary, errands: ControlRequests) -> None:
-    """Tell it to a person."""
-    say()
-    table(
+def print_summary(summary: DemoSummary) -> None:
+    """Print it for people."""
+    print()
+    print_table(
         ["strategy", "completed", "unpaid", "earned"],
         [[name, *figures.values()] for name, figures in summary.strategies.items()],
     )
-    say()
+    print()
     moved = {kind: amount for kind, amount in summary.credits.items() if amount}
     starter = moved.pop(EntryKind.STARTER, 0)
-    changes = counted((kind, amount) for kind, amount in moved.items())
-    facts(
+    ledger, sandbox = summary.ledger_balance, summary.sandbox_balance
+    checks = (
+        f"{'ok    ' if check.passed else 'FAILED'}  {check.name}: {check.found}"
+        for check in summary.checks
+    )
+    print_fields(
         {
             "tasks": counted(summary.tasks.items()),
             "skipped": counted(summary.skipped_because.items()),
-            "credits": f"from {starter} to {summary.ledger_balance} ({changes})",
-            "books": f"ledger {summary.ledger_balance}, "
-            f"sandbox {summary.sandbox_balance}",
-            "owner": "\n".join(errands.lines()),
-            "checks": "\n".join(map(_told, summary.checks)),
+            "credits": f"from {starter} to {ledger} ({counted(moved.items())})",
+            "balance": f"ledger {ledger}, sandbox {sandbox}",
+            "owner": "\n".join(summary.request_lines),
+            "checks": "\n".join(checks),
         },
     )
-    say()
-    data, us = summary.places["state"], command_name()
-    facts(
+    print()
+    files, us = summary.files, command_name()
+    commands = ("status", "tasks", "ledger")
+    print_fields(
         {
-            "state": data,
-            "logs": f"{summary.places['daemon_log']}, {summary.places['sandbox_log']}",
-            "look around": f"{us} status --data-dir {data}\n"
-            f"{us} tasks --data-dir {data}\n"
-            f"{us} ledger --data-dir {data}",
-            "go on": f"{us} run --sandbox --data-dir my-agent",
+            "state": files["state"],
+            "logs": f"{files['daemon_log']}, {files['sandbox_log']}",
+            "explore": "\n".join(
+                f"{us} {c} --data-dir {files['state']}" for c in commands
+            ),
+            "continue": f"{us} run --sandbox --data-dir my-agent",
         },
     )
 
 
 def command_name() -> str:
-    """Give what to type to run us again: a checkout's .venv is not on the path."""
+    """Return what to type to run us again: a checkout's .venv is not on the path."""
     started = Path(sys.argv[0])
     if shutil.which("journeyman") or started.name != "journeyman":
         return "journeyman"
     here = Path.cwd()
     return str(started.relative_to(here) if started.is_relative_to(here) else started)
-
-
-def _told(check: Check) -> str:
-    return f"{'ok    ' if check.passed else 'FAILED'}  {check.name}: {check.found}"

@@ -1,41 +1,32 @@
-"""Showing the work while it is done: a live table, lines, or nothing."""
+"""Show the progress of a demo: as a live table, as lines, or not at all."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Self
 
-from journeyman.cli.demo.agent import ControlRequests
-from journeyman.cli.output import counted, neutral, shortened
-from journeyman.cli.strategies import FIGURES, strategy_figures
+from rich import box
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from journeyman.cli.output import TASK_COUNTS, counted, task_counts
+from journeyman.domain.text import escape
 
 Status = Mapping[str, Any]
-"""What `journeyman status --json` gives."""
+"""What `journeyman status --json` prints."""
 REASON_LENGTH = 60
 
 
-class View(AbstractContextManager["View"], Protocol):
-    """Where progress goes."""
-
-    def show(self, status: Status, errands: ControlRequests) -> None:
-        """Show how it stands."""
-        ...
-
-
-class SilentView:
-    """Shows nothing: with `--json`, stdout is the answer's."""
-
-    def __enter__(self) -> Self:
-        return self
+class SilentView(AbstractContextManager["SilentView"]):
+    """Shows nothing: with `--json`, stdout is for the answer."""
 
     def __exit__(self, *_error: object) -> None:
         pass
 
-    def show(self, status: Status, errands: ControlRequests) -> None:
-        """Show nothing."""
+    def show(self, status: Status, requests: list[str]) -> None:
+        """Show the daemon's status, and what came of the owner's requests."""
 
 
 class LineView(SilentView):
@@ -44,85 +35,71 @@ class LineView(SilentView):
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
         self._last = ""
-        self._told = 0
+        self._shown = 0
 
-    def show(self, status: Status, errands: ControlRequests) -> None:
+    def show(self, status: Status, requests: list[str]) -> None:
         """Print what is new."""
         line = " · ".join(f"{label} {text}" for label, text in _figures(status))
         if line != self._last:
             print(f"ended {status['this_run']['ended']}/{self._wanted} · {line}")
             self._last = line
-        for told in errands.lines()[self._told :]:
-            print(neutral(told))
-            self._told += 1
+        for request in requests[self._shown :]:
+            print(escape(request))
+        self._shown = len(requests)
 
 
-class LiveView:
-    """Draws a table that renews itself, on a terminal."""
+class LiveView(SilentView):
+    """Redraws a table on a terminal."""
 
     def __init__(self, wanted: int) -> None:
-        from rich.live import Live
-
         self._wanted = wanted
         self._live = Live(auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:
-        self._live.__enter__()
+        self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._live.__exit__(kind, error, traceback)
+    def __exit__(self, *_error: object) -> None:
+        self._live.stop()
 
-    def show(self, status: Status, errands: ControlRequests) -> None:
-        """Draw it anew."""
-        self._live.update(self._draw(status, errands), refresh=True)
-
-    def _draw(self, status: Status, errands: ControlRequests) -> "RenderableType":
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
+    def show(self, status: Status, requests: list[str]) -> None:
+        """Redraw the table."""
         ended = status["this_run"]["ended"]
-        sheet = Table.grid(padding=(0, 2))
-        sheet.add_row(
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row(
             f"ended {ended}/{self._wanted}",
             ProgressBar(total=self._wanted, completed=ended, width=40),
         )
         for label, text in _figures(status):
-            sheet.add_row(label, Text(text))
-        for told in errands.lines():
-            sheet.add_row("owner", Text(neutral(told)))
-        return Group(Text("Journeyman at work", style="bold"), sheet, _by(status))
+            grid.add_row(label, Text(text))
+        for request in requests:
+            grid.add_row("owner", Text(escape(request)))
+        title = Text("Journeyman at work", style="bold")
+        strategies = _by_strategy(status["strategies"])
+        self._live.update(Group(title, grid, strategies), refresh=True)
 
 
-def _by(status: Status) -> "RenderableType":
-    from rich import box
-    from rich.table import Table
-
+def _by_strategy(strategies: Mapping[str, Mapping[str, int]]) -> Table:
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     drawn.add_column("strategy")
-    for name in FIGURES:
+    for name in TASK_COUNTS:
         drawn.add_column(name, justify="right")
-    for strategy, states in status["strategies"].items():
-        drawn.add_row(neutral(strategy), *map(str, strategy_figures(states)))
+    for strategy, states in strategies.items():
+        drawn.add_row(escape(strategy), *map(str, task_counts(states)))
     return drawn
 
 
 def _figures(status: Status) -> list[tuple[str, str]]:
     tasks = status["tasks"]
-    reasons = status["skipped_because"].items()
-    because = counted((shortened(why, REASON_LENGTH), n) for why, n in reasons)
+    reasons = counted(
+        (escape(reason, longest=REASON_LENGTH), count)
+        for reason, count in status["skipped_because"].items()
+    )
     return [
         ("balance", str(status["balance"])),
         ("in flight", f"{status['in_flight']} of {status['slots']} slots"),
         ("done", str(tasks.get("completed", 0))),
         ("wanted", f"{status['waiting']} waiting"),
         ("lost", str(tasks.get("lost", 0))),
-        ("skipped", f"{tasks.get('skipped', 0)} ({because})"),
+        ("skipped", f"{tasks.get('skipped', 0)} ({reasons})"),
     ]

@@ -1,19 +1,25 @@
 """`journeyman strategies list`: what is loaded, what is not, and why."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from journeyman.cli.output import answer, neutral, say, table
+from journeyman.cli.output import print_table
 from journeyman.cli.session import Session, command
-
-if TYPE_CHECKING:
-    from journeyman.cli.strategies import Past, StrategyFolder
-    from journeyman.journal.scores import StrategyScore
-    from journeyman.strategies.loading.installed import Installed
-    from journeyman.strategies.loading.loaded import LoadedStrategy
-    from journeyman.strategies.loading.problems import Problem
+from journeyman.cli.strategies import (
+    CHOSEN,
+    LOAD_FAILED,
+    OFF,
+    StrategiesOption,
+    StrategyHistory,
+    open_strategies,
+    problem_as_json,
+    relative_path,
+    strategy_history,
+)
+from journeyman.domain.text import escape
+from journeyman.strategies.loading.definitions import installed_strategies
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.source import strategy_stem
 
 COLUMNS = ("name", "ver", "state", "from")
 FIGURES = ("wants/24h", "done", "fail", "credits")
@@ -21,58 +27,42 @@ SOME_DO_NOT_RUN = 1
 
 
 @command("list", example="journeyman strategies list --strategies strategies")
-def list_strategies(
-    session: Session,
-    *,
-    strategies: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The strategy files to load.")
-    ] = None,
-) -> int:
-    """List the strategies, how each fares, and every problem with its fix.
+def list_strategies(session: Session, *, strategies: StrategiesOption = None) -> int:
+    """List the strategies, their results, and every problem with its fix.
 
-    It exits with 1 if some do not run; the others are in force all the same.
+    The exit code is 1 if some do not run; the others are active all the same.
     """
-    from journeyman.cli.strategies import open_strategies, past, problem_row
-    from journeyman.strategies.loading.installed import installed
-
-    shelf = open_strategies(session, strategies)
-    known = past(session, shelf)
-    ours = shelf.settings.settings.strategies.installed
-    problems = shelf.registry.problems
+    available = open_strategies(session, strategies)
+    history = strategy_history(session, available)
+    listed = available.settings.settings.strategies.installed
+    registry = available.registry
     data = {
-        "directory": str(shelf.directory),
-        "strategies": [_row(one, shelf, known) for one in shelf.registry.strategies],
-        "problems": list(map(problem_row, problems)),
-        "installed": [_offer(one) for one in installed() if one.name not in ours],
+        "directory": str(available.directory),
+        "strategies": [_row(loaded, history) for loaded in registry.strategies],
+        "problems": [problem_as_json(problem) for problem in registry.problems],
+        "installed": [
+            {"name": one.name, "from": one.distribution, "target": one.target}
+            for one in installed_strategies()
+            if one.name not in listed
+        ],
     }
-    answer(as_json=session.as_json, data=data, show=lambda: _show(data, problems))
-    return SOME_DO_NOT_RUN if _idle(data) else 0
+    session.answer(data, lambda: _show(data, registry.problems))
+    return SOME_DO_NOT_RUN if _count_idle(data) else 0
 
 
-def _row(
-    loaded: "LoadedStrategy", shelf: "StrategyFolder", known: "Past | None"
-) -> dict[str, Any]:
-    from journeyman.cli.strategies import near, state_of, trouble
-
-    place = f"{near(loaded.path)}:{loaded.line}"
+def _row(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, Any]:
+    place = f"{relative_path(loaded.path)}:{loaded.line}"
+    score = history.scores.get(loaded.name)
+    # Where no agent has run it is None, since 0 would be a claim.
+    nothing = 0 if history.has_journal else None
     return {
         "name": loaded.name,
         "version": loaded.version,
-        "state": state_of(loaded, shelf, known),
+        "state": history.state_of(loaded),
         "from": f"{loaded.distribution} ({place})" if loaded.distribution else place,
         "runner": loaded.runner,
         "description": loaded.description,
-        "trouble": trouble(loaded, known),
-        **_figures(known.scores.get(loaded.name) if known else None, known),
-    }
-
-
-def _figures(
-    score: "StrategyScore | None", known: "Past | None"
-) -> dict[str, int | None]:
-    """Give the figures; None where no agent has run, since 0 would be a claim."""
-    nothing = 0 if known else None
-    return {
+        "quarantine_reason": history.quarantine_reason(loaded),
         "wants_24h": score.wanted if score else nothing,
         "done": score.completed if score else nothing,
         "failed": score.failed if score else nothing,
@@ -80,38 +70,33 @@ def _figures(
     }
 
 
-def _offer(one: "Installed") -> dict[str, str]:
-    return {"name": one.name, "from": one.distribution, "target": one.target}
-
-
-def _idle(data: dict[str, Any]) -> int:
+def _count_idle(data: dict[str, Any]) -> int:
     """Count those that should run and do not."""
-    from journeyman.cli.strategies import AT_WORK, CHOSEN
-
-    resting = [
-        row for row in data["strategies"] if row["state"] not in AT_WORK | CHOSEN
-    ]
-    return len(resting) + len({problem["path"] for problem in data["problems"]})
+    idle = [row for row in data["strategies"] if row["state"] not in CHOSEN]
+    return len(idle) + len({problem["path"] for problem in data["problems"]})
 
 
-def _show(data: dict[str, Any], problems: "tuple[Problem, ...]") -> None:
-    table(
+def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
+    print_table(
         [*COLUMNS, *(f"{name:>9}" for name in FIGURES)],
         [
             *map(_cells, data["strategies"]),
-            *(_failed_cells(problem) for problem in problems),
-            *map(_offer_cells, data["installed"]),
+            *map(_problem_cells, problems),
+            *(
+                [one["name"], "-", OFF, f"{one['from']} (installed)", "", "", "", ""]
+                for one in data["installed"]
+            ),
         ],
     )
     for row in data["strategies"]:
-        if row["trouble"]:
-            say()
-            say(neutral(f"{row['name']}: {row['trouble']}"))
+        if row["quarantine_reason"]:
+            print()
+            print(escape(f"{row['name']}: {row['quarantine_reason']}"))
     for problem in problems:
-        say()
-        say("\n".join(map(neutral, str(problem).splitlines())))
-    say()
-    say(_summary(data))
+        print()
+        print(escape(problem, keep="\n"))
+    print()
+    print(_summary(data))
 
 
 def _cells(row: dict[str, Any]) -> list[str | int]:
@@ -124,26 +109,18 @@ def _cells(row: dict[str, Any]) -> list[str | int]:
     ]
 
 
-def _failed_cells(problem: "Problem") -> list[str | int]:
-    from journeyman.cli.strategies import LOAD_FAILED, near
-    from journeyman.strategies.loading.source import strategy_stem
-
-    name = strategy_stem(problem.culprit)
-    place = f"{near(problem.path)}" + (f":{problem.line}" if problem.line else "")
+def _problem_cells(problem: Problem) -> list[str | int]:
+    name = strategy_stem(problem.affected_file)
+    line = f":{problem.line}" if problem.line else ""
+    place = f"{relative_path(problem.path)}{line}"
     return [name, "-", LOAD_FAILED, place, f"{problem.code:>9}", "", "", ""]
-
-
-def _offer_cells(offer: dict[str, str]) -> list[str | int]:
-    from journeyman.cli.strategies import OFF
-
-    return [offer["name"], "-", OFF, f"{offer['from']} (installed)", "", "", "", ""]
 
 
 def _summary(data: dict[str, Any]) -> str:
     total = len(data["strategies"]) + len({p["path"] for p in data["problems"]})
-    said = f"{len(data['strategies'])} loaded from {data['directory']}"
-    if idle := _idle(data):
-        said += f"; {idle} of {total} do not run"
+    summary = f"{len(data['strategies'])} loaded from {data['directory']}"
+    if idle := _count_idle(data):
+        summary += f"; {idle} of {total} do not run"
     if data["installed"]:
-        said += "; to load an installed one, list it in strategies.installed"
-    return said
+        summary += "; to load an installed one, list it in strategies.installed"
+    return summary

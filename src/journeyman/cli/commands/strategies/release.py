@@ -1,12 +1,14 @@
-"""`journeyman strategies release`: out of quarantine, on the owner's word."""
+"""`journeyman strategies release`: end a quarantine early."""
 
 from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, neutral, say
 from journeyman.cli.session import Session, command
+from journeyman.control.verbs import RELEASE, StrategyName
+from journeyman.daemon.commands import release_in_journal
 from journeyman.domain.errors import NotRunningError
+from journeyman.domain.text import escape
 
 
 @command("release", example="journeyman strategies release count_words")
@@ -16,37 +18,16 @@ def release_strategy(
         str, typer.Argument(metavar="NAME", help="A strategy in quarantine.")
     ],
 ) -> None:
-    """Give a strategy work again that made errors, or that could not work.
+    """Release a strategy from quarantine: it is given work again.
 
-    For when the cause lay outside of its file and its settings: a change of either
-    releases it by itself.
+    Use it when the cause was neither in its file nor in its settings: a change of
+    either releases it anyway.
     """
     with session.daemon() as daemon:
         try:
-            done: Any = daemon.release(name)
+            released: Any = daemon.call(RELEASE, StrategyName(name))
         except NotRunningError:
-            done = _release_in_journal(session, name)
-    answer(
-        as_json=session.as_json,
-        data=done,
-        show=lambda: say(f"{neutral(name)} is given work again."),
-    )
-
-
-def _release_in_journal(session: Session, name: str) -> dict[str, Any]:
-    from journeyman.daemon.commands import release_in_journal
-    from journeyman.daemon.environment import SystemClock
-    from journeyman.journal.directory import DirectoryLock
-    from journeyman.journal.journal import Journal
-
-    directory = session.directory()
-    if not directory.journal.exists():
-        raise NotRunningError(
-            f"no agent has ever run in the data directory {directory.path}",
-            "Start one with `journeyman run`, or name another --data-dir.",
-        )
-    with (
-        DirectoryLock(directory),
-        Journal(directory.journal, SystemClock().now) as journal,
-    ):
-        return release_in_journal(journal, name)
+            with session.writable_journal() as journal:
+                released = release_in_journal(journal, name)
+    text = f"{escape(name)} is given work again."
+    session.answer(released, lambda: print(text))

@@ -1,18 +1,45 @@
-"""`journeyman strategies promote`: out of the shadow, to work."""
+"""`journeyman strategies scoreboard` and `promote`: judge a shadow, end its shadow."""
 
-import difflib
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import answer, facts, neutral, say
+from journeyman.cli.output import did_you_mean, plural, print_fields
 from journeyman.cli.session import Session, command
-from journeyman.domain.errors import JourneymanError, NotRunningError, UsageError
+from journeyman.control.verbs import PROMOTE, StrategyName
+from journeyman.domain.errors import NotRunningError, UsageError
+from journeyman.domain.text import escape
+from journeyman.journal.shadows import ShadowScore
 
-if TYPE_CHECKING:
-    from journeyman.journal.shadows import ShadowScore
+
+@command("scoreboard", example="journeyman strategies scoreboard word_count")
+def score_shadows(
+    session: Session,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A strategy in shadow; none: all."),
+    ] = None,
+) -> None:
+    """Show what strategies in shadow would have done.
+
+    `journeyman run --shadow NAME` or the setting strategies.shadow puts a strategy in
+    shadow. It is asked about each task and given none. What it would have done is
+    compared with what the active strategies did.
+    """
+    scores = _scores(session) if name is None else [_score_of(session, name)]
+
+    def show() -> None:
+        for number, score in enumerate(scores):
+            if number:
+                print()
+            _show_score(score)
+        if not scores:
+            print("No strategy was ever in shadow here.")
+            print("Put one in shadow with `journeyman run --shadow NAME`.")
+
+    session.answer([asdict(score) for score in scores], show)
 
 
 @command("promote", example="journeyman strategies promote word_count")
@@ -24,160 +51,104 @@ def promote_strategy(
         bool, typer.Option("--dry-run", help="Show the scoreboard; change nothing.")
     ] = False,
 ) -> None:
-    """Give a strategy work that was in shadow; its scoreboard is shown first.
+    """Promote a strategy from shadow to active, after its scoreboard.
 
-    The running daemon gives it tasks from now on, without a restart, and remembers it.
-    Should more of its first tasks fail than was usual before, it goes back by itself.
+    The running daemon gives it tasks from now on, without a restart, and also after
+    one. If more of its first tasks fail than was usual before, it returns to shadow by
+    itself.
     """
-    score = score_of(session, name)
+    score = shadow_score(session, name)
+    if score is None:
+        with session.journal() as journal:
+            in_shadow = journal.shadows.state().shadows
+        if name not in in_shadow:
+            raise _never_in_shadow(session, name)
     if not session.as_json and score is not None:
-        _show(score)
-    done: dict[str, Any] = {"strategy": name, "promoted": False}
+        _show_score(score)
+        print()
+    data: dict[str, Any] = {"strategy": name, "promoted": False}
     if not dry_run:
-        done = _promote(session, name)
-    data = {**done, "scoreboard": row_of(score) if score else None}
-    answer(as_json=session.as_json, data=data, show=lambda: _conclude(data))
+        data = _promote(session, name)
+    data["scoreboard"] = asdict(score) if score else None
+    session.answer(data, lambda: _show_promotion(data))
 
 
 def _promote(session: Session, name: str) -> dict[str, Any]:
     try:
         with session.daemon() as daemon:
-            return dict(daemon.promote(name))
+            return dict(daemon.call(PROMOTE, StrategyName(name)))
     except NotRunningError as error:
         raise NotRunningError(
             error.problem,
-            "There is nobody to tell. Start the daemon without `--shadow` "
-            f"{neutral(name)}, or take it out of strategies.shadow: then it works.",
+            f"Start the daemon without `--shadow {escape(name)}`, or remove it from "
+            "strategies.shadow: then it is active.",
         ) from None
 
 
-def _show(score: "ShadowScore") -> None:
-
-    show_score(score)
-    say()
-
-
-def _conclude(data: dict[str, Any]) -> None:
-    name = neutral(data["strategy"])
+def _show_promotion(data: dict[str, Any]) -> None:
+    name = escape(data["strategy"])
     if data["scoreboard"] is None:
-        say(f"{name} was asked for no task yet: there is nothing to judge it by.")
+        print(f"{name} was not asked about any task yet: there is nothing to judge.")
     if not data["promoted"]:
-        say("Nothing was changed (--dry-run).")
+        print("Nothing was changed (--dry-run).")
         return
-    say(f"{name} is at work now; a restart keeps it so.")
-    say(f"To make it plain, take {name} out of strategies.shadow in the configuration,")
-    say("or start the daemon without `--shadow`: whoever is not named there is live.")
+    print(f"{name} is active now, also after a restart.")
+    print(f"To make that plain, remove {name} from strategies.shadow in the settings,")
+    print("or start the daemon without `--shadow`.")
 
 
-@command("scoreboard", example="journeyman strategies scoreboard word_count")
-def score_shadows(
-    session: Session,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="A strategy in shadow; none: all."),
-    ] = None,
-) -> None:
-    """Show what strategies in shadow would have done beside the live ones.
-
-    A strategy is put there by `journeyman run --shadow NAME`, or by the setting
-    strategies.shadow. It is asked about each task and given none.
-    """
-    scores = read_scores(session, name)
-
-    def show() -> None:
-        for number, score in enumerate(scores):
-            if number:
-                say()
-            show_score(score)
-        if not scores:
-            say(EMPTY)
-
-    answer(as_json=session.as_json, data=list(map(row_of, scores)), show=show)
-
-
-EMPTY = (
-    "No strategy was ever in shadow here.\n"
-    "Put one there with `journeyman run --shadow NAME`."
-)
-
-
-def read_scores(session: Session, name: str | None) -> "list[ShadowScore]":
-    """Read the scores of all that were ever in shadow, or of one of them.
+def shadow_score(session: Session, name: str) -> ShadowScore | None:
+    """Return the score of a strategy; None if it was not asked in shadow.
 
     Raises:
-        NotRunningError: no agent ever lived in the data directory.
-        UsageError: this one was never in shadow.
+        NotRunningError: no agent has ever run in the data directory.
     """
+    return next((one for one in _scores(session) if one.strategy == name), None)
+
+
+def _scores(session: Session) -> list[ShadowScore]:
     with session.journal() as journal:
-        scores = journal.shadows.scores()
-    if name is None:
-        return scores
-    found = [score for score in scores if score.strategy == name]
-    if found:
-        return found
-    known = [score.strategy for score in scores]
-    near = difflib.get_close_matches(name, known, n=1)
-    raise UsageError(
+        return journal.shadows.scores()
+
+
+def _score_of(session: Session, name: str) -> ShadowScore:
+    score = shadow_score(session, name)
+    if score is None:
+        raise _never_in_shadow(session, name)
+    return score
+
+
+def _never_in_shadow(session: Session, name: str) -> UsageError:
+    known = [score.strategy for score in _scores(session)]
+    hint = did_you_mean(name, known).strip()
+    return UsageError(
         f"the strategy {name!r} was never in shadow here",
-        f"Did you mean {near[0]!r}?"
-        if near
-        else f"Put it there with `journeyman run --shadow {name}`.",
+        hint or f"Put it in shadow with `journeyman run --shadow {name}`.",
     )
 
 
-def score_of(session: Session, name: str) -> "ShadowScore | None":
-    """Give its score; None where it is in shadow and was asked for no task yet.
-
-    Raises:
-        NotRunningError: no agent ever lived in the data directory.
-        UsageError: it is not in shadow, and never was.
-    """
-    with session.journal() as journal:
-        is_new = name in journal.shadows.standing().shadows
-        known = {score.strategy: score for score in journal.shadows.scores()}
-    return known.get(name) if is_new else read_scores(session, name)[0]
-
-
-def brief(session: Session, name: str) -> "ShadowScore | None":
-    """Give the score of a strategy that may never have been in shadow."""
-    try:
-        return score_of(session, name)
-    except JourneymanError:
-        return None
-
-
-def row_of(score: "ShadowScore") -> dict[str, Any]:
-    """Give a score as JSON."""
-    return asdict(score)
-
-
-def show_score(score: "ShadowScore") -> None:
-    """Print a score."""
+def _show_score(score: ShadowScore) -> None:
     if not score.asked:
-        facts({"shadow": f"{score.strategy}, not asked yet"})
+        print_fields({"shadow": f"{score.strategy}, not asked yet"})
         return
     since = datetime.fromisoformat(score.since)
-    facts(
+    print_fields(
         {
-            "shadow": f"{score.strategy}, asked for {_tasks(score.asked)} "
+            "shadow": f"{score.strategy}, asked about {plural(score.asked, 'task')} "
             f"since {since:%Y-%m-%d %H:%M} UTC",
             "would want": f"{score.wanted}, for {score.expected_credits:g} credits by "
-            "its own word",
-            "agreed": f"{score.agreed} of {score.asked} with the live strategies",
-            "alone": f"{score.alone} that no live one wanted",
-            "both want": f"{score.wanted - score.alone}; of these the live ones were "
-            f"paid {score.live_credits} credits for {score.live_completed}",
-            "passes over": f"{score.passed_over} that a live one wanted, and was paid "
-            f"{score.passed_over_credits} credits for",
+            "its own estimate",
+            "agreed": f"{score.agreed} of {score.asked} with the active strategies",
+            "alone": f"{score.alone} that no active one wanted",
+            "both want": f"{score.wanted - score.alone}; the active ones were paid "
+            f"{score.live_credits} credits for {score.live_completed} of these",
+            "passes over": f"{score.missed} that an active one wanted, and was "
+            f"paid {score.missed_credits} credits for",
             "errors": str(score.errors),
             "wants takes": f"{score.mean_seconds * 1000:.2f} ms, "
             f"{score.longest_seconds * 1000:.2f} ms at most",
-            "left out": f"{score.outdated} answers of earlier versions"
+            "left out": f"{plural(score.outdated, 'answer')} of earlier versions"
             if score.outdated
             else "",
         }
     )
-
-
-def _tasks(count: int) -> str:
-    return "1 task" if count == 1 else f"{count} tasks"

@@ -1,154 +1,93 @@
-"""`journeyman strategies show`: one strategy, with its parameters and its figures."""
+"""`journeyman strategies show`: one strategy, with its parameters and its results."""
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import Any
 
-import typer
-
-from journeyman.cli.output import answer, facts, say, table
+from journeyman.cli.commands.strategies.shadow import shadow_score
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
+from journeyman.cli.strategies import (
+    AvailableStrategies,
+    StrategiesOption,
+    StrategyArgument,
+    StrategyHistory,
+    open_strategies,
+    strategy_history,
+)
+from journeyman.control.verbs import STATUS
 from journeyman.domain.errors import JourneymanError
-
-if TYPE_CHECKING:
-    from journeyman.cli.strategies import Past, StrategyFolder
-    from journeyman.journal.track_records import Group, TrackRecord
-    from journeyman.strategies.api import Needs, Param
-    from journeyman.strategies.loading.loaded import LoadedStrategy
-
-
-def forecast_beside_outcome(
-    records: "Mapping[Group, TrackRecord]", strategy: str
-) -> dict[str, Any] | None:
-    """Sum up a strategy's kinds; None where none of its tasks has ended."""
-    ours = [record for (name, _), record in records.items() if name == strategy]
-    if not ours:
-        return None
-    return {
-        "tasks": sum(one.tasks for one in ours),
-        "expected_credits": round(sum(one.expected_credits for one in ours), 1),
-        "credits": sum(one.credits for one in ours),
-        "expected_seconds": round(sum(one.expected_seconds for one in ours), 1),
-        "seconds": round(sum(one.actual_seconds for one in ours), 1),
-    }
-
-
-def in_words(figures: dict[str, Any] | None) -> str:
-    """Say it in a line; empty where there is nothing to say."""
-    if figures is None:
-        return ""
-    return (
-        f"of {figures['tasks']} tasks that ended: "
-        f"{figures['expected_credits']:g} credits, {figures['credits']} came · "
-        f"{figures['expected_seconds']:g} s, they took {figures['seconds']:g} s"
-    )
+from journeyman.journal.track_records import Group, TrackRecord
+from journeyman.strategies.api import Param, Strategy
+from journeyman.strategies.child.confinement import (
+    available_confinement as available_isolation,
+)
+from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.validation import params_of
 
 
 @command("show", example="journeyman strategies show count_words")
 def show_strategy(
     session: Session,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name, class, file or path.")
-    ],
+    name: StrategyArgument,
     *,
-    strategies: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The strategy files to load.")
-    ] = None,
+    strategies: StrategiesOption = None,
 ) -> None:
-    """Show one strategy: what it wants and needs, its parameters, how it fares."""
-    from journeyman.cli.strategies import open_strategies, past, pick
-
-    shelf = open_strategies(session, strategies)
-    loaded = pick(shelf, name)
-    data = _describe(loaded, shelf, past(session, shelf))
-    data["shadow"] = _shadow(session, loaded.name)
-    data["says"] = _said(session, loaded)
-    answer(as_json=session.as_json, data=data, show=lambda: _show(data))
-
-
-def _said(session: Session, loaded: "LoadedStrategy") -> Any:  # noqa: ANN401 - the strategy's own JSON
-    """Give what its `status` tells the running daemon; None where none answers."""
-    try:
-        with session.daemon() as daemon:
-            status: dict[str, Any] = dict(daemon.status())
-    except JourneymanError:
-        return None
-    return status.get("strategy_status", {}).get(loaded.name)
+    """Show what a strategy wants and needs, its parameters and its results."""
+    available = open_strategies(session, strategies)
+    loaded = available.find(name)
+    history = strategy_history(session, available)
+    data = {
+        **_declarations(loaded),
+        "state": history.state_of(loaded),
+        "quarantine_reason": history.quarantine_reason(loaded),
+        "parameters": _parameters(loaded, available),
+        "figures": _figures(loaded, history),
+        "forecast": compare_forecast(history.track_records, loaded.name),
+        "shadow": _shadow(session, loaded.name),
+        "says": _status(session, loaded.name),
+    }
+    session.answer(data, lambda: _show(data))
 
 
-def _shadow(session: Session, name: str) -> dict[str, Any] | None:
-    """Give what it would have done in shadow; None where it never was there."""
-    from journeyman.cli.commands.strategies.shadow import brief, row_of
-
-    score = brief(session, name)
-    return row_of(score) if score else None
-
-
-def _describe(
-    loaded: "LoadedStrategy", shelf: "StrategyFolder", known: "Past | None"
-) -> dict[str, Any]:
-    from journeyman.cli.strategies import state_of, trouble
-
+def _declarations(loaded: LoadedStrategy) -> dict[str, Any]:
+    cls = type(loaded.instance)
+    needs = asdict(loaded.needs)
     return {
         "name": loaded.name,
         "version": loaded.version,
         "api": loaded.instance.api,
         "description": loaded.description,
-        "state": state_of(loaded, shelf, known),
-        "trouble": trouble(loaded, known),
         "from": f"{loaded.path}:{loaded.line}",
         "files": list(map(str, loaded.sources)),
         "distribution": loaded.distribution,
         "fingerprint": loaded.fingerprint,
-        "wants": _wants(loaded),
+        "wants": {
+            "kinds": sorted(cls.kinds),
+            "tags": sorted(cls.tags),
+            "inputs": {name: kind.__name__ for name, kind in cls.inputs.items()},
+            "min_reward": cls.min_reward,
+            "own_method": cls.wants is not Strategy.wants,
+        },
         "runner": loaded.runner,
         "timeout_seconds": loaded.timeout,
-        "isolation": _isolation(loaded),
-        "needs": _needs(loaded.needs),
+        # What this system keeps a strategy's process from, and by what.
+        "isolation": dict(available_isolation()) if loaded.runner == "process" else {},
+        "needs": {
+            **needs,
+            "hosts": list(needs["hosts"]),
+            "files": list(needs["files"]),
+        },
         "hooks": sorted(loaded.hooks),
         "examples": len(loaded.instance.examples),
-        "parameters": _parameters(loaded, shelf),
-        **_figures(loaded, known),
-    }
-
-
-def _wants(loaded: "LoadedStrategy") -> dict[str, Any]:
-    from journeyman.strategies.api import Strategy
-
-    cls = type(loaded.instance)
-    return {
-        "kinds": sorted(cls.kinds),
-        "tags": sorted(cls.tags),
-        "inputs": {name: kind.__name__ for name, kind in cls.inputs.items()},
-        "min_reward": cls.min_reward,
-        "own_method": cls.wants is not Strategy.wants,
-    }
-
-
-def _isolation(loaded: "LoadedStrategy") -> dict[str, str]:
-    """Tell what this system keeps a strategy's process from, and by what."""
-    from journeyman.strategies.child.confinement import available
-
-    return dict(available()) if loaded.runner == "process" else {}
-
-
-def _needs(needs: "Needs") -> dict[str, Any]:
-    return {
-        "hosts": list(needs.hosts),
-        "files": list(needs.files),
-        "seconds": needs.seconds,
-        "memory_mb": needs.memory_mb,
-        "credits": needs.credits,
     }
 
 
 def _parameters(
-    loaded: "LoadedStrategy", shelf: "StrategyFolder"
+    loaded: LoadedStrategy, available: AvailableStrategies
 ) -> list[dict[str, Any]]:
-    from journeyman.strategies.loading.validation import params_of
-
-    origin = shelf.settings.origin
+    origin = available.settings.origin
     return [
         {
             "name": name,
@@ -162,72 +101,101 @@ def _parameters(
     ]
 
 
-def _allowed(param: "Param") -> str:
-    """Say which values it takes: `int, 1 or more, less than 10`."""
+def _allowed(param: Param) -> str:
+    """Return the values that it takes: `int, 1 or more, less than 10`."""
     if param.choices is not None:
         return " | ".join(map(str, param.choices))
-    words = {"ge": "{} or more", "le": "{} or less", "gt": "more than {}"}
-    limits = (
-        words.get(sign, "less than {}").format(bound)
-        for sign, bound in param.bounds.items()
-    )
+    words = {
+        "ge": "{} or more",
+        "le": "{} or less",
+        "gt": "more than {}",
+        "lt": "less than {}",
+    }
+    limits = (words[sign].format(bound) for sign, bound in param.bounds.items())
     return ", ".join((param.type.__name__, *limits))
 
 
-def _figures(loaded: "LoadedStrategy", known: "Past | None") -> dict[str, Any]:
-    foreseen = forecast_beside_outcome(known.records, loaded.name) if known else None
-    score = known.scores.get(loaded.name) if known else None
+def _figures(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, int] | None:
+    score = history.scores.get(loaded.name)
     if score is None:
-        return {"figures": None, "foresight": foreseen}
+        return None
     return {
-        "figures": {
-            "wants_24h": score.wanted,
-            "done": score.completed,
-            "failed": score.failed,
-            "credits": score.credits,
-        },
-        "foresight": foreseen,
+        "wants_24h": score.wanted,
+        "done": score.completed,
+        "failed": score.failed,
+        "credits": score.credits,
     }
 
 
+def compare_forecast(
+    records: Mapping[Group, TrackRecord], strategy: str
+) -> dict[str, Any] | None:
+    """Sum up what was expected and what came; None if none of its tasks has ended."""
+    ours = [record for (name, _), record in records.items() if name == strategy]
+    if not ours:
+        return None
+    return {
+        "tasks": sum(one.tasks for one in ours),
+        "expected_credits": round(sum(one.expected_credits for one in ours), 1),
+        "credits": sum(one.credits for one in ours),
+        "expected_seconds": round(sum(one.expected_seconds for one in ours), 1),
+        "seconds": round(sum(one.actual_seconds for one in ours), 1),
+    }
+
+
+def _shadow(session: Session, name: str) -> dict[str, Any] | None:
+    try:
+        score = shadow_score(session, name)
+    except JourneymanError:
+        return None
+    return asdict(score) if score else None
+
+
+def _status(session: Session, name: str) -> Any:  # noqa: ANN401 - the strategy's own JSON
+    """Return what its `status` tells the running daemon; None if none runs."""
+    try:
+        with session.daemon() as daemon:
+            status: dict[str, Any] = daemon.call(STATUS)
+    except JourneymanError:
+        return None
+    return status.get("strategy_status", {}).get(name)
+
+
 def _show(data: dict[str, Any]) -> None:
-    facts(
+    says = data["says"]
+    print_fields(
         {
             "strategy": f"{data['name']} {data['version']} (api {data['api']})",
             "does": data["description"],
             "state": data["state"],
-            "trouble": data["trouble"],
+            "quarantine": data["quarantine_reason"],
             "from": data["distribution"] or data["from"],
             "files": "\n".join(data["files"]) if len(data["files"]) > 1 else "",
-            "wants": _wanted(data["wants"]),
-            "runs": _place(data),
-            "kept": " · ".join(f"{k}: {by}" for k, by in data["isolation"].items()),
-            "needs": _needed(data["needs"]),
+            "wants": _wants(data["wants"]),
+            "runs": _runs(data),
+            "isolation": " · ".join(
+                f"{k}: {by}" for k, by in data["isolation"].items()
+            ),
+            "needs": _needs(data["needs"]),
             "hooks": ", ".join(data["hooks"]),
             "examples": str(data["examples"]),
             "so far": _so_far(data["figures"]),
-            "expected": in_words(data["foresight"]),
+            "expected": forecast_in_words(data["forecast"]),
             "in shadow": _in_shadow(data["shadow"]),
-            "says": _text(data["says"]),
+            "says": says if isinstance(says, str) else json.dumps(says) if says else "",
         },
     )
     if data["parameters"]:
-        say()
-        columns = ("parameter", "value", "allowed", "origin", "help")
-        table(
-            columns,
-            [
-                [row["name"], *(str(row[column]) for column in columns[1:])]
-                for row in data["parameters"]
-            ],
-        )
+        print()
+        columns = ("value", "allowed", "origin", "help")
+        rows = [
+            [row["name"], *(str(row[column]) for column in columns)]
+            for row in data["parameters"]
+        ]
+        print_table(("parameter", *columns), rows)
 
 
-def _text(said: Any) -> str:  # noqa: ANN401 - any JSON
-    return said if isinstance(said, str) else json.dumps(said) if said else ""
-
-
-def _wanted(wants: dict[str, Any]) -> str:
+def _wants(wants: dict[str, Any]) -> str:
     inputs = ", ".join(f"{name}: {kind}" for name, kind in wants["inputs"].items())
     parts = {
         "kinds": ", ".join(wants["kinds"]),
@@ -235,34 +203,30 @@ def _wanted(wants: dict[str, Any]) -> str:
         "inputs": inputs,
         "reward": f"{wants['min_reward']} or more" if wants["min_reward"] else "",
     }
-    said = [f"{label} {text}" for label, text in parts.items() if text]
-    return " · ".join([*said, *(["asks its own wants"] if wants["own_method"] else [])])
+    own_method = "decided by its `wants` method" if wants["own_method"] else ""
+    return " · ".join(filter(None, (_joined(parts), own_method)))
 
 
-def _place(data: dict[str, Any]) -> str:
+def _joined(parts: dict[str, str]) -> str:
+    return " · ".join(f"{label} {text}" for label, text in parts.items() if text)
+
+
+def _runs(data: dict[str, Any]) -> str:
     limit = data["timeout_seconds"]
-    return f"{data['runner']}, " + (
-        "the owner's time limit" if limit is None else f"at most {limit:g} s"
-    )
+    timeout = "with the time limit of the settings"
+    if limit is not None:
+        timeout = f"at most {limit:g} s"
+    return f"{data['runner']}, {timeout}"
 
 
-def _needed(needs: dict[str, Any]) -> str:
-    said = {
-        "hosts": ", ".join(needs["hosts"]),
-        "files": ", ".join(needs["files"]),
-        "memory": f"{needs['memory_mb']} MiB" if needs["memory_mb"] else "",
-        "credits": f"{needs['credits']:g} a run" if needs["credits"] else "",
-    }
-    return " · ".join(f"{label} {text}" for label, text in said.items() if text)
-
-
-def _in_shadow(score: dict[str, Any] | None) -> str:
-    if score is None:
-        return ""
-    return (
-        f"would want {score['wanted']} of {score['asked']} tasks · "
-        f"{score['errors']} errors · journeyman strategies scoreboard "
-        f"{score['strategy']}"
+def _needs(needs: dict[str, Any]) -> str:
+    return _joined(
+        {
+            "hosts": ", ".join(needs["hosts"]),
+            "files": ", ".join(needs["files"]),
+            "memory": f"{needs['memory_mb']} MiB" if needs["memory_mb"] else "",
+            "credits": f"{needs['credits']:g} a run" if needs["credits"] else "",
+        }
     )
 
 
@@ -272,4 +236,25 @@ def _so_far(figures: dict[str, int] | None) -> str:
     return (
         f"{figures['done']} done · {figures['failed']} failed · "
         f"{figures['credits']:+d} credits · wanted {figures['wants_24h']} in 24 h"
+    )
+
+
+def forecast_in_words(forecast: dict[str, Any] | None) -> str:
+    """Return it in a line; empty if there is nothing to compare."""
+    if forecast is None:
+        return ""
+    return (
+        f"of {forecast['tasks']} tasks that ended: "
+        f"{forecast['expected_credits']:g} credits, {forecast['credits']} came · "
+        f"{forecast['expected_seconds']:g} s, they took {forecast['seconds']:g} s"
+    )
+
+
+def _in_shadow(score: dict[str, Any] | None) -> str:
+    if score is None:
+        return ""
+    return (
+        f"would want {score['wanted']} of {score['asked']} tasks · "
+        f"{score['errors']} errors · journeyman strategies scoreboard "
+        f"{score['strategy']}"
     )
