@@ -25,7 +25,7 @@ def looks(agents: int, until: float) -> list[float]:
     while queue[0][0] < until:
         at, _, agent = heapq.heappop(queue)
         times.append(at)
-        wait = agent.next_wait(EMPTY, is_hungry=True, is_busy=True)
+        wait = agent.next_wait(EMPTY, has_room=True, is_busy=True)
         heapq.heappush(queue, (at + wait, next(order), agent))
     return times
 
@@ -46,7 +46,7 @@ def test_a_thousand_agents_started_together_peak_at_most_at_twice_the_mean() -> 
 
 def test_while_busy_the_pause_is_the_usual_one_on_average() -> None:
     one = pace()
-    waits = [one.next_wait(EMPTY, is_hungry=False, is_busy=True) for _ in range(4000)]
+    waits = [one.next_wait(EMPTY, has_room=False, is_busy=True) for _ in range(4000)]
 
     assert sum(waits) / len(waits) == pytest.approx(USUAL, rel=0.1)
     assert min(waits) >= USUAL / 10
@@ -58,7 +58,7 @@ def test_idle_looks_come_ever_further_apart_and_never_beyond_the_longest() -> No
     for seed in range(300):
         one = pace(seed)
         for turn in range(6):
-            wait = one.next_wait(EMPTY, is_hungry=True, is_busy=False)
+            wait = one.next_wait(EMPTY, has_room=True, is_busy=False)
             ceilings[turn] = max(ceilings[turn], wait)
 
     assert ceilings[0] <= 60 < ceilings[1] <= 120 < ceilings[2] <= 240
@@ -68,20 +68,20 @@ def test_idle_looks_come_ever_further_apart_and_never_beyond_the_longest() -> No
 def test_a_look_that_gave_work_is_followed_at_once_while_slots_are_free() -> None:
     one = pace()
     for _ in range(10):
-        one.next_wait(EMPTY, is_hungry=True, is_busy=False)
+        one.next_wait(EMPTY, has_room=True, is_busy=False)
     productive = Poll(productive=True)
 
-    assert one.next_wait(productive, is_hungry=True, is_busy=True) == 0
-    assert 0 < one.next_wait(productive, is_hungry=False, is_busy=True) <= 60
+    assert one.next_wait(productive, has_room=True, is_busy=True) == 0
+    assert 0 < one.next_wait(productive, has_room=False, is_busy=True) <= 60
 
 
 def test_a_look_that_failed_is_repeated_when_it_says() -> None:
     failed = Poll(productive=False, retry_in=17.0)
 
-    assert pace().next_wait(failed, is_hungry=True, is_busy=False) == 17.0
+    assert pace().next_wait(failed, has_room=True, is_busy=False) == 17.0
 
 
 def test_a_longest_below_the_usual_counts_as_the_usual() -> None:
     one = pace(usual=60.0, longest=10.0)
 
-    assert one.next_wait(None, is_hungry=False, is_busy=False) <= 60
+    assert one.next_wait(None, has_room=False, is_busy=False) <= 60

@@ -61,7 +61,7 @@ class Poller:
     async def poll(self) -> float:
         """Look once, let the pause after it pass, and give that pause."""
         poll = await self.discover.look()
-        wait = self._pace.next_wait(poll, is_hungry=True, is_busy=True)
+        wait = self._pace.next_wait(poll, has_room=True, is_busy=True)
         self.clock.advance(wait)
         return wait
 

@@ -367,7 +367,7 @@ async def test_an_answer_of_another_agent_takes_no_ones_place(
     assert entrance.answers.load() is not None
 
     entrance.identity_file.unlink()
-    with pytest.raises(SafetyError, match="identity is gone"):
+    with pytest.raises(SafetyError, match="identity is missing"):
         await entrance.join()
 
 

@@ -159,7 +159,7 @@ async def test_while_paused_nothing_is_claimed_and_work_in_flight_goes_on(
         assert loop.record("old").state is TaskState.COMPLETED
         assert loop.record("new").state is TaskState.WANTED
         assert loop.gate.obstacle == "paused"
-        assert not loop.worker.is_hungry
+        assert not loop.worker.has_room
         loop.gate.resume()
         await loop.later(0)
 

@@ -39,17 +39,17 @@ class Pace:
         # Twice the usual, because an even draw is half of it on average.
         self._ceiling = min(2 * self.usual, self.longest)
 
-    def next_wait(self, poll: Poll | None, *, is_hungry: bool, is_busy: bool) -> float:
+    def next_wait(self, poll: Poll | None, *, has_room: bool, is_busy: bool) -> float:
         """Return the pause after a look; 0 asks to look again at once.
 
         Args:
             poll: how the look went; None when there was none.
-            is_hungry: more tasks could be worked on than wait.
+            has_room: more tasks could be worked on than wait.
             is_busy: tasks are being worked on.
         """
         if poll is not None and poll.productive:
             self.reset()
-            return 0.0 if is_hungry else self._drawn()
+            return 0.0 if has_room else self._drawn()
         if poll is not None and poll.retry_in is not None:
             return poll.retry_in
         if is_busy:
@@ -118,7 +118,7 @@ class DiscoverLoop:
 
     def feed(self) -> None:
         """Look again soon, if the last look gave work and more could be done."""
-        if self._was_productive and self.worker.is_hungry:
+        if self._was_productive and self.worker.has_room:
             self._wakeup.notify()
 
     def _next_wait(self, poll: Poll | None) -> float:
@@ -128,7 +128,7 @@ class DiscoverLoop:
             return stopped
         worker = self.worker
         return self.pace.next_wait(
-            poll, is_hungry=worker.is_hungry, is_busy=bool(worker.in_flight)
+            poll, has_room=worker.has_room, is_busy=bool(worker.in_flight)
         )
 
 

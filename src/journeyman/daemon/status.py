@@ -1,4 +1,4 @@
-"""What is told about an agent: by its daemon, or from the journal it left."""
+"""The status of an agent: from its running daemon, or from the journal it left."""
 
 from datetime import datetime, timedelta
 
@@ -16,14 +16,14 @@ REASONS_SHOWN = 8
 
 
 def journal_status(journal: Journal) -> dict[str, JSON]:
-    """Give balance, tasks by state and by strategy, and what waits."""
+    """Return balance, tasks by state and by strategy, and what waits."""
     counts = journal.tasks.counts()
     return {
         "registration_unknown": is_registration_unknown(journal),
         "token_rejected": rejection(journal),
         "balance": journal.ledger.balance(),
         "ledger": dict(journal.ledger.totals()),
-        "held_credits": journal.spends.reserved_credits(),
+        "reserved_credits": journal.spends.reserved_credits(),
         "tasks_seen": journal.totals.get("tasks.seen"),
         "tasks": dict(counts),
         "in_flight": sum(counts.get(state, 0) for state in IN_FLIGHT),
@@ -46,9 +46,9 @@ def journal_status(journal: Journal) -> dict[str, JSON]:
 
 
 def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
-    """Give, by name, each strategy that is in quarantine or on trial after it.
+    """Give, by name, each strategy that is in quarantine, or half-open after it.
 
-    Each has `condition` (resting, on trial or misconfigured), `problem`, `fix`,
+    Each has `condition` (quarantined, half-open or misconfigured), `problem`, `fix`,
     `task_id`, `errors` (a number) and `retry_in` (seconds; None: only a change helps).
     """
     ill: dict[str, JSON] = {}
@@ -59,7 +59,7 @@ def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
         rest = 0.0 if is_over else health.quarantined_until - now.timestamp()
         is_quarantined = health.condition is Condition.QUARANTINED
         ill[name] = {
-            "condition": "on trial" if is_over else str(health.condition),
+            "condition": "half-open" if is_over else str(health.condition),
             "problem": health.problem,
             "fix": health.fix,
             "task_id": health.task_id,
@@ -70,7 +70,7 @@ def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
 
 
 def pauses(rate_limiter: RateLimiter, clock: Clock) -> list[JSON]:
-    """Tell what waits until when: for each its name, cause, `until` and reason.
+    """Return each pause: what waits, its cause, until when, and the reason.
 
     The name is `service`, `token`, or that of an endpoint; `until` is in ISO 8601.
     """

@@ -34,7 +34,7 @@ class ShadowStrategies:
         """All of them."""
         return tuple(self.fingerprints)
 
-    def judge(self, task: Task, live: str, clock: Clock) -> Iterator[ShadowVerdict]:
+    def ask(self, task: Task, live: str, clock: Clock) -> Iterator[ShadowVerdict]:
         """Ask each; `live` is the strategy that got the task, empty for nobody."""
         for loaded, registry in self._asked:
             began = clock.monotonic()
@@ -75,7 +75,7 @@ class Generation:
         """Those that are given work, and those in shadow."""
         return (*self.registry.strategies, *self.shadows)
 
-    def with_live(self, loaded: LoadedStrategy) -> Self:
+    def with_active(self, loaded: LoadedStrategy) -> Self:
         """Return it with one that leaves the shadow."""
         others = {one: made for one, made in self.shadows.items() if one is not loaded}
         return replace(

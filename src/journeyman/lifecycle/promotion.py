@@ -68,7 +68,7 @@ class Promotion:
             at=self.clock.now().isoformat(), failures_before=self._failures()
         )
         # Nobody leaves by this: all of them are in the new generation.
-        self.active.replace(self.active.current.with_live(loaded))
+        self.active.replace(self.active.current.with_active(loaded))
         everyone = {**standing.promoted, loaded.name: promoted}
         self._keep(ShadowState(shadows=self._in_shadow(), promoted=everyone))
         self.log.emit(

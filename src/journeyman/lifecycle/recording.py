@@ -55,7 +55,7 @@ class DecisionRecording:
             self._bound(len(decision.task) + len(decision.opinions))
         shadows = self.active.shadows
         if shadows.strategies:
-            said = shadows.judge(task, live, self.clock)
+            said = shadows.ask(task, live, self.clock)
             self.journal.shadows.add(
                 replace(one, reason=self.redactor.clean(one.reason[:LONGEST_REASON]))
                 for one in said

@@ -40,7 +40,7 @@ JOIN_DELAYED = declare(
 POLLED = declare(
     "discover.polled",
     "debug",
-    "listed new wanted skipped unreadable next_in",
+    "listed new wanted skipped unreadable",
     "A page of the marketplace was read.",
 )
 POLL_FAILED = declare(

@@ -21,7 +21,7 @@ from journeyman.worker import events
 REGISTRATION = "registration"
 """The fact that holds the intent."""
 AGENT = "agent"
-"""The fact that names the agent whose books and tasks the journal holds."""
+"""The fact that names the agent whose ledger and tasks are in the journal."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -99,14 +99,14 @@ def _whole(value: JSON) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IdentityFiles:
-    """Where it is written who we are."""
+    """Where our identity is stored."""
 
     load: Callable[[], Identity | None]
-    """Gives our identity, if we have one."""
+    """Returns our identity, if we have one."""
     save: Callable[[Identity], None]
     """Makes an identity durable."""
     answers: AnswerFile
-    """Keeps the answer to a registration until then."""
+    """Keeps the answer to a registration until the identity is saved."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -143,19 +143,19 @@ class Join:
             StateError: the identity on disk is damaged, or cannot be written.
         """
         identity = self.identity_files.load() or self._from_answer()
-        self._require_our_books(identity)
+        self._require_own_journal(identity)
         if identity is None:
             return await self._register()
         require_same_network(identity, self.base_url)
         self._tidy_answer(identity)
         # A crash between saving the identity and booking its credits ends here.
-        self._open_books(identity, None)
+        self._book_starter(identity, None)
         self.log.emit(
             events.KNOWN, agent_id=identity.agent_id, base_url=identity.base_url
         )
         return identity
 
-    def _require_our_books(self, identity: Identity | None) -> None:
+    def _require_own_journal(self, identity: Identity | None) -> None:
         owner = self.journal.facts.get(AGENT)
         if owner is not None and (identity is None or identity.agent_id != owner):
             raise SafetyError(
@@ -163,12 +163,12 @@ class Join:
                 + (
                     f"the identity is {identity.agent_id}"
                     if identity
-                    else "its identity is gone"
+                    else "its identity is missing"
                 ),
                 "Restore identity.json from a backup. Only if that agent and its "
                 "credits may be given up: `journeyman join --replace` registers a new "
-                "one and puts these books aside. One agent's books must not go on as "
-                "another's.",
+                "one and sets this journal aside. A ledger must not continue as that "
+                "of another agent.",
             )
 
     def _tidy_answer(self, identity: Identity) -> None:
@@ -179,7 +179,7 @@ class Join:
             self.identity_files.answers.forget()
 
     def _from_answer(self) -> Identity | None:
-        """Find the identity in an answer that a crash left unread."""
+        """Find the identity in an answer that was kept when an earlier run crashed."""
         answer = self.identity_files.answers.load()
         if answer is None:
             return None
@@ -190,7 +190,7 @@ class Join:
         identity = _identity_of(registration, answer.base_url)
         self.identity_files.save(identity)
         if answer.base_url == self.base_url:
-            self._open_books(identity, registration.credits)
+            self._book_starter(identity, registration.credits)
         self.identity_files.answers.forget()
         self.log.emit(
             events.RESCUED, agent_id=identity.agent_id, base_url=identity.base_url
@@ -221,7 +221,7 @@ class Join:
         return outcome
 
     def _keep_answer(self, body: bytes) -> None:
-        """Put the bytes of a registration's answer on disk, before anybody reads them.
+        """Write the bytes of a registration's answer to disk before they are parsed.
 
         If the disk refuses, we go on: what is in memory may still be saved.
         """
@@ -235,7 +235,7 @@ class Join:
         # Before anything else: a token that is lost here is lost forever.
         self.identity_files.save(identity)
         self.identity_files.answers.forget()
-        self._open_books(identity, registration.credits)
+        self._book_starter(identity, registration.credits)
         self.log.emit(
             events.JOINED,
             agent_id=identity.agent_id,
@@ -244,7 +244,7 @@ class Join:
         )
         return identity
 
-    def _open_books(self, identity: Identity, shown: int | None) -> None:
+    def _book_starter(self, identity: Identity, shown: int | None) -> None:
         with self.journal.tx("starter credits"):
             self.journal.facts.put(AGENT, identity.agent_id)
             book_starter(self.journal.ledger, shown)
@@ -270,8 +270,8 @@ class Join:
         return NetworkError(
             f"could not join {self.base_url}: {failure.message}",
             "Check the address (--base-url, setting network.base_url) and that the "
-            f"service runs. {kept}Nothing was lost; starting again tries again. To try "
-            "without a network: journeyman run --sandbox",
+            f"service runs. {kept}Nothing was lost; the next start tries again. To try "
+            "Journeyman without a network: journeyman run --sandbox",
         )
 
 

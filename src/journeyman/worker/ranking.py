@@ -139,13 +139,13 @@ class Forecaster:
     def learn(self) -> None:
         """Read which tasks ended, and keep that beside what was expected of them."""
         records = self._journal.track_records
-        judged, until = records.unread()
-        if not judged and until - self._read_until < READ_AGAIN_AFTER:
+        ended, until = records.unread()
+        if not ended and until - self._read_until < READ_AGAIN_AFTER:
             return
         # From what was known before: a forecast that knew the end would be none.
-        forecaster = [(one, self.forecast(one)) for one in judged]
+        forecasts = [(one, self.forecast(one)) for one in ended]
         with self._journal.tx("track records"):
-            records.learn(forecaster, until)
+            records.learn(forecasts, until)
         self._read_until = until
         self._forecasts = Forecasts(records.all())
 

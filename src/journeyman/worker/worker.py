@@ -86,7 +86,7 @@ class Worker:
         return len(self._running)
 
     @property
-    def is_hungry(self) -> bool:
+    def has_room(self) -> bool:
         """More tasks could be worked on than are waiting."""
         waiting = self.journal.tasks.count_in({TaskState.WANTED})
         return not self.gate.obstacle and waiting < self.slots
