@@ -1,4 +1,4 @@
-"""What a network is like where the contract says nothing: drawn from a seed."""
+"""How a network behaves where the contract says nothing: drawn from a seed."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -45,21 +45,21 @@ class NetworkBehaviour:
     has_bom: bool = False
     """Every body begins with a byte-order mark."""
     lease_seconds: float | None = None
-    """How long a claim holds, until its result is handed in; None for ever."""
+    """How long a claim holds, until its result is submitted; None for ever."""
     deadline_seconds: float | None = None
-    """How long a task can be handed in after it came to the market; None for ever."""
+    """How long a task can be submitted after it was first listed; None for ever."""
     shows_limits: bool = True
     """Claims show their lease, tasks their deadline."""
 
     @property
     def refuses_repeats(self) -> bool:
-        """A repeat that something on the way has made looks like somebody else's."""
+        """Whether a repeated request is refused as if it was another agent's."""
         statuses = (self.claim_repeat, self.submit_repeat, self.complete_repeat)
         return not self.honours_keys and any(status != OK for status in statuses)
 
 
 HONEST = NetworkBehaviour()
-"""As the sandbox is by itself."""
+"""As the sandbox behaves by itself."""
 
 HARDEST = NetworkBehaviour(
     claim_repeat=409,
@@ -71,7 +71,7 @@ HARDEST = NetworkBehaviour(
     error_body=ErrorBody.EMPTY,
     has_bom=True,
 )
-"""Tells an agent nothing about what it did before."""
+"""Reveals nothing to an agent about what it did before."""
 
 BOM_ONE_IN = 10
 LEASES = (None, None, None, 60.0, 300.0, 3600.0)
@@ -100,7 +100,7 @@ def draw(random: Random) -> NetworkBehaviour:
 
 
 def every_behaviour() -> list[NetworkBehaviour]:
-    """Give all 432, with JSON errors: 4 * 3 * 3 * 2 * 2 * 3."""
+    """Return all 432, with JSON errors: 4 * 3 * 3 * 2 * 2 * 3."""
     return [
         NetworkBehaviour(
             claim_repeat=claim,
@@ -114,6 +114,3 @@ def every_behaviour() -> list[NetworkBehaviour]:
             CLAIM_REPEATS, REPEATS, REPEATS, (True, False), (True, False), Rejoin
         )
     ]
-
-
-# The public name is a factory; what the sets hold is this.

@@ -1,4 +1,4 @@
-"""Many runs, added up."""
+"""A campaign: many runs, of seeds or of a sweep, and their totals."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ HOUR = 3600.0
 
 
 class Campaign:
-    """What a number of runs have come to, together."""
+    """The totals of a number of runs."""
 
     def __init__(self) -> None:
         self.runs = 0
         self.failed: list[tuple[str, RunResult]] = []
         """The runs in which an invariant did not hold, with how to see each again."""
         self.totals: Counter[str] = Counter()
-        """Credits, tasks, requests, lives, kills, crash points."""
+        """Credits, tasks, requests, starts, kills, crash points."""
         self.faults: Counter[str] = Counter()
         self.transitions: Counter[str] = Counter()
         self.killed_states: Counter[str] = Counter()
@@ -54,7 +54,7 @@ class Campaign:
 
     @property
     def never_exercised(self) -> list[str]:
-        """The invariants that no run has put to the test: holes, and no successes."""
+        """The invariants that no run has checked: gaps, not successes."""
         return [
             name
             for name in INVARIANTS
@@ -69,14 +69,14 @@ def _figures(result: RunResult) -> Mapping[str, int]:
         "tasks completed": states.get(TaskState.COMPLETED, 0),
         "tasks seen": sum(states.values()),
         "requests": result.requests,
-        "lives": result.starts,
+        "starts": result.starts,
         "kills": result.kills,
         "crash points": result.points,
         "faults": result.faults.total(),
     }
 
 
-MICRO = Plan(
+SMALL = Plan(
     seed=1,
     chaos=Chaos.HARD,
     tasks=1,
@@ -84,20 +84,20 @@ MICRO = Plan(
     fault_seconds=60,
     behaviour=HARDEST,
 )
-"""One task, one post of the owner's, and a network that tells nothing."""
+"""One task, one post of the operator's, and a network that reveals nothing."""
 POINTS_AFTER_A_FAULT = 6
-"""So many crash points after it are tried: what it left open has ended by then."""
+"""So many crash points after it are tried: its effects have ended by then."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepGroup:
-    """A world, and what of it is varied."""
+    """A plan, and the crash points at which it is run again."""
 
     name: str
     """Its part of a case's name, such as `17` or `5+reset_after`."""
     base: Plan
     points: Callable[[RunResult], range]
-    """The crash points at which its members are killed, after its base was run."""
+    """The crash points at which its of_group are killed, after its base was run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +125,19 @@ def _points_after_the_fault(result: RunResult) -> range:
 
 def _crashes() -> Iterator[SweepGroup]:
     for number, behaviour in enumerate(every_behaviour(), 1):
-        yield SweepGroup(str(number), replace(MICRO, behaviour=behaviour), _all_points)
+        yield SweepGroup(str(number), replace(SMALL, behaviour=behaviour), _all_points)
 
 
 def _pairs() -> Iterator[SweepGroup]:
-    for point in _all_points(simulate(MICRO)):
-        base = replace(MICRO, kill_at=frozenset({point}))
+    for point in _all_points(simulate(SMALL)):
+        base = replace(SMALL, kill_at=frozenset({point}))
         yield SweepGroup(str(point), base, _later_points)
 
 
 def _fault_crashes() -> Iterator[SweepGroup]:
-    for request in range(1, simulate(MICRO).requests + 1):
+    for request in range(1, simulate(SMALL).requests + 1):
         for fault in FAULTS:
-            base = replace(MICRO, fault_at={request: fault})
+            base = replace(SMALL, fault_at={request: fault})
             yield SweepGroup(f"{request}+{fault}", base, _points_after_the_fault)
 
 
@@ -151,7 +151,7 @@ every fault at every request with a crash at each of the points that follow."""
 def cases(
     group: SweepGroup, base: RunResult, *, every: int, offset: int
 ) -> Iterator[Case]:
-    """Give the members of a family, or every n-th of them, from the offset on."""
+    """Yield the cases of a group, or every n-th of them, from the offset on."""
     for point in group.points(base):
         if (point + offset) % every == 0:
             kills = group.base.kill_at | {point}
@@ -160,14 +160,14 @@ def cases(
 
 
 def find_case(sweep: str, name: str) -> Case:
-    """Give a case by its name, or the base of a family by the family's.
+    """Return a case by its name, or the base of a group by the group's.
 
     Raises:
         LookupError: the sweep has no such case.
     """
-    of_family, _, point = name.partition(":")
+    group_name, _, point = name.partition(":")
     for group in SWEEPS[sweep]():
-        if group.name == of_family and (point.isdecimal() or not point):
+        if group.name == group_name and (point.isdecimal() or not point):
             kills = {int(point)} if point else frozenset[int]()
             plan = replace(group.base, kill_at=group.base.kill_at | kills)
             return Case(name, plan)
@@ -177,27 +177,27 @@ def find_case(sweep: str, name: str) -> Case:
 def run_group(
     group: SweepGroup, *, every: int, offset: int
 ) -> list[tuple[str, RunResult]]:
-    """Run a family: its base, named as the family, then its members."""
+    """Run a group: its base, named as the group, then its cases."""
     base = simulate(group.base)
-    members = cases(group, base, every=every, offset=offset)
-    return [(group.name, base), *((one.name, simulate(one.plan)) for one in members)]
+    of_group = cases(group, base, every=every, offset=offset)
+    return [(group.name, base), *((one.name, simulate(one.plan)) for one in of_group)]
 
 
 NamedResults: TypeAlias = list[tuple[str, RunResult]]
 """Runs, each with the name by which it can be asked for again."""
 
 
-Share: TypeAlias = Callable[[float], None]
-"""Is told now and then how much of a piece of work is done, from 0 to 1."""
+Progress: TypeAlias = Callable[[float], None]
+"""Called now and then with the share of a batch that is done, from 0 to 1."""
 
 
-def _to_nobody(_share: float) -> None: ...
+def _ignore(_share: float) -> None: ...
 
 
 class Batch(Protocol):
     """Some runs, which can be sent to another process."""
 
-    def run(self, on_share: Share = _to_nobody) -> NamedResults:
+    def run(self, on_progress: Progress = _ignore) -> NamedResults:
         """Do them."""
         ...
 
@@ -210,23 +210,23 @@ class SeedBatch:
     days: float
     chaos: Chaos
 
-    def run(self, on_share: Share = _to_nobody) -> NamedResults:
+    def run(self, on_progress: Progress = _ignore) -> NamedResults:
         """Draw it and run it."""
         plan = draw_plan(self.seed, days=self.days, chaos=self.chaos)
-        result = simulate(plan, lambda seconds: on_share(seconds / plan.end))
+        result = simulate(plan, lambda seconds: on_progress(seconds / plan.end))
         return [(str(self.seed), result)]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupBatch:
-    """One family of a sweep, or every n-th of its members."""
+    """One group of a sweep, or every n-th of its cases."""
 
     group: SweepGroup
     every: int
     offset: int
 
-    def run(self, on_share: Share = _to_nobody) -> NamedResults:  # noqa: ARG002 - soon done
-        """Run its base and its members."""
+    def run(self, on_progress: Progress = _ignore) -> NamedResults:  # noqa: ARG002 - soon done
+        """Run its base and its cases."""
         return run_group(self.group, every=self.every, offset=self.offset)
 
 
@@ -237,7 +237,7 @@ class CaseBatch:
     sweep: str
     name: str
 
-    def run(self, on_share: Share = _to_nobody) -> NamedResults:  # noqa: ARG002 - soon done
+    def run(self, on_progress: Progress = _ignore) -> NamedResults:  # noqa: ARG002 - soon done
         """Run it.
 
         Raises:
@@ -247,37 +247,37 @@ class CaseBatch:
 
 
 def sweep_batches(sweep: str, every: int) -> list[Batch]:
-    """Give all families of a sweep; with every n-th of their members, spread evenly."""
+    """Return all groups of a sweep; with every n-th of their cases, spread evenly."""
     return [
         GroupBatch(group, every, number) for number, group in enumerate(SWEEPS[sweep]())
     ]
 
 
-def do_all(
-    components: Sequence[Batch], jobs: int, on_progress: Share = _to_nobody
+def run_all(
+    batches: Sequence[Batch], jobs: int, on_progress: Progress = _ignore
 ) -> Iterator[NamedResults]:
-    """Do the work in so many processes; give what was run, in the order of the work.
+    """Run batches in so many processes; yield their results, in order.
 
-    Where one piece is done at a time, `on_progress` is told how many are done, the one
-    under way as a share of one.
+    With one process, `on_progress` is called with how many batches are done, the one
+    that is running as a share of one.
     """
     if jobs == 1:
-        for number, work in enumerate(components):
-            yield work.run(partial(_tell, on_progress, number))
+        for number, batch in enumerate(batches):
+            yield batch.run(partial(_report, on_progress, number))
         return
     # Spawned, not forked: a run is the same in any process, and this one may have
     # threads.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         try:
-            yield from pool.map(_run, components)
+            yield from pool.map(_run, batches)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _tell(on_progress: Share, done: int, share: float) -> None:
+def _report(on_progress: Progress, done: int, share: float) -> None:
     on_progress(done + share)
 
 
-def _run(work: Batch) -> NamedResults:
-    return work.run()
+def _run(batch: Batch) -> NamedResults:
+    return batch.run()

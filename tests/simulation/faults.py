@@ -1,8 +1,7 @@
-"""What can go wrong with one request, by name.
+"""The faults of a request and its answer, by name.
 
-Each fault is a way in which a request and its answer may fare, between a network that
-works and a daemon that works. A fault that says "all was done" lets the network process
-the request, and then tells the daemon something else.
+Each is between a network that works and a daemon that works. Where "the request is
+processed", the daemon sees something else than the network's answer.
 """
 
 import gzip
@@ -30,26 +29,26 @@ Chunk = tuple[float, bytes]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Connection:
-    """A request between the daemon and the network."""
+    """One request on its way to the network, and its answer on the way back."""
 
     request: httpx.Request
     network_request: NetworkRequest
     random: Random
     handle: Callable[[NetworkRequest], NetworkResponse]
-    """Lets the network process it, now."""
+    """Makes the network process it, now."""
     call_later: Callable[[float, Callable[[], object]], None]
-    """Lets something happen in so many seconds, whether the daemon lives or not."""
+    """Calls something in so many seconds, whether the daemon is alive or not."""
     on_bytes: Callable[[int], None]
-    """Is told of each piece of the body that the daemon has read, by its length."""
+    """Called with the length of each piece of the body that the daemon has read."""
     on_close: Callable[[], None]
-    """Is told that the daemon is done with the answer."""
+    """Called when the daemon is done with the answer."""
 
     def serve(self) -> NetworkResponse:
-        """Let the network process the request, now."""
+        """Make the network process the request, now."""
         return self.handle(self.network_request)
 
     def serve_late(self) -> NetworkResponse:
-        """Let the network process it when nobody waits for its answer any more."""
+        """Make the network process it when nobody waits for its answer any more."""
         return self.handle(replace(self.network_request, is_late=True))
 
     async def travel(self) -> None:
@@ -71,7 +70,7 @@ class Connection:
         *,
         breaks: bool = False,
     ) -> httpx.Response:
-        """Make the client's side of an answer.
+        """Return the client's side of an answer.
 
         Its body may come in pieces; it `breaks` if the connection ends after them.
         """
@@ -79,43 +78,45 @@ class Connection:
         return httpx.Response(
             answer.status,
             headers=list(answer.headers),
-            stream=_Body(pieces, self, breaks=breaks),
+            stream=_TimedBody(pieces, self, breaks=breaks),
         )
 
 
-class _Body(httpx.AsyncByteStream):
+class _TimedBody(httpx.AsyncByteStream):
     """A body that arrives over time, under the client's read time-out."""
 
     def __init__(
         self, chunks: list[Chunk], connection: Connection, *, breaks: bool
     ) -> None:
         self._chunks = chunks
-        self._wire = connection
+        self._connection = connection
         self._breaks = breaks
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        patience = self._wire.request.extensions.get("timeout", {}).get("read")
+        patience = self._connection.request.extensions.get("timeout", {}).get("read")
         for seconds, piece in self._chunks:
             if patience is not None and seconds > patience:
                 await anyio.sleep(patience)
-                raise httpx.ReadTimeout("no byte in time", request=self._wire.request)
+                raise httpx.ReadTimeout(
+                    "no byte in time", request=self._connection.request
+                )
             if seconds:
                 await anyio.sleep(seconds)
-            self._wire.on_bytes(len(piece))
+            self._connection.on_bytes(len(piece))
             yield piece
         if self._breaks:
             message = "peer closed connection without sending complete message body"
-            raise httpx.RemoteProtocolError(message, request=self._wire.request)
+            raise httpx.RemoteProtocolError(message, request=self._connection.request)
 
     async def aclose(self) -> None:
-        self._wire.on_close()
+        self._connection.on_close()
 
 
 Fault: TypeAlias = Callable[[Connection], Awaitable[httpx.Response]]
 
 
 async def serve(connection: Connection) -> NetworkResponse:
-    """Carry the request to the network, and let it do what is asked."""
+    """Deliver the request to the network, which processes it."""
     await connection.travel()
     return connection.serve()
 
@@ -150,7 +151,7 @@ async def truncated(connection: Connection) -> httpx.Response:
 
 
 async def garbage_200(connection: Connection) -> httpx.Response:
-    """All was done, and the answer is no text at all."""
+    """The request is processed, and the answer is no text at all."""
     await serve(connection)
     return plain(connection, 200, b"\x00\xff{garbage\xfe")
 
@@ -162,16 +163,16 @@ async def byte_order_mark(connection: Connection) -> httpx.Response:
 
 
 async def empty_200(connection: Connection) -> httpx.Response:
-    """All was done, and the answer is empty."""
+    """The request is processed, and the answer is empty."""
     await serve(connection)
     return plain(connection, 200, b"")
 
 
 async def no_content_204(connection: Connection) -> httpx.Response:
-    """All was done, and there is nothing to say about it."""
+    """The request is processed, and there is nothing to say about it."""
     answer = await serve(connection)
     return connection.response(
-        answer if _says_no(answer) else NetworkResponse(status=204)
+        answer if _is_refusal(answer) else NetworkResponse(status=204)
     )
 
 
@@ -182,13 +183,13 @@ async def doubled_headers(connection: Connection) -> httpx.Response:
 
 
 async def odd_names(connection: Connection) -> httpx.Response:
-    """All was done, and the answer calls everything by other names."""
-    return _retold(connection, await serve(connection), _renamed)
+    """The request is processed, and the answer calls everything by other names."""
+    return _rewritten(connection, await serve(connection), _renamed)
 
 
 async def odd_types(connection: Connection) -> httpx.Response:
-    """All was done, and no value of the answer has the type that it had."""
-    return _retold(connection, await serve(connection), _retyped)
+    """The request is processed, and no value of the answer has the type that it had."""
+    return _rewritten(connection, await serve(connection), _retyped)
 
 
 async def html_200(connection: Connection) -> httpx.Response:
@@ -206,13 +207,13 @@ async def deep_json(connection: Connection) -> httpx.Response:
 
 
 async def not_a_number(connection: Connection) -> httpx.Response:
-    """All was done, and the answer holds numbers that are none."""
+    """The request is processed, and the answer holds numbers that are none."""
     await serve(connection)
     return plain(connection, 200, b'{"credits": NaN, "balance": 1e999}')
 
 
 async def slow_drip(connection: Connection) -> httpx.Response:
-    """All was done, and the answer comes byte by byte."""
+    """The request is processed, and the answer comes byte by byte."""
     answer = await serve(connection)
     drops = [(DRIP_SECONDS, bytes([byte])) for byte in answer.body[:100]]
     return connection.response(answer, drops)
@@ -237,17 +238,17 @@ def _bomb() -> bytes:
     return gzip.compress(bytes(BOMB_BYTES), mtime=0)
 
 
-def _retold(
-    connection: Connection, answer: NetworkResponse, retell: Callable[[Any], Any]
+def _rewritten(
+    connection: Connection, answer: NetworkResponse, rewrite: Callable[[Any], Any]
 ) -> httpx.Response:
-    if _says_no(answer):
+    if _is_refusal(answer):
         return connection.response(answer)
-    content = retell(json.loads(answer.body))
+    content = rewrite(json.loads(answer.body))
     return connection.response(replace(answer, body=json.dumps(content).encode()))
 
 
-def _says_no(answer: NetworkResponse) -> bool:
-    """Tell whether it refuses, or finds a result wrong.
+def _is_refusal(answer: NetworkResponse) -> bool:
+    """Return whether it refuses, or finds a result wrong.
 
     Nobody could know that from other words, and no network would hide it in them.
     """
@@ -313,7 +314,7 @@ async def reset_after(connection: Connection) -> httpx.Response:
 
 
 async def cut_short(connection: Connection) -> httpx.Response:
-    """All was done, and the connection breaks in the middle of the answer."""
+    """The request is processed, and the connection breaks within the answer."""
     answer = await serve(connection)
     half = answer.body[: len(answer.body) // 2]
     return connection.response(answer, [(0.0, half)], breaks=True)
@@ -362,12 +363,12 @@ NO_WAITS = (b"-5", b"1e99", b"soon", b"Thu, 01 Jan 2099 00:00:00 GMT", b"7, 900"
 
 
 async def error_500_before(connection: Connection) -> httpx.Response:
-    """An error of the server's, before anything was done."""
+    """An error of the server's, before the request was processed."""
     return plain(connection, 500, b'{"error": "internal"}')
 
 
 async def error_500_after(connection: Connection) -> httpx.Response:
-    """An error of the server's, after all was done."""
+    """An error of the server's, after the request was processed."""
     await serve(connection)
     return plain(connection, 500, b'{"error": "internal"}')
 

@@ -48,7 +48,7 @@ class FinalState:
 
 
 def table_rows(journal: Journal) -> list[str]:
-    """Give all rows of all tables as text, in an order that repeats."""
+    """Return all rows of all tables as text, in an order that repeats."""
     tables = journal.database.rows(
         "SELECT name FROM sqlite_master WHERE type = 'table' "
         "AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -61,7 +61,7 @@ def table_rows(journal: Journal) -> list[str]:
 
 
 GIVEN_UP = (TaskState.DECLINED, TaskState.FAILED, TaskState.REJECTED)
-"""Claimed and then ended without a completion, as its history tells."""
+"""Claimed and then ended without a completion, according to its history."""
 SETTLED = TERMINAL | {TaskState.SKIPPED}
 TAKEN = ("submitted", "completed")
 LONGEST_WITHOUT_DISCOVERY = 3600.0 + 900.0
@@ -172,7 +172,7 @@ class FinalChecks:
             self._check("I-18", message, holds=ended and worked)
 
     def _was_claimed_late(self, task_id: str) -> bool:
-        """Tell whether the claim that holds arrived long after it had been sent."""
+        """Return whether the claim that holds arrived long after it had been sent."""
         claims = (
             one
             for one in reversed(self._network.handled)
@@ -187,7 +187,7 @@ class FinalChecks:
         return hides and task_id in self._final.monitor.replayed
 
     def _is_misled(self) -> bool:
-        """Tell whether refusals of replays can have looked like those of a shape.
+        """Return whether refusals of replays can have looked like those of a shape.
 
         Then nobody can know better, and no other shape is tried before the next day.
         """
@@ -224,14 +224,14 @@ class FinalChecks:
                 continue
             transitions = self._journal.tasks.history(TaskId(one.task_id))
             last = transitions[-1] if transitions else None
-            told = last is not None and (
+            is_explained = last is not None and (
                 last.after == TaskState.COMPLETED or bool(last.reason)
             )
             if last and last.after in IN_FLIGHT and self._is_misled():
                 self._checker.skip(UNTIL_TOMORROW)
                 continue
             message = f"{one.task_id} was taken back at {one.at:.0f} s: {last}"
-            self._check("I-21", message, holds=told)
+            self._check("I-21", message, holds=is_explained)
 
     def _was_never_confirmed(self, record: TaskRecord) -> bool:
         """Return whether neither its submission nor what followed was confirmed."""
@@ -319,10 +319,12 @@ class FinalChecks:
         for row in self._journal.database.rows(
             "SELECT task_id, state, (SELECT after FROM task_events "
             "WHERE task_events.task_id = tasks.task_id "
-            "ORDER BY event_id DESC LIMIT 1) AS told FROM tasks ORDER BY rowid"
+            "ORDER BY event_id DESC LIMIT 1) AS last FROM tasks ORDER BY rowid"
         ):
-            message = f"{row['task_id']} is {row['state']}, told as {row['told']}"
-            self._check("I-12", message, holds=row["state"] == row["told"])
+            message = (
+                f"{row['task_id']} is {row['state']}, and {row['last']} in its history"
+            )
+            self._check("I-12", message, holds=row["state"] == row["last"])
 
     def _test_end(self) -> None:
         """Check that all tasks have ended, and that the daemon still looks for more."""

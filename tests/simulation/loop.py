@@ -45,7 +45,7 @@ class LivelockError(RuntimeError):
 
 
 class Killed(KeyboardInterrupt):
-    """The simulated process is dead; nothing that it still does counts.
+    """The simulated process was killed; nothing that it still does counts.
 
     A KeyboardInterrupt, because that alone leaves an asyncio task, the event loop and
     the guards around strategies without being taken for a failure of theirs.
@@ -84,7 +84,7 @@ class SimulationLoop(asyncio.BaseEventLoop):
         self.set_exception_handler(self._note_failure)
 
     def time(self) -> float:
-        """Give the simulated time."""
+        """Return the simulated time."""
         return self._seconds
 
     def call_soon_threadsafe(

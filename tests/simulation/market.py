@@ -1,4 +1,4 @@
-"""What a market holds beside ordinary work: odd ids, repeated rows, crowds."""
+"""What a market lists beside ordinary tasks: hostile ids, repeated rows, crowds."""
 
 from dataclasses import dataclass
 from random import Random
@@ -24,8 +24,8 @@ HOSTILE_IDS = (
     "0",
     "x" * 200,
 )
-"""Texts that a network may use for ids, and that careless code takes for more."""
-STRAYS: tuple[dict[str, Any], ...] = (
+"""Texts that a network may use as ids, and that careless code interprets."""
+INVALID_ROWS: tuple[dict[str, Any], ...] = (
     {"title": "a row without an id"},
     {"id": None, "kind": "word_count"},
     {"id": "", "kind": "word_count"},
@@ -33,39 +33,39 @@ STRAYS: tuple[dict[str, Any], ...] = (
     {"id": {"nested": True}, "kind": ["word_count"]},
     {"id": "y" * 5_000, "kind": "word_count"},
 )
-"""Rows of which no task can be made."""
+"""Rows that are not tasks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarketShape:
-    """How a market is beside its number of tasks."""
+    """What a market lists beside ordinary tasks."""
 
     hostile: int = 0
     """How many of its tasks have hostile ids, at most as many as there are."""
     is_doubled: bool = False
     """Each listed row comes twice, the second time with another reward."""
-    has_strays: bool = False
-    """A listing has rows of which no task can be made."""
+    has_invalid_rows: bool = False
+    """A listing has rows that are not tasks."""
     crowds: tuple[float, ...] = ()
     """From these seconds on, the next listing has 10,000 rows more, once each."""
 
 
-PLAIN = MarketShape()
+PLAIN_MARKET = MarketShape()
 
 
 def draw_market_shape(random: Random, seconds: float) -> MarketShape:
-    """Draw one: mostly a plain market."""
+    """Draw the shape of a market; mostly a plain one."""
     return MarketShape(
         hostile=random.choice((0, 0, 0, 3, len(HOSTILE_IDS))),
         is_doubled=random.random() < 0.2,
-        has_strays=random.random() < 0.2,
+        has_invalid_rows=random.random() < 0.2,
         # Rare, since each of its rows is written down by the daemon.
         crowds=(random.uniform(0, seconds),) if random.randrange(50) == 0 else (),
     )
 
 
 def post_hostile(state: State, market_shape: MarketShape, kind: str) -> None:
-    """Let an agent post the tasks with hostile ids."""
+    """Post the tasks with hostile ids."""
     if not market_shape.hostile:
         return
     poster = "agent_with_odd_ids"
@@ -89,15 +89,15 @@ def post_hostile(state: State, market_shape: MarketShape, kind: str) -> None:
 def listed_rows(
     market_shape: MarketShape, rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Give the rows of a listing as this market shows them."""
+    """Return the rows of a listing as this market shows them."""
     shown = list(rows)
     if market_shape.is_doubled:
         shown += [{**row, "reward": row["reward"] + 1} for row in rows]
-    if market_shape.has_strays:
-        shown += STRAYS
+    if market_shape.has_invalid_rows:
+        shown += INVALID_ROWS
     return shown
 
 
 def crowd() -> list[dict[str, Any]]:
-    """Give 10,000 tasks that no strategy wants, in less than a mebibyte."""
+    """Return 10,000 tasks that no strategy wants, in less than a mebibyte."""
     return [{"id": f"crowd-{number}", "kind": "other"} for number in range(CROWD)]

@@ -28,7 +28,7 @@ from journeyman.journal.spends import SpendKind, SpendState
 from journeyman.settings.sections import Settings
 
 HOST = "network.invalid"
-"""Where the simulated network lives; the name is reserved (RFC 2606, section 2)."""
+"""The address of the simulated network; the name is reserved (RFC 2606, section 2)."""
 LONGEST_CALL = 31.0
 """Seconds: the total time-out of 30, and a little for what follows it."""
 LARGEST_READ = 2 * 1024 * 1024

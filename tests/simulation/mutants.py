@@ -1,8 +1,8 @@
 """Planted bugs: the simulation itself is tested, by finding each of them.
 
-A mutant replaces a function of the daemon in memory for as long as it is in force; no
-file is touched. `make mutants` hunts each in the same way, first by trying everything
-that can happen in a tiny world, then by seeds, and prints how it was found.
+A mutant replaces a function of the daemon in memory while it is applied; no file is
+changed. `make mutants` searches for each in the same way, first by trying everything
+that can happen in a small run, then by seeds, and prints how it was found.
 """
 
 import sys
@@ -49,11 +49,11 @@ DAYS = 0.06
 """Of the seeds that are tried when all else has found nothing."""
 
 MICRO = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, behaviour=HARDEST)
-"""A world so small that all that can happen in it can be tried."""
+"""A run so small that all that can happen in it can be tried."""
 PAYING = replace(MICRO, operator_commands=1)
-"""One in which the owner posts a task as well."""
-HURRIED = replace(MICRO, operator_commands=60, operator_commands_at_once=20)
-"""One in which the owner asks for twenty posts at once, three times."""
+"""One in which the operator posts a task as well."""
+CONCURRENT = replace(MICRO, operator_commands=60, operator_commands_at_once=20)
+"""One in which the operator posts twenty tasks at once, three times."""
 LEASED = replace(
     MICRO,
     tasks=3,
@@ -68,7 +68,7 @@ THROTTLED = replace(
     fault_seconds=600,
     outages=(Outage(begins=1.2, ends=500, fault="throttled_429_valid"),),
 )
-"""One in which the network asks again and again for patience, and says how much."""
+"""One in which the network asks again and again to wait, and says how long."""
 STUCK = replace(
     MICRO,
     tasks=3,
@@ -78,7 +78,7 @@ STUCK = replace(
 """One in which the results must wait."""
 
 ODD_STRATEGIES = replace(MICRO, tasks=24, fault_seconds=600, odd_strategies=True)
-"""One in which some strategies hang, raise, or answer rubbish."""
+"""One in which some strategies hang, raise, or return garbage."""
 
 
 Patch: TypeAlias = tuple[object, str, Inside]
@@ -99,7 +99,7 @@ class Mutant:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Plant it, for as long as this lasts."""
+        """Apply it, while the context is open."""
         with ExitStack() as stack:
             planted = (self.where, self.attribute, self.planted)
             for patch in (planted, *self.also):
@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.answer_forgotten_early,
         _crash("before file", "identity"),
     ),
-    Mutant("token_told", Join, "_joined", planted.token_told, MICRO),
+    Mutant("token_logged", Join, "_joined", planted.token_logged, MICRO),
     Mutant(
         "release_unknown",
         Posting,
@@ -208,10 +208,10 @@ MUTANTS: tuple[Mutant, ...] = (
         _fault("reset_after", POST, PAYING),
     ),
     Mutant(
-        "deaf_bell",
+        "missed_wakeup",
         Wakeup,
         "wait",
-        planted.deaf_bell,
+        planted.missed_wakeup,
         replace(STUCK, clock_steps=((300, -DAY),)),
     ),
     Mutant(
@@ -258,7 +258,7 @@ MUTANTS: tuple[Mutant, ...] = (
         journeyman.economy.posting,
         "usage",
         planted.hurried_usage,
-        HURRIED,
+        CONCURRENT,
     ),
     Mutant(
         "redirect_leak",
@@ -301,7 +301,7 @@ MUTANTS: tuple[Mutant, ...] = (
 
 
 def search(mutant: Mutant) -> tuple[str, int, RunResult | None]:
-    """Look for a mutant; give how it was found, in how many runs, and the run."""
+    """Search for a mutant; return how it was found, in how many runs, and the run."""
     runs = 0
     with mutant.applied():
         for way, plan in _ways():
@@ -313,9 +313,9 @@ def search(mutant: Mutant) -> tuple[str, int, RunResult | None]:
 
 
 def _ways() -> Iterator[tuple[str, Plan]]:
-    """Give ever larger worlds, the same for every mutant."""
+    """Yield ever larger runs, the same for every mutant."""
     yield "at once", MICRO
-    yield "haste", HURRIED
+    yield "concurrency", CONCURRENT
     yield "lease", LEASED
     yield "throttling", THROTTLED
     yield "outage", STUCK
@@ -333,17 +333,17 @@ def _ways() -> Iterator[tuple[str, Plan]]:
 
 
 def main(names: list[str]) -> int:
-    """Hunt all mutants, or those named; give how many were not found."""
+    """Search for all mutants, or those named; return how many were not found."""
     missed = 0
-    tell = sys.stdout.write
-    tell(f"{'mutant':22}{'found by':16}{'runs':>5}  invariant\n")
+    write = sys.stdout.write
+    write(f"{'mutant':22}{'found by':16}{'runs':>5}  invariant\n")
     for mutant in MUTANTS:
         if not names or mutant.name in names:
             way, runs, result = search(mutant)
             missed += result is None
             found = str(result.violations[0]) if result else "none"
             line = f"{mutant.name:22}{way:16}{runs:>5}  {found.splitlines()[0][:90]}"
-            tell(f"{line}\n")
+            write(f"{line}\n")
             sys.stdout.flush()
     return missed
 

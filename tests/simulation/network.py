@@ -1,8 +1,8 @@
-"""The sandbox, answering at once, in memory, in the manner of a personality.
+"""The simulated network: the sandbox in memory, with a behaviour of its own.
 
-Each request is driven to its end in one step, without the event loop: so it happens
-at one moment, also when whoever asked is dead by then. Everything that was asked is
-kept, since what is claimed about the daemon is checked against it.
+Each request is processed in one step, without the event loop: so it happens at one
+moment, even if the daemon is killed meanwhile. All requests are kept, since the daemon
+is checked against them.
 """
 
 import json
@@ -15,7 +15,13 @@ from typing import Any, TypeAlias
 
 from fastapi import FastAPI
 from tests.simulation.behaviour import ErrorBody, NetworkBehaviour, Rejoin
-from tests.simulation.market import PLAIN, MarketShape, crowd, listed_rows, post_hostile
+from tests.simulation.market import (
+    PLAIN_MARKET,
+    MarketShape,
+    crowd,
+    listed_rows,
+    post_hostile,
+)
 from tests.simulation.virtual_time import START, SimulatedSandboxEnvironment
 
 from journeyman.sandbox import SandboxOptions, agents, create_app, task_generator
@@ -51,10 +57,10 @@ class NetworkRequest:
     """Names in lower case."""
     body: bytes = b""
     is_late: bool = False
-    """It arrives long after whoever sent it has given up."""
+    """It arrives long after its sender has given up."""
 
     def header(self, name: str) -> str:
-        """Give a header; empty where it is not there."""
+        """Return a header; empty where it is not there."""
         wanted = name.encode()
         return next((v.decode() for n, v in self.headers if n == wanted), "")
 
@@ -66,22 +72,22 @@ class NetworkRequest:
 
     @property
     def task_id(self) -> str:
-        """The task that it is about; empty where it is about none."""
+        """The task that it is about; empty if none."""
         return str(_first_at(self.fields, TASK_PLACES) or "")
 
     @property
     def subject(self) -> str:
-        """What a repeat of it has in common with it; empty for a look at the market."""
+        """What a repeat of it has in common with it; empty for a listing."""
         return self.task_id or self.header("idempotency-key")
 
     @property
     def agent_id(self) -> str:
-        """Whom it says it is from; empty where it does not say."""
+        """The agent that it names; empty if none."""
         return str(_first_at(self.fields, AGENT_PLACES) or "")
 
     @property
     def result(self) -> Any:  # noqa: ANN401 - a JSON value
-        """The result that it hands in."""
+        """The result that it submits."""
         return _first_at(self.fields, RESULT_PLACES)
 
 
@@ -113,14 +119,14 @@ class HandledRequest:
     request: NetworkRequest
     answer: NetworkResponse
     was_repeat: bool
-    """Its effect was there before."""
+    """It had been processed before."""
 
 
 JSON_TYPE = ((b"content-type", b"application/json"),)
 
 
 def refusal(status: int, error: str) -> NetworkResponse:
-    """Refuse in the manner of the sandbox."""
+    """Refuse as the sandbox does."""
     content = {"ok": False, "error": error, "message": error.replace("_", " ")}
     return NetworkResponse(
         status=status, headers=JSON_TYPE, body=json.dumps(content).encode()
@@ -193,7 +199,7 @@ def _scope(request: NetworkRequest) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Expired:
+class ExpiredClaim:
     """A claim that was taken back."""
 
     task_id: str
@@ -203,7 +209,7 @@ class Expired:
 
 
 class TimeLimits:
-    """Knows until when each claim holds, and takes back those that are over."""
+    """The leases and deadlines of claims; it takes back those that have ended."""
 
     def __init__(
         self,
@@ -212,7 +218,7 @@ class TimeLimits:
         seconds: Callable[[], float],
         released_at: Callable[[str], float],
     ) -> None:
-        """Begin without claims; `released_at` says when a task came to the market."""
+        """`released_at` returns when a task was first listed."""
         self._db = state.db
         self._lease = behaviour.lease_seconds
         self._deadline = behaviour.deadline_seconds
@@ -220,7 +226,7 @@ class TimeLimits:
         self._seconds = seconds
         self._released_at = released_at
         self._until: dict[str, tuple[str, float]] = {}
-        self.expired: list[Expired] = []
+        self.expired: list[ExpiredClaim] = []
         self.counts: Counter[str] = Counter()
         """How often a lease ended, a deadline passed, a late claim was refused."""
 
@@ -236,7 +242,7 @@ class TimeLimits:
             self._until[task_id] = agent_id, until
 
     def until(self, task_id: str) -> float | None:
-        """Give when a claim that is made now ends, or one that was made."""
+        """Return when a claim that is made now ends, or one that was made."""
         if task_id in self._until:
             return self._until[task_id][1]
         ends = [self.deadline(task_id)]
@@ -244,20 +250,20 @@ class TimeLimits:
         return min((end for end in ends if end is not None), default=None)
 
     def deadline(self, task_id: str) -> float | None:
-        """Give when a task can no longer be handed in; None if at any time."""
+        """Return until when a task can be submitted; None if at any time."""
         if self._deadline is None:
             return None
         return self._released_at(task_id) + self._deadline
 
     def is_too_late(self, task_id: str) -> bool:
-        """Tell whether a task may no longer be claimed."""
+        """Return whether a task may no longer be claimed."""
         deadline = self.deadline(task_id)
         is_late = deadline is not None and deadline <= self._seconds()
         self.counts["late claim"] += is_late
         return is_late
 
     def shown(self, name: str, at: float | None) -> dict[str, Any]:
-        """Give a field that shows a moment, where this network shows such things."""
+        """Return a field that shows a time, if this network shows its limits."""
         if at is None or not self._shown:
             return {}
         return {name: moment(at)}
@@ -278,7 +284,7 @@ class TimeLimits:
                 is_deadline = deadline is not None and until >= deadline
                 self.counts["deadline passed" if is_deadline else "lease ended"] += 1
                 self.expired.append(
-                    Expired(task_id=task_id, agent_id=agent_id, at=until)
+                    ExpiredClaim(task_id=task_id, agent_id=agent_id, at=until)
                 )
 
 
@@ -289,7 +295,7 @@ def moment(seconds: float) -> str:
 
 
 class SimulatedNetwork:
-    """The other side of the wire."""
+    """The network that a run is against."""
 
     def __init__(
         self,
@@ -297,9 +303,9 @@ class SimulatedNetwork:
         options: SandboxOptions,
         behaviour: NetworkBehaviour,
         seconds: Callable[[], float],
-        market_shape: MarketShape = PLAIN,
+        market_shape: MarketShape = PLAIN_MARKET,
     ) -> None:
-        """Stock a market in memory; `seconds` tells its own time."""
+        """Create a sandbox in memory; `seconds` returns the network's own time."""
         self.behaviour = behaviour
         self.handled: list[HandledRequest] = []
         self._seconds = seconds
@@ -325,21 +331,21 @@ class SimulatedNetwork:
         self._granted_keys: set[tuple[str, str]] = set()
 
     def release(self, task_id: str, at: float) -> None:
-        """Let a listing show a task only from then on, in simulated seconds."""
+        """List a task only from a time on, in simulated seconds."""
         self._releases[task_id] = at
 
     def close(self) -> None:
-        """Forget everything."""
+        """Close the database."""
         self._db.close()
 
     def handle(self, request: NetworkRequest) -> NetworkResponse:
-        """Process a request and keep that it was."""
+        """Process a request, and keep it."""
         self.limits.enforce()
         known = self._is_known_key(request)
         before = self.task(request.task_id)
         repeat = before is not None and _is_repeat(request, before)
         answer = self._answer_from_sandbox(request)
-        # A body that this network does not understand is no repeat to it.
+        # A body that this network does not understand is not a repeat.
         if repeat and not known and answer.status != UNPROCESSABLE:
             answer = self._repeated(request, answer)
         if request.path == CLAIM and answer.status == OK:
@@ -358,13 +364,13 @@ class SimulatedNetwork:
         return answer
 
     def task(self, task_id: str) -> dict[str, Any] | None:
-        """Give a task as the network has it."""
+        """Return a task as the network has it."""
         query = "SELECT * FROM tasks WHERE task_id = ?"
         row = self._db.execute(query, (task_id,)).fetchone() if task_id else None
         return dict(row) if row else None
 
     def tasks_of(self, agent_id: str) -> list[dict[str, Any]]:
-        """Give the tasks that an agent holds or has done, in the market's order."""
+        """Return the tasks that an agent has claimed or completed, in order."""
         query = "SELECT * FROM tasks WHERE claimant = ? ORDER BY sequence"
         return [dict(row) for row in self._db.execute(query, (agent_id,))]
 
@@ -377,7 +383,7 @@ class SimulatedNetwork:
         return [str(row["task_id"]) for row in self._db.execute(query)]
 
     def members(self) -> list[str]:
-        """Give the ids of all agents that joined by registration, oldest first."""
+        """Return the ids of all agents that joined by registration, oldest first."""
         query = (
             "SELECT agent_id FROM agents WHERE role = 'member' "
             "ORDER BY joined_at, agent_id"
@@ -385,14 +391,14 @@ class SimulatedNetwork:
         return [str(row["agent_id"]) for row in self._db.execute(query)]
 
     def grants(self) -> Counter[tuple[str, str]]:
-        """Tell how often each spend was done, by its path and key."""
+        """Return how often each spend was done, by its path and key."""
         return Counter(
             (one.request.path, one.request.header("idempotency-key"))
             for one in self._spends()
         )
 
     def charged(self, agent_id: str) -> int:
-        """Give the credits that an agent has spent on posts, each key counted once."""
+        """Return the credits that an agent spent on posts, each key counted once."""
         posts = {
             one.request.header("idempotency-key"): int(one.request.fields["reward"])
             for one in self._spends()
@@ -401,11 +407,11 @@ class SimulatedNetwork:
         return sum(posts.values())
 
     def _spends(self) -> Iterator[HandledRequest]:
-        """Give the requests that have moved money, or opened a checkout."""
+        """Return the requests that have moved money, or opened a checkout."""
         return (one for one in self._granted if not one.was_repeat)
 
     def knows(self, token: str) -> bool:
-        """Tell whether a token belongs to an agent."""
+        """Return whether a token belongs to an agent."""
         try:
             agents.authenticate(self._state, token)
         except Refusal:
@@ -413,12 +419,12 @@ class SimulatedNetwork:
         return True
 
     def balance(self, agent_id: str) -> int:
-        """Give an agent's credits."""
+        """Return an agent's credits."""
         query = "SELECT balance FROM accounts WHERE account = ?"
         return int(self._db.execute(query, (agent_id,)).fetchone()["balance"])
 
     def add_competitor(self, number: int) -> Competitor:
-        """Let another agent take part; it acts when its `step` is called."""
+        """Add a competitor, which acts when its `step` is called."""
         slug, agent_id = f"competitor-{number:02d}", f"agent_competitor_{number:02d}"
         profile = agents.Profile(agent_id, slug, slug, "competitor")
         with self._state.transaction():
@@ -459,7 +465,7 @@ class SimulatedNetwork:
     def _repeated(
         self, request: NetworkRequest, answer: NetworkResponse
     ) -> NetworkResponse:
-        """Answer a repeat, whose effect is there, as this network does."""
+        """Answer a repeat of a processed request as this network does."""
         status = {
             CLAIM: self.behaviour.claim_repeat,
             SUBMIT: self.behaviour.submit_repeat,
@@ -470,11 +476,11 @@ class SimulatedNetwork:
     # -- the market --------------------------------------------------------------
 
     def _listing(self, request: NetworkRequest) -> NetworkResponse:
-        """Answer a look at the market.
+        """Answer a listing.
 
-        A look changes nothing, and the sandbox's answer to it depends on its tables
-        alone. So while they are as they were, the answer is the last one, and is not
-        made again: most looks find nothing new (docs/decisions/0024).
+        A listing changes nothing, and its answer depends only on the tables. So while
+        they do not change, the last answer is used again: most listings find nothing
+        new (docs/decisions/0024).
         """
         released = sum(at <= self._seconds() for at in self._releases.values())
         authorization = request.header("authorization")
@@ -517,7 +523,7 @@ class SimulatedNetwork:
         shown = self.limits.shown("lease_expires_at", until)
         return _rewritten(answer, {**json.loads(answer.body), **shown})
 
-    # -- the manner of answering ---------------------------------------------------
+    # -- the form of answers ---------------------------------------------------
 
     def _styled(
         self,
@@ -553,7 +559,7 @@ _DONE_BEFORE = {
 
 
 def _is_repeat(request: NetworkRequest, before: dict[str, Any]) -> bool:
-    """Tell whether what is asked for was done before, for the same agent."""
+    """Return whether the same agent's request has been processed before."""
     done = before["status"] in _DONE_BEFORE.get(request.path, ())
     return done and request.agent_id in ("", before["claimant"])
 

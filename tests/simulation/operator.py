@@ -40,10 +40,10 @@ class Operator:
             self._done = min(last, len(self._moments))
             async with anyio.create_task_group() as terminals:
                 for number in range(first, self._done + 1):
-                    terminals.start_soon(self._ask, commands, number)
+                    terminals.start_soon(self._give, commands, number)
         await anyio.sleep_forever()
 
-    async def _ask(self, commands: OwnerCommands, number: int) -> None:
+    async def _give(self, commands: OwnerCommands, number: int) -> None:
         try:
             if number % TOP_UP_ONE_IN == 0:
                 await commands.top_up(TopUpRequest(self._random.randint(1, 50)))

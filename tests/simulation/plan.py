@@ -6,7 +6,12 @@ from random import Random
 
 from tests.simulation.behaviour import HONEST, NetworkBehaviour, draw
 from tests.simulation.faults import FAULTS
-from tests.simulation.market import HOSTILE_IDS, PLAIN, MarketShape, draw_market_shape
+from tests.simulation.market import (
+    HOSTILE_IDS,
+    PLAIN_MARKET,
+    MarketShape,
+    draw_market_shape,
+)
 from tests.simulation.virtual_time import seeded
 
 
@@ -132,7 +137,7 @@ class Plan:
     """Crash points at which it is told so, by their number."""
     disk_at: dict[int, DiskFault] = field(default_factory=dict)
     """How the disk fails at which commit, by its number."""
-    market_shape: MarketShape = PLAIN
+    market_shape: MarketShape = PLAIN_MARKET
     competitors: int = 0
     operator_commands: int = 0
     """How many tasks the operator posts, and top-ups asked for, over the run."""

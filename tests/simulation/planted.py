@@ -32,7 +32,7 @@ from journeyman.worker.intents import key_for
 from journeyman.worker.join import Join
 
 Inside: TypeAlias = Any
-"""A part of the daemon's insides; a bug does not ask for its type."""
+"""A part of the daemon's internals, of any type."""
 
 # -- claims and results ----------------------------------------------------------
 
@@ -41,8 +41,8 @@ _move = Tasks.move
 _postpone = Tasks.postpone
 
 
-class _Told:
-    """A market that repeats an answer which was got before."""
+class _KnownAnswer:
+    """A network that repeats an answer."""
 
     def __init__(self, outcome: object) -> None:
         self._outcome = outcome
@@ -54,7 +54,7 @@ class _Told:
 async def claim_first(self: Inside, record: Inside) -> Inside:
     outcome = await self.network.claim(record.task_id, key_for(record, "claim"))
     informed = copy.copy(self)
-    informed.network = _Told(outcome)
+    informed.network = _KnownAnswer(outcome)
     return await _claim(informed, record)
 
 
@@ -112,7 +112,7 @@ def answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
     return identity
 
 
-def token_told(self: Inside, registration: Inside) -> Inside:
+def token_logged(self: Inside, registration: Inside) -> Inside:
     identity = _joined(self, registration)
     self.log.emit(
         events.JOIN_DELAYED,
@@ -169,7 +169,7 @@ async def raced(
 _wait = Wakeup.wait
 
 
-async def deaf_bell(self: Inside, _timeout: float | None = None) -> bool:
+async def missed_wakeup(self: Inside, _timeout: float | None = None) -> bool:
     return await _wait(self)
 
 

@@ -283,7 +283,7 @@ class Simulation:
             self._test_stop()
 
     def _check_disk_error(self, error: JourneymanError) -> None:
-        """Check that the daemon ended because its disk failed, and told what to do."""
+        """Check that the daemon ended because its disk failed, with a clear error."""
         is_disk = self._disk.has_failed and isinstance(error, StateError)
         self._check("I-17", f"the daemon ended with an error: {error}", holds=is_disk)
         if is_disk:
@@ -493,7 +493,7 @@ def _clean_up(loop: SimulationLoop, main: "asyncio.Task[None]") -> None:
     main.cancel()
     try:
         loop.run_until_complete(main)
-    except (Exception, asyncio.CancelledError, Killed, BaseExceptionGroup):  # noqa: BLE001, S110 - it is dead
+    except (Exception, asyncio.CancelledError, Killed, BaseExceptionGroup):  # noqa: BLE001, S110 - it was killed
         pass
     finally:
         loop.close()

@@ -1,7 +1,7 @@
-"""Strategies for simulated time: some do their work, some do what authors do.
+"""Strategies for simulated time: some are reliable, some have typical bugs.
 
-Each is async, since a thread would be no function of the seed. The market makes only
-tasks of counting words, and a task's id decides which of these strategies wants it.
+Each is async, since what a thread does is not a function of the seed. The market has
+only tasks that ask to count words; the id of a task decides which strategy wants it.
 """
 
 from collections.abc import Collection
@@ -20,9 +20,9 @@ from journeyman.strategies.loading.registry import Registry
 
 KIND = "word_count"
 TIMEOUT_SECONDS = 120.0
-"""After so long the daemon breaks a strategy off."""
+"""After so long the daemon stops a strategy."""
 SHARES = 24
-"""Into so many equal parts the tasks are dealt; each odd strategy gets one."""
+"""The tasks are in so many equal parts; each unreliable strategy wants one."""
 
 
 class Counter(Strategy):
@@ -71,14 +71,14 @@ class Declining(Counter):
     shares: ClassVar[Collection[int]] = (1,)
 
     async def run(self, task: Task, ctx: Context) -> Result:  # noqa: ARG002 - as called
-        """Give up."""
+        """Return up."""
         raise Decline("too many words")
 
 
 class RetryingLater(Counter):
-    """Asks for more time at its first try."""
+    """Asks to be run again later at its first try."""
 
-    name = "putting_off"
+    name = "retrying_later"
     shares: ClassVar[Collection[int]] = (2,)
 
     async def run(self, task: Task, ctx: Context) -> Result:
@@ -103,7 +103,7 @@ class Hanging(Counter):
 
 
 class Miscounting(Counter):
-    """Gives a wrong answer."""
+    """Returns a wrong result."""
 
     name = "miscounting"
     shares: ClassVar[Collection[int]] = (4,)
@@ -114,22 +114,22 @@ class Miscounting(Counter):
         return Result(int(str(right.output)) + 1)
 
 
-class Rubbish(Counter):
-    """Gives what is no result."""
+class Garbage(Counter):
+    """Returns what is not a result."""
 
-    name = "rubbish"
+    name = "garbage"
     shares: ClassVar[Collection[int]] = (5,)
 
     async def run(self, task: Task, ctx: Context) -> object:  # type: ignore[override] # that is the point
-        """Give a set."""
+        """Return a set."""
         await anyio.sleep(1)
         return {task.id, ctx.strategy}
 
 
-class Dawdling(Counter):
+class Slow(Counter):
     """Takes almost all of its time."""
 
-    name = "dawdling"
+    name = "slow"
     shares: ClassVar[Collection[int]] = (6,)
 
     async def run(self, task: Task, ctx: Context) -> Result:
@@ -139,7 +139,7 @@ class Dawdling(Counter):
 
 
 class Stubborn(Counter):
-    """Does not let itself be cancelled at once."""
+    """Resists cancellation."""
 
     name = "stubborn"
     shares: ClassVar[Collection[int]] = (7,)
@@ -159,8 +159,8 @@ UNRELIABLE: tuple[type[Strategy], ...] = (
     RetryingLater,
     Hanging,
     Miscounting,
-    Rubbish,
-    Dawdling,
+    Garbage,
+    Slow,
     Stubborn,
 )
 
@@ -171,7 +171,7 @@ def registry_of(strategies: tuple[type[Strategy], ...]) -> Registry:
 
 
 def part_of(task: Task) -> int:
-    """Tell which part of all tasks one belongs to; the same in every process."""
+    """Return which part of all tasks one belongs to; the same in every process."""
     return crc32(f"part of {task.id}".encode()) % SHARES
 
 

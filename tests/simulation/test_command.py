@@ -21,7 +21,7 @@ def test_it_tells_what_was_simulated(capsys: pytest.CaptureFixture[str]) -> None
     assert told["passed"]
     assert told["runs"] == 2
     assert told["daemon_hours"] > 0.9
-    assert told["totals"]["lives"] >= 2
+    assert told["totals"]["starts"] >= 2
 
 
 def test_its_summary_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_a_broken_promise_gives_exit_1_and_the_command_that_shows_it_again(
 
     told = capsys.readouterr().out
     assert code == 1
-    assert "BROKEN: I-5" in told
+    assert "VIOLATED: I-5" in told
     assert (
         "python -m tests.simulation simulate --days 0.02 --chaos off --seed 5" in told
     )

@@ -1,4 +1,4 @@
-"""All that can happen once in a small world is tried: each crash, stop and fault."""
+"""All that can happen once in a small run is tried: each crash, stop and fault."""
 
 from dataclasses import replace
 

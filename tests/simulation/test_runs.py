@@ -66,7 +66,7 @@ def test_a_hard_time_breaks_no_promise(seed: int) -> None:
 
 
 def test_a_disk_that_fails_as_a_task_is_put_down_stops_the_daemon_and_no_spin() -> None:
-    # Found by chance: a ring of the worker's bell hid that all was cancelled.
+    # Found by chance: a wake-up of the worker hid that everything was cancelled.
     result = simulate(draw_plan(5677, days=0.01, chaos=Chaos.HARD))
 
     assert result.violations == ()
@@ -89,7 +89,7 @@ def test_every_invariant_is_put_to_the_test() -> None:
     assert set(campaign.exercised) <= set(INVARIANTS)
 
 
-def test_in_a_quiet_world_everything_is_done_and_nothing_goes_wrong() -> None:
+def test_without_faults_everything_is_done_and_nothing_goes_wrong() -> None:
     result = simulate(draw_plan(1, days=0.5, chaos=Chaos.OFF))
 
     assert result.passed
@@ -213,7 +213,7 @@ def test_tasks_that_came_too_late_to_be_done_are_left_alone() -> None:
 
 
 def test_a_market_of_odd_ids_repeated_rows_and_strays_is_worked_off() -> None:
-    odd = MarketShape(hostile=len(HOSTILE_IDS), is_doubled=True, has_strays=True)
+    odd = MarketShape(hostile=len(HOSTILE_IDS), is_doubled=True, has_invalid_rows=True)
 
     result = simulate(Plan(seed=1, tasks=2, fault_seconds=600, market_shape=odd))
 
@@ -306,7 +306,7 @@ def test_a_broken_promise_is_told_with_the_events_that_led_to_it() -> None:
     first = result.violations[0]
     assert first.invariant == "I-18"
     assert "task_" in first.message
-    assert "task.delayed" in {happening.what for happening in first.history}
+    assert "task.delayed" in {event.name for event in first.history}
 
 
 def test_a_plan_is_drawn_from_its_seed_alone() -> None:

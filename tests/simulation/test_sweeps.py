@@ -5,8 +5,8 @@ from tests.simulation.campaign import (
     SWEEPS,
     Campaign,
     SeedBatch,
-    do_all,
     find_case,
+    run_all,
     sweep_batches,
 )
 from tests.simulation.plan import Chaos
@@ -33,8 +33,8 @@ def test_a_case_that_is_asked_for_again_is_the_same(sweep: str) -> None:
 
 
 def test_every_nth_case_leaves_no_case_out_when_all_offsets_are_taken() -> None:
-    components = sweep_batches("pairs", every=12)
-    shares = [len(work.run()) - 1 for work in components[:12]]
+    batches = sweep_batches("pairs", every=12)
+    shares = [len(work.run()) - 1 for work in batches[:12]]
 
     assert sum(shares) > 0
     assert max(shares) - min(shares) <= 2
@@ -47,10 +47,10 @@ def test_a_case_that_does_not_exist_is_told(name: str) -> None:
 
 
 def test_two_processes_come_to_what_one_comes_to() -> None:
-    components = [SeedBatch(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
+    batches = [SeedBatch(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
 
-    one = [result.digest for ran in do_all(components, 1) for _, result in ran]
-    two = [result.digest for ran in do_all(components, 2) for _, result in ran]
+    one = [result.digest for ran in run_all(batches, 1) for _, result in ran]
+    two = [result.digest for ran in run_all(batches, 2) for _, result in ran]
 
     assert one == two
 

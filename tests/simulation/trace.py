@@ -22,12 +22,12 @@ class TraceEvent:
 
     at: float
     """In simulated seconds."""
-    what: str
+    name: str
     fields: dict[str, Any]
 
     def __str__(self) -> str:
-        told = " ".join(f"{name}={value}" for name, value in self.fields.items())
-        return f"{self.at:12.3f}  {self.what}  {told}"
+        fields = " ".join(f"{name}={value}" for name, value in self.fields.items())
+        return f"{self.at:12.3f}  {self.name}  {fields}"
 
 
 class Trace:
@@ -42,13 +42,13 @@ class Trace:
         self.counts: Counter[str] = Counter()
         """How often each event happened."""
 
-    def add(self, what: str, /, **fields: object) -> None:
+    def add(self, name: str, /, **fields: object) -> None:
         """Add an event that happens now."""
         at = round(self._seconds(), 6)
-        self._digest.update(ascii((at, what, fields)).encode())
-        self.counts[what] += 1
+        self._digest.update(ascii((at, name, fields)).encode())
+        self.counts[name] += 1
         self._number += 1
-        numbered = self._number, TraceEvent(at=at, what=what, fields=fields)
+        numbered = self._number, TraceEvent(at=at, name=name, fields=fields)
         self._latest.append(numbered)
         about = str(fields.get("task_id") or fields.get("about") or "")
         if about:
@@ -57,8 +57,8 @@ class Trace:
     def history(self, message: str) -> tuple[TraceEvent, ...]:
         """Return the last events about whatever a message names, or else of all."""
         named = [about for about in self._about if about in message]
-        told = [one for about in named for one in self._about[about]]
-        chosen = sorted(told or self._latest, key=itemgetter(0))[-KEPT:]
+        about_them = [one for about in named for one in self._about[about]]
+        chosen = sorted(about_them or self._latest, key=itemgetter(0))[-KEPT:]
         return tuple(event for _, event in chosen)
 
     def include(self, text: str) -> None:

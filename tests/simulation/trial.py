@@ -1,4 +1,4 @@
-"""One trial: the whole daemon works on a market for some hours, in one order."""
+"""A trial: what a ranking of tasks earns on a market, by the whole daemon."""
 
 import json
 import shutil
