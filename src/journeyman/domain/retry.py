@@ -45,6 +45,12 @@ class RetryPolicy:
     """How long a task is left alone after a bug of ours, so that it cannot spin."""
     token_seconds: float = 2.0
     """After the first refusal of the token, until a second request confirms it."""
+    probe_seconds: float = 5.0
+    """While a probe of what is failing is under way, other requests wait for it; a
+    slow one is not repeated sooner than after this."""
+    absent_seconds: float = 60.0
+    """Until the first check for an endpoint that the network lacks: it may be one that
+    is being replaced. Each later check waits ten times as long."""
     post_seconds: float = 30.0
     """Between two looks for a first post that no listing shows yet."""
     top_up_seconds: float = 3_600.0

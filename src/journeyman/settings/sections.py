@@ -454,9 +454,8 @@ class RateLimitSettings(Section):
     refused is tried again: at most one request in this time. Work resumes at most this
     long after it recovers."""
     absent_recheck_seconds: Seconds = 3_600
-    """How often to look again for an endpoint that the network does not have. The first
-    looks come after a minute and after ten, since an endpoint may only be
-    restarting."""
+    """The longest time between two checks for an endpoint that the network does not
+    have. The first come sooner; see `retry.absent_seconds`."""
 
 
 class RetrySettings(Section):
@@ -511,6 +510,13 @@ class RetrySettings(Section):
     token_seconds: Seconds = RetryPolicy.token_seconds
     """How soon a second request confirms that the token is refused. Soon, because a
     single 401 is never trusted and work waits meanwhile."""
+    probe_seconds: Seconds = RetryPolicy.probe_seconds
+    """How long other requests wait while a probe of what is failing is under way; see
+    `rate_limit.probe_every_seconds`."""
+    absent_seconds: Seconds = RetryPolicy.absent_seconds
+    """How soon to check again for an endpoint that the network lacks, since it may only
+    be restarting. Each later check waits ten times as long, up to
+    `rate_limit.absent_recheck_seconds`."""
     post_seconds: Seconds = RetryPolicy.post_seconds
     """How often to look for a first post that no listing shows yet; see
     `posting.verify_first`."""

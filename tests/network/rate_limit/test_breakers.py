@@ -7,7 +7,7 @@ from tests.network.rate_limit.conftest import CLAIM, LISTING, Answer, Site
 from journeyman.domain.outcomes import Confirmed, NotSent, Unknown
 from journeyman.network.rate_limit.circuit_breaker import CircuitBreaker
 from journeyman.network.rate_limit.limiter import Permit
-from journeyman.network.rate_limit.pause import Cause
+from journeyman.network.rate_limit.pause import Cause, RateLimits
 from journeyman.testing import FakeRandomness
 
 DEAD = Answer(error=httpx.ConnectError)
@@ -49,7 +49,7 @@ async def test_a_dead_server_costs_at_most_one_request_a_minute(
 
 
 def test_requests_that_one_silence_has_met_together_are_no_failures_in_a_row() -> None:
-    breaker = CircuitBreaker(failures=5, probe_every=60.0, randomness=FakeRandomness())
+    breaker = CircuitBreaker(options=RateLimits(), randomness=FakeRandomness())
     for number in range(8):
         breaker.fail(began=0.01 * number, now=15.0 + 0.01 * number, is_probe=False)
     assert not breaker.is_open

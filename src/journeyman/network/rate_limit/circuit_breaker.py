@@ -8,21 +8,14 @@ from dataclasses import dataclass, field
 from math import inf
 
 from journeyman.domain.clock import Randomness
-from journeyman.network.rate_limit.pause import remaining
-
-PROBE_WAIT_SECONDS = 5.0
-"""How long other requests wait while a probe is under way."""
-SHORTEST_PAUSE_SECONDS = 5.0
-"""A probe that took as long as the whole pause is not repeated at once."""
+from journeyman.network.rate_limit.pause import RateLimits, remaining
 
 
 @dataclass(kw_only=True, eq=False)
 class CircuitBreaker:
     """One breaker; all times are on the monotonic clock, in seconds."""
 
-    failures: int
-    """So many in a row open it."""
-    probe_every: float
+    options: RateLimits
     randomness: Randomness
     is_open: bool = field(default=False, init=False)
     """Open or half open: all is not well."""
@@ -36,9 +29,9 @@ class CircuitBreaker:
         """Return the seconds until a request may be sent; 0 when it may be now."""
         if not self.is_open:
             return 0.0
-        return (
-            PROBE_WAIT_SECONDS if self._is_probing else remaining(self._open_until, now)
-        )
+        if self._is_probing:
+            return self.options.retry.probe_seconds
+        return remaining(self._open_until, now)
 
     def start(self) -> bool:
         """Note that a request is sent; return whether it is the probe."""
@@ -68,15 +61,15 @@ class CircuitBreaker:
             self._last_failure = now
         if is_probe:
             self._is_probing = False
-            self._open_until = max(
-                began + self.probe_every, now + SHORTEST_PAUSE_SECONDS
-            )
+            # One that took as long as the whole pause is not repeated at once.
+            soonest = now + self.options.retry.probe_seconds
+            self._open_until = max(began + self.options.probe_every, soonest)
             return False
-        if self.is_open or self._in_a_row < self.failures or not may_open:
+        if self.is_open or self._in_a_row < self.options.failures or not may_open:
             return False
         self.is_open = True
-        half = self.probe_every / 2
-        self._open_until = now + self.randomness.uniform(half, self.probe_every)
+        longest = self.options.probe_every
+        self._open_until = now + self.randomness.uniform(longest / 2, longest)
         return True
 
     def abandon(self, *, is_probe: bool) -> None:

@@ -49,16 +49,13 @@ NEVER_SEEN = 2
 """So many 404 in a row, for different tasks, of an endpoint that never worked."""
 SEEN_BEFORE = 6
 """And of one that has worked in this run: tasks do vanish, one after the other."""
-FIRST_RECHECK_SECONDS = 60.0
-"""An absence may be a service that is being replaced: the first check comes soon, and
-each later one ten times as late, up to the longest."""
 
 
 @dataclass(eq=False)
 class Absence:
     """What is known about whether one endpoint exists; at first, that it does."""
 
-    longest_recheck: float
+    options: RateLimits
     is_absent: bool = field(default=False, init=False)
     _has_worked: bool = field(default=False, init=False)
     _clear_answers: int = field(default=0, init=False)
@@ -97,8 +94,9 @@ class Absence:
         return True
 
     def _check_later(self, now: float) -> None:
-        wait = FIRST_RECHECK_SECONDS * 10.0**self._checks
-        self._check_at = now + min(wait, self.longest_recheck)
+        # It may be a service that is being replaced: the first check comes soon.
+        wait = self.options.retry.absent_seconds * 10.0**self._checks
+        self._check_at = now + min(wait, self.options.absent_recheck)
         self._checks = min(self._checks + 1, 3)
 
 
@@ -133,12 +131,8 @@ class EndpointLimit:
     _message: str = ""
 
     def __post_init__(self) -> None:
-        self.breaker = CircuitBreaker(
-            failures=self.options.failures,
-            probe_every=self.options.probe_every,
-            randomness=self.randomness,
-        )
-        self.absence = Absence(self.options.absent_recheck)
+        self.breaker = CircuitBreaker(options=self.options, randomness=self.randomness)
+        self.absence = Absence(self.options)
 
     @property
     def is_throttled(self) -> bool:

@@ -75,16 +75,8 @@ class RateLimiter:
             one.name: EndpointLimit(self.options, self.clock, self.randomness)
             for one in ENDPOINTS
         }
-        self._service = CircuitBreaker(
-            failures=self.options.failures,
-            probe_every=self.options.probe_every,
-            randomness=self.randomness,
-        )
-        self._token = TokenMonitor(
-            private=self.private,
-            probe_every=self.options.probe_every,
-            confirm_seconds=self.options.retry.token_seconds,
-        )
+        self._service = CircuitBreaker(options=self.options, randomness=self.randomness)
+        self._token = TokenMonitor(private=self.private, options=self.options)
 
     # -- questions ------------------------------------------------------------
 

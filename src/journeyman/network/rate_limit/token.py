@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from journeyman.network.endpoints import ENDPOINTS
-from journeyman.network.rate_limit.circuit_breaker import PROBE_WAIT_SECONDS
 from journeyman.network.rate_limit.evidence import Evidence
-from journeyman.network.rate_limit.pause import remaining
+from journeyman.network.rate_limit.pause import RateLimits, remaining
 
 _ACTIONS = frozenset(one.name for one in ENDPOINTS if one.changes_state)
 
@@ -31,9 +30,7 @@ class TokenMonitor:
 
     private: frozenset[str]
     """The endpoints that take the token."""
-    probe_every: float
-    confirm_seconds: float
-    """After the first refusal, until a second request confirms it."""
+    options: RateLimits
     status: TokenStatus = field(default=TokenStatus.ACCEPTED, init=False)
     message: str = field(default="", init=False)
     """What the network said when it last refused."""
@@ -49,9 +46,9 @@ class TokenMonitor:
         """Return the seconds until the token may be checked; 0 when it may be now."""
         if self.status is TokenStatus.ACCEPTED:
             return 0.0
-        return (
-            PROBE_WAIT_SECONDS if self._is_probing else remaining(self._wait_until, now)
-        )
+        if self._is_probing:
+            return self.options.retry.probe_seconds
+        return remaining(self._wait_until, now)
 
     def is_checked_by(self, endpoint: str) -> bool:
         """Return whether an answer of this endpoint shows if the token is accepted.
@@ -99,7 +96,7 @@ class TokenMonitor:
             self._pause(now)
 
     def _pause(self, now: float) -> None:
-        wait = self.probe_every
+        wait = self.options.probe_every
         if self.status is TokenStatus.DOUBTED:
-            wait = min(wait, self.confirm_seconds)
+            wait = min(wait, self.options.retry.token_seconds)
         self._wait_until = now + wait
