@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.network.conftest import StoppedClock
 
-from journeyman.domain.requests import ACTIONS
 from journeyman.domain.tasks import AgentId
+from journeyman.network.actions import ACTIONS
 from journeyman.network.explanation import explain_request
 from journeyman.network.shapes import READY, writing_dialect
 from journeyman.testing import RecordingLog

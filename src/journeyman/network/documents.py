@@ -8,53 +8,6 @@ from journeyman.network.http import Reply
 from journeyman.network.receipts import Document
 from journeyman.network.wording import what_came
 
-_ROOTS = ("urlset", "sitemapindex")
-"""What a sitemap may be (sitemaps.org, protocol)."""
-_AGENT_LINE = re.compile(r"^\s*user-agent\s*:", re.IGNORECASE | re.MULTILINE)
-
-
-class _RefusedError(Exception):
-    """The XML does something that no sitemap needs; the message says what."""
-
-
-def content_oddity(path: str, text: str) -> str:
-    """Return what is odd about a document's content; empty when nothing is."""
-    if path.endswith(".xml"):
-        return _sitemap_oddity(text)
-    if path.endswith("/robots.txt"):
-        has_rules = _AGENT_LINE.search(text)
-        return "" if has_rules else "no User-agent line in it, so it has no rules"
-    if path.endswith("/llms.txt"):
-        has_title = text.lstrip().startswith("# ")
-        return "" if has_title else "no `# title` at its start, as llms.txt files have"
-    return ""
-
-
-def _sitemap_oddity(text: str) -> str:
-    """Check that it is well-formed XML, and that of a sitemap by its root."""
-    roots: list[str] = []
-
-    def begin(name: str, _attributes: object) -> None:
-        if not roots:
-            roots.append(name)
-
-    def refuse(*_: object) -> None:
-        # Its entities could unfold to any size.
-        raise _RefusedError("XML with a document type, which is not read")
-
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = begin
-    parser.StartDoctypeDeclHandler = refuse
-    try:
-        parser.Parse(text.encode(errors="replace"), True)
-    except _RefusedError as error:
-        return str(error)
-    except expat.ExpatError as error:
-        return f"not well-formed XML ({error})"
-    root = roots[0].rpartition(" ")[2] if roots else "nothing"
-    return "" if root in _ROOTS else f"XML of {root!r}, not a sitemap"
-
-
 _EXPECTED_TYPES = {
     ".json": ("json",),
     ".txt": ("text/plain", "text/markdown"),
@@ -62,6 +15,9 @@ _EXPECTED_TYPES = {
     ".xml": ("xml",),
 }
 """By suffix: what the content type of such a document contains."""
+_ROOTS = ("urlset", "sitemapindex")
+"""What a sitemap may be (sitemaps.org, protocol)."""
+_AGENT_LINE = re.compile(r"^\s*user-agent\s*:", re.IGNORECASE | re.MULTILINE)
 
 
 def is_json_path(path: str) -> bool:
@@ -98,7 +54,49 @@ def _oddity(path: str, kind: str, reply: Reply) -> str:
     expected = _EXPECTED_TYPES.get(suffix, ())
     came = kind.partition(";")[0].strip().lower()
     if not expected or any(part in came for part in expected):
-        return content_oddity(path, reply.text)
+        return _content_oddity(path, reply.text)
     if is_json_path(path):
         return f"JSON, but sent as {came or 'no content type'}"
     return f"{what_came(reply.text, kind)}, not what {suffix} promises"
+
+
+def _content_oddity(path: str, text: str) -> str:
+    """Return what is odd about a document's content; empty when nothing is."""
+    if path.endswith(".xml"):
+        return _sitemap_oddity(text)
+    if path.endswith("/robots.txt"):
+        has_rules = _AGENT_LINE.search(text)
+        return "" if has_rules else "no User-agent line in it, so it has no rules"
+    if path.endswith("/llms.txt"):
+        has_title = text.lstrip().startswith("# ")
+        return "" if has_title else "no `# title` at its start, as llms.txt files have"
+    return ""
+
+
+class _RefusedError(Exception):
+    """The XML does something that no sitemap needs; the message says what."""
+
+
+def _sitemap_oddity(text: str) -> str:
+    """Check that it is well-formed XML, and that of a sitemap by its root."""
+    roots: list[str] = []
+
+    def begin(name: str, _attributes: object) -> None:
+        if not roots:
+            roots.append(name)
+
+    def refuse(*_: object) -> None:
+        # Its entities could unfold to any size.
+        raise _RefusedError("XML with a document type, which is not read")
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler = begin
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(text.encode(errors="replace"), True)
+    except _RefusedError as error:
+        return str(error)
+    except expat.ExpatError as error:
+        return f"not well-formed XML ({error})"
+    root = roots[0].rpartition(" ")[2] if roots else "nothing"
+    return "" if root in _ROOTS else f"XML of {root!r}, not a sitemap"

@@ -13,6 +13,8 @@ from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.dialect import ASSUMED, Dialect
 from journeyman.network.json_text import UnreadableJSONError, parse
 
+T = TypeVar("T")
+
 MAX_CREDITS = 2**53
 """Beyond it, JSON readers disagree and a database integer may overflow."""
 LONGEST_WORD = 200
@@ -166,8 +168,6 @@ def _from_text(text: str) -> datetime | None:
             continue
     return None
 
-
-T = TypeVar("T")
 
 _SEPARATORS = str.maketrans("", "", "_-. ")
 _LONGEST_KNOWN = 64

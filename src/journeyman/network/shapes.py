@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from journeyman.domain.requests import ACTIONS
 from journeyman.domain.tasks import JSON
+from journeyman.network.actions import ACTIONS
 
 Table: TypeAlias = Mapping[str, JSON]
 """A shape as in the configuration."""
