@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.daemon.disk import is_on_mount, would_die_with_container
+from journeyman.daemon.disk import is_ephemeral, is_on_mount
 
 MOUNTS = """\
 622 512 0:62 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l
@@ -39,7 +39,7 @@ def test_outside_of_a_container_nothing_is_feared(
 ) -> None:
     monkeypatch.setattr("journeyman.daemon.disk.MARKS", (tmp_path / "absent",))
 
-    assert not would_die_with_container(tmp_path)
+    assert not is_ephemeral(tmp_path)
 
 
 def test_inside_of_one_a_path_on_no_volume_is_warned_about(
@@ -49,5 +49,5 @@ def test_inside_of_one_a_path_on_no_volume_is_warned_about(
     monkeypatch.setattr("journeyman.daemon.disk.MARKS", (tmp_path,))
     monkeypatch.setattr("journeyman.daemon.disk.MOUNTS", tmp_path / "mountinfo")
 
-    assert would_die_with_container(tmp_path)
-    assert not would_die_with_container(Path("/data"))
+    assert is_ephemeral(tmp_path)
+    assert not is_ephemeral(Path("/data"))

@@ -17,7 +17,7 @@ from anyio.abc import SocketAttribute, SocketStream
 from tests.daemon.conftest import READY
 from tests.one_task import in_one_task
 
-from journeyman.daemon.doctor.examination import Case, examine
+from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding
 from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
 from journeyman.domain.errors import ConfigurationError
@@ -81,14 +81,15 @@ class Patient:
             redactor=Redactor(),
             free_bytes=lambda _path: self.free_bytes,
         )
-        case = Case(
-            settings=self.settings,
-            directory=lambda: self.data,
-            address=self.named,
+        examination = Examination(
+            read_settings=self.settings,
+            find_directory=lambda: self.data,
+            find_address=self.named,
             environment=environment,
+            fix=fix,
         )
         with anyio.fail_after(20):
-            return {found.check: found for found in await examine(case, fix=fix)}
+            return {found.check: found for found in await examination.run()}
 
     def join(self, base_url: str) -> None:
         """Leave behind what a daemon leaves."""
@@ -189,7 +190,7 @@ async def test_before_the_first_start_nothing_is_wrong(patient: Patient) -> None
     found = await patient.examined()
 
     assert "fail" not in {one.grade for one in found.values()}
-    assert "the first `journeyman run` makes it" in found["data directory"].told
+    assert "the first `journeyman run` creates it" in found["data directory"].message
     assert found["endpoint marketplace_tasks"].grade == "skip"
     assert not patient.data.path.exists()
 
@@ -217,7 +218,7 @@ async def test_fix_repairs_modes_and_removes_a_dead_socket(offline: Patient) -> 
     found = await offline.examined(fix=True)
 
     assert (found["token"].grade, found["daemon"].grade) == ("ok", "ok")
-    assert "identity.json was 0644, is 0600" in found["token"].told
+    assert "identity.json was 0644, is 0600" in found["token"].message
     assert offline.data.path.stat().st_mode & 0o777 == 0o700
     assert not offline.data.control_socket.exists()
 
@@ -232,7 +233,7 @@ async def test_a_kept_copy_of_an_old_identity_is_looked_at_too(
 
     found = await offline.examined()
 
-    assert old.name in found["token"].told
+    assert old.name in found["token"].message
 
 
 async def test_a_running_daemons_socket_is_left_alone(offline: Patient) -> None:
@@ -242,7 +243,7 @@ async def test_a_running_daemons_socket_is_left_alone(offline: Patient) -> None:
     with DirectoryLock(offline.data):
         found = await offline.examined(fix=True)
 
-    assert found["daemon"].told == f"process {os.getpid()} holds the data directory"
+    assert found["daemon"].message == f"process {os.getpid()} holds the data directory"
     assert offline.data.control_socket.exists()
 
 
@@ -254,8 +255,8 @@ async def test_settings_that_cannot_be_read_are_one_row_and_stop_little(
     found = await patient.examined()
 
     assert found["settings"].grade == "fail"
-    assert "work.slots" in found["settings"].told
-    assert found["writing"].told == "there is no data directory yet"
+    assert "work.slots" in found["settings"].message
+    assert found["writing"].message == "there is no data directory yet"
     assert found["name"].grade == "skip"
 
 
@@ -269,7 +270,7 @@ async def test_without_a_network_its_checks_are_skipped(offline: Patient) -> Non
 async def test_a_dead_address_is_told_once(patient: Patient) -> None:
     found = await replace(patient, address="http://127.0.0.1:1").examined()
 
-    assert "Connection refused" in found["connection"].told
+    assert "Connection refused" in found["connection"].message
     assert {found[name].grade for name in ("clock", "endpoints")} == {"skip"}
 
 
@@ -280,15 +281,15 @@ async def test_a_server_without_tls_fails_at_tls(
         patient, address=network.address.replace("http:", "https:")
     ).examined()
 
-    assert found["connection"].told.startswith("no TLS with 127.0.0.1")
+    assert found["connection"].message.startswith("no TLS with 127.0.0.1")
 
 
 async def test_a_wrong_clock_is_told(patient: Patient) -> None:
     found = await replace(patient, late=timedelta(minutes=7)).examined()
 
     assert found["clock"].grade == "fail"
-    assert found["clock"].told.startswith("our clock is 4")
-    assert found["clock"].told.endswith("s behind the service's")
+    assert found["clock"].message.startswith("our clock is 4")
+    assert found["clock"].message.endswith("s behind the service's")
 
 
 async def test_a_token_that_is_refused_is_told(
@@ -299,7 +300,7 @@ async def test_a_token_that_is_refused_is_told(
 
     found = await patient.examined()
 
-    assert found["endpoint marketplace_tasks"].told.startswith("refuses us: 401")
+    assert found["endpoint marketplace_tasks"].message.startswith("refuses us: 401")
     assert found["endpoint public_agents"].grade == "fail"
 
 
@@ -320,7 +321,7 @@ async def test_the_token_goes_nowhere_but_to_where_it_was_issued(
 
     found = await patient.examined()
 
-    assert "belongs to http://another.example" in found["identity"].told
+    assert "belongs to http://another.example" in found["identity"].message
     assert network.heads
     assert not any(TOKEN in head for head in network.heads)
 
@@ -334,8 +335,10 @@ async def test_it_never_joins(patient: Patient, network: Network) -> None:
 async def test_plain_http_to_another_machine_is_a_warning(offline: Patient) -> None:
     found = await replace(offline, address="http://no-such-host.invalid").examined()
 
-    assert "who is on the way can read the token" in found["network"].told
-    assert found["name"].told.startswith("the name no-such-host.invalid leads nowhere")
+    assert "anybody on the way can read the token" in found["network"].message
+    assert found["name"].message.startswith(
+        "the name no-such-host.invalid cannot be resolved"
+    )
 
 
 def damage(patient: Patient) -> None:
@@ -360,7 +363,7 @@ def break_a_strategy(patient: Patient) -> None:
     [
         (damage, "journal", "damaged"),
         (lambda p: p.data.identity.write_text("{"), "identity", "cannot be used"),
-        (make_a_file_of_it, "data directory", "is no directory"),
+        (make_a_file_of_it, "data directory", "is not a directory"),
         (break_a_strategy, "strategies", "E101"),
         (lambda p: setattr(p, "free_bytes", 2**20), "disk space", "nothing is claimed"),
         (lambda p: p.data.journal.write_text("no journal"), "journal", "journal"),
@@ -375,7 +378,7 @@ async def test_each_harm_is_a_row_that_fails(
     found = await offline.examined()
 
     assert found[check].grade == "fail"
-    assert told in found[check].told
+    assert told in found[check].message
     assert found[check].fix
 
 
@@ -387,5 +390,7 @@ async def test_a_check_that_crashes_is_a_row(offline: Patient) -> None:
 
     found = await offline.examined()
 
-    assert found["settings"].told == "the check itself failed: ZeroDivisionError: oops"
+    assert (
+        found["settings"].message == "the check itself failed: ZeroDivisionError: oops"
+    )
     assert found["data directory"].grade == "ok"

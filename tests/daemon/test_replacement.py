@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import Answering, Site
 
-from journeyman.daemon.replacement import Replaced, replace_agent
+from journeyman.daemon.replacement import Replacement, replace_agent
 from journeyman.domain.errors import (
     AlreadyRunningError,
     NetworkError,
@@ -20,7 +20,7 @@ from journeyman.journal.journal import Journal
 URL = "http://127.0.0.1:8080"
 
 
-async def replace(site: Site, base_url: str = URL, **changes: int) -> Replaced:
+async def replace(site: Site, base_url: str = URL, **changes: int) -> Replacement:
     return await replace_agent(site.settings(**changes), base_url, site.environment())
 
 
@@ -35,7 +35,7 @@ async def test_a_new_agent_joins_and_the_old_one_is_kept_beside_it(site: Site) -
     assert new == done.identity
     assert new.agent_id != old.agent_id
     kept = site.data / f"identity-{old.agent_id}-1.json"
-    assert (done.put_aside.identity, load_identity(kept)) == (kept, old)
+    assert (done.kept.identity, load_identity(kept)) == (kept, old)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert done.old.agent_id == old.agent_id
     with site.journal() as journal:
@@ -47,15 +47,15 @@ async def test_a_new_agent_joins_and_the_old_one_is_kept_beside_it(site: Site) -
 async def test_both_agents_go_on_from_their_own_files(site: Site) -> None:
     await site.run(work__max_tasks=2)
     done = await replace(site)
-    assert done.put_aside.journal is not None
+    assert done.kept.journal is not None
     await site.run(work__max_tasks=1)
-    with Journal(done.put_aside.journal, site.environment().clock.now) as books:
+    with Journal(done.kept.journal, site.environment().clock.now) as books:
         assert books.tasks.counts()["completed"] == 2
         assert books.ledger.balance() == done.old.credits
 
     again = await replace(site)
 
-    assert again.put_aside.identity != done.put_aside.identity
+    assert again.kept.identity != done.kept.identity
     assert len(list(site.data.glob("identity*.json"))) == 3
 
 
@@ -99,9 +99,9 @@ async def test_books_whose_identity_is_gone_are_put_aside_too(site: Site) -> Non
 
     done = await replace(site)
 
-    assert done.put_aside.identity is None
-    assert done.put_aside.journal is not None
-    assert done.put_aside.journal.exists()
+    assert done.kept.identity is None
+    assert done.kept.journal is not None
+    assert done.kept.journal.exists()
 
 
 @pytest.mark.parametrize("step", range(1, 4))

@@ -34,8 +34,7 @@ Refuse = Callable[..., list[str]]
         ),
         pytest.param(
             '[contract.dialects.auto.claim]\ntask_id = "id"',
-            '2: contract.dialects.auto: "auto" is no name: the word has a meaning of '
-            "its own",
+            '2: contract.dialects.auto: "auto" is not a valid name: the word is reserved',
             id="no-name-of-a-dialect",
         ),
         pytest.param(

@@ -122,8 +122,9 @@ STATUS: Final[Verb[None]] = _verb(
     answer="running version pid agent_id base_url data_directory up_seconds obstacle "
     "pauses slots carried this_run blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
-    "strategy_status registration_unknown token_rejected balance ledger held_credits "
-    "tasks_seen tasks in_flight waiting strategies skipped_because open_top_ups",
+    "strategy_status registration_unknown token_rejected balance ledger "
+    "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
+    "open_top_ups",
 )
 HEALTH: Final[Verb[None]] = _verb(
     "health",

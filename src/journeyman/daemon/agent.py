@@ -174,7 +174,7 @@ async def open_agent(
                 environment.redactor.add(identity.access_token.reveal())
                 network.identify(identity)
                 remember_token(rate_limiter, journal, clock)
-                ours = environment.seen_by(identity)
+                ours = environment.with_agent(identity)
                 rate_limiter.log = ours.log
                 network.report_to(ours.log)
                 agent = Agent(

@@ -112,11 +112,11 @@ class OwnerCommands:
         self.stop_daemon("asked by the owner")
 
     async def reload(self) -> dict[str, JSON]:
-        """Load the strategies anew, or return why the old ones stay."""
+        """Reload the strategies, or return why the old ones stay."""
         return (await self.parts.reloader.reload("asked by the owner")).as_json()
 
     def release(self, request: StrategyName) -> dict[str, JSON]:
-        """Let a strategy out of quarantine.
+        """Release a strategy from quarantine.
 
         Raises:
             UsageError: it is not in quarantine.
@@ -127,7 +127,7 @@ class OwnerCommands:
         return {"strategy": request.name, "released": True}
 
     def promote(self, request: StrategyName) -> dict[str, JSON]:
-        """Give work to a strategy that was in shadow."""
+        """Activate a strategy that was in shadow."""
         return self.parts.promotion.promote(request.name)
 
     async def post(self, request: PostRequest) -> dict[str, JSON]:
@@ -209,7 +209,7 @@ async def top_up(agent: Agent, credits_: int) -> dict[str, JSON]:
 
 
 def settle_top_up(agent: Agent, spend_id: SpendId, *, paid: bool) -> dict[str, JSON]:
-    """Book a top-up on the owner's word, or forget it.
+    """Book a top-up that the owner has paid, or forget one that was not.
 
     Raises:
         SafetyError: no such top-up waits.

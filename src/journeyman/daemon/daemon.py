@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from journeyman.daemon import events
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.commands import OwnerCommands
-from journeyman.daemon.disk import would_die_with_container
+from journeyman.daemon.disk import is_ephemeral
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.loops import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
@@ -32,7 +32,7 @@ async def run_daemon(
     environment: Environment,
     reread: Callable[[], Settings] | None = None,
 ) -> None:
-    """Join and work until told to stop; nothing is lost, however it ends.
+    """Join and work until a stop is requested; nothing is lost, however it ends.
 
     `reread` reads the settings again for a reload; without it they stay as they are.
 
@@ -56,7 +56,7 @@ async def run_daemon(
                         settings=settings,
                         agent=agent,
                         registry=registry,
-                        environment=environment.seen_by(agent.identity),
+                        environment=environment.with_agent(agent.identity),
                         reread=reread,
                         reload_requested=reload_requested,
                     )
@@ -76,7 +76,7 @@ class Daemon:
     """Notified when there may be a reason to stop."""
 
     async def run(self) -> None:
-        """Work until told to stop, then drain."""
+        """Work until a stop is requested, then drain."""
         parts = self.parts
         self._announce()
         recover_interrupted(parts.agent.journal, parts.environment.log)
@@ -157,7 +157,7 @@ class Daemon:
         self.parts.look_again()
 
     def _prepare_runner(self) -> None:
-        """Have processes ready for the strategies that want them; log what holds."""
+        """Prepare processes for the strategies that run in one; log how isolated."""
         strategies = self.parts.active.registry.strategies
         self.parts.runner.serve(strategies)
         if any(one.runner == "process" for one in strategies):
@@ -221,7 +221,7 @@ class Daemon:
             pid=os.getpid(),
         )
         self.parts.note_shadows()
-        if would_die_with_container(directory):
+        if is_ephemeral(directory):
             log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
 
     def _say_goodbye(self) -> None:

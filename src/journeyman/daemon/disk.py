@@ -1,8 +1,9 @@
-"""The room on the disk: claims stop while too little is left for what we owe."""
+"""Free space: no task is claimed while the disk has too little for our results."""
 
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from journeyman.daemon import events
@@ -10,7 +11,7 @@ from journeyman.lifecycle.gate import Gate
 from journeyman.observability.events import Log
 
 FreeBytes = Callable[[Path], int]
-"""Tells how many bytes this user may still write beside a path; may raise OSError."""
+"""Returns how many bytes this user may still write at a path; may raise OSError."""
 
 MEBIBYTE = 1024 * 1024
 OBSTACLE = "disk nearly full"
@@ -25,44 +26,36 @@ def free_bytes(path: Path) -> int:
     return shutil.disk_usage(path).free
 
 
+@dataclass(kw_only=True, eq=False)
 class DiskWatch:
     """Closes the gate for new claims before the disk is full; opens it again."""
 
-    def __init__(
-        self,
-        *,
-        gate: Gate,
-        path: Path,
-        min_free_mb: int,
-        free: FreeBytes,
-        log: Log,
-    ) -> None:
-        """Watch the disk under `path`; `min_free_mb` is in MiB, 0 watches nothing."""
-        self._gate = gate
-        self._path = path
-        self._min_free_mb = min_free_mb
-        self._free = free
-        self._log = log
-        self._is_short = False
+    gate: Gate
+    path: Path
+    min_free_mb: int
+    """In MiB; 0 watches nothing."""
+    free: FreeBytes
+    log: Log
+    _is_short: bool = field(init=False, default=False)
 
     def look(self) -> None:
-        """Look once; only a change is told."""
+        """Look once; only a change is logged."""
         try:
-            free_mb = self._free(self._path) // MEBIBYTE
+            free_mb = self.free(self.path) // MEBIBYTE
         except OSError:
             # What cannot be known stops nothing: a disk that is gone fails the next
-            # commit, and that is told.
+            # commit, and that is reported.
             return
-        is_short = free_mb < self._min_free_mb
+        is_short = free_mb < self.min_free_mb
         if is_short == self._is_short:
             return
         self._is_short = is_short
-        self._gate.lack(OBSTACLE if is_short else "")
-        self._log.emit(
+        self.gate.lack(OBSTACLE if is_short else "")
+        self.log.emit(
             events.DISK_NEARLY_FULL if is_short else events.DISK_HAS_ROOM,
-            path=str(self._path),
+            path=str(self.path),
             free_mb=free_mb,
-            min_free_mb=self._min_free_mb,
+            min_free_mb=self.min_free_mb,
         )
 
 
@@ -73,20 +66,20 @@ _MOUNT_POINT = 4
 """The field of a line of mountinfo that names the mount point (man 5 proc)."""
 
 
-def would_die_with_container(path: Path) -> bool:
-    """Tell whether we run in a container and `path` lies on no mounted volume."""
+def is_ephemeral(path: Path) -> bool:
+    """Return whether we run in a container and `path` is on no mounted volume."""
     if not any(mark.exists() for mark in MARKS) or not MOUNTS.exists():
         return False
     return not is_on_mount(path.resolve(), MOUNTS.read_text())
 
 
 def is_on_mount(path: Path, mountinfo: str) -> bool:
-    """Tell whether something other than the root is mounted at or above a path."""
+    """Return whether something other than the root is mounted at or above a path."""
     lines = (line.split() for line in mountinfo.splitlines())
     points = {_unescaped(row[_MOUNT_POINT]) for row in lines if len(row) > _MOUNT_POINT}
     return not points.isdisjoint(map(str, (path, *path.parents)[:-1]))
 
 
 def _unescaped(field: str) -> str:
-    """Give a path as it is: the kernel writes a blank in it by its octal number."""
+    """Return a path as it is: the kernel writes a space in it as an octal number."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

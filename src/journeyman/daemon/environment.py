@@ -59,7 +59,7 @@ class SystemRandomness:
 
 
 class JoinInterruptedError(JourneymanError):
-    """We were told to stop before we had joined; nothing is lost."""
+    """A stop was requested before we had joined; nothing is lost."""
 
     exit_code = 0
 
@@ -80,7 +80,7 @@ class Environment:
     serve_control: Callable[[Path, Any, Log], Coroutine[Any, Any, None]] = serve_control
     """Serves `OwnerCommands` at a socket of this path, until cancelled."""
     free_bytes: FreeBytes = free_bytes
-    """Tells how much room the disk has."""
+    """Returns how much space the disk has."""
     ranking: Ranking | None = None
     """Puts the tasks that wait for a slot in order; None: as the settings say."""
     block_limit: float | None = BLOCK_SECONDS
@@ -88,7 +88,7 @@ class Environment:
     has_processes: bool = True
     """Strategies may run in processes of their own; simulated time has none."""
 
-    def seen_by(self, identity: Identity) -> Self:
+    def with_agent(self, identity: Identity) -> Self:
         """Return the same environment, with a log whose every line names the agent."""
         return replace(self, log=self.log.bind(agent_id=identity.agent_id))
 

@@ -13,7 +13,7 @@ STRATEGY_PROBLEM = declare(
     "strategy.not_loaded",
     "error",
     "code path line problem fix",
-    "A strategy file was refused; the other files are in force.",
+    "A strategy file was refused; the other files are loaded.",
     "Do what `fix` says, then `journeyman reload`.",
 )
 NO_STRATEGIES = declare(

@@ -1,8 +1,8 @@
-"""APScheduler decides when: its jobs only ring a bell, our own tasks do the work.
+"""APScheduler decides when: its jobs only notify a loop, which does the work.
 
 Its jobs are bare tasks that swallow cancellation, and it reads the wall clock; so
-nothing of ours runs inside one, and whoever waits for a bell has a limit on monotonic
-time as well (design 4).
+nothing of ours runs inside one, and a loop that waits for its job has a limit on
+monotonic time as well.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,9 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from journeyman.domain.clock import Clock
 
-Ring = Callable[[], None]
-
 
 class Schedule:
-    """Rings bells: once after a while, or at an interval."""
+    """Notifies loops: once after a while, or at an interval."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -33,23 +31,23 @@ class Schedule:
         )
 
     def start(self) -> None:
-        """Begin to ring; needs a running event loop."""
+        """Begin to notify; needs a running event loop."""
         self._scheduler.start()
 
     def stop(self) -> None:
-        """Ring no more."""
+        """Notify no more."""
         self._scheduler.shutdown(wait=False)
 
-    def every(self, name: str, seconds: float, notify: Ring) -> None:
-        """Ring at an interval."""
+    def every(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
+        """Notify at an interval."""
         self._add(name, IntervalTrigger(seconds=seconds, timezone="UTC"), notify)
 
-    def after(self, name: str, seconds: float, notify: Ring) -> None:
-        """Ring once; a later call of the same name takes its place."""
+    def after(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
+        """Notify once; a later call of the same name takes its place."""
         at = self._clock.now() + timedelta(seconds=seconds)
         self._add(name, DateTrigger(run_date=at, timezone="UTC"), notify)
 
-    def _add(self, name: str, trigger: object, notify: Ring) -> None:
+    def _add(self, name: str, trigger: object, notify: Callable[[], None]) -> None:
         self._scheduler.add_job(
             _as_job(notify),
             trigger=trigger,
@@ -59,7 +57,7 @@ class Schedule:
         )
 
 
-def _as_job(notify: Ring) -> Callable[[], object]:
+def _as_job(notify: Callable[[], None]) -> Callable[[], object]:
     async def job() -> None:
         # A plain function would be run in a thread.
         notify()

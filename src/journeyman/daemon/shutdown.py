@@ -85,9 +85,9 @@ async def listen_for_hangup(
 ) -> None:
     """Turn each SIGHUP into a reload, forever; cancel to stop.
 
-    A daemon without a terminal is told so by its owner. In a terminal that was closed
-    the same signal means the end of the session, and the daemon ends with it; unless
-    it was started to outlive that (`nohup`), which makes it deaf to the signal.
+    For a daemon without a terminal SIGHUP asks for a reload. In a terminal that was
+    closed the same signal means the end of the session, and the daemon ends with it;
+    unless it was started to outlive that (`nohup`), which ignores the signal.
     """
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         return

@@ -1,4 +1,4 @@
-"""Which strategies are in force, and where they come from."""
+"""Which strategies the settings ask for, and where they are loaded from."""
 
 import difflib
 import hashlib
@@ -23,34 +23,23 @@ from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
 from journeyman.strategies.running.child import Isolation
 
-PASSED_ON_AS_THEY_ARE = (
-    "cpu_seconds",
-    "memory_mb",
-    "file_mb",
-    "open_files",
-    "processes",
-    "output_bytes",
-    "warm_children",
-    "tasks_per_child",
-    "environment",
-)
-
 
 def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
-    """Give the limits of processes that must not reach the data directory."""
-    limits = {name: getattr(settings, name) for name in PASSED_ON_AS_THEY_ARE}
-    return Isolation(homes=directory.workspaces, private=(directory.path,), **limits)
+    """Return the limits of processes that must not reach the data directory."""
+    return Isolation(
+        homes=directory.workspaces, private=(directory.path,), **settings.model_dump()
+    )
 
 
-def with_runners(
+def with_configured_runners(
     registry: Registry, runners: Mapping[str, RunnerName], place: Path
 ) -> Registry:
-    """Let strategies run where the owner says.
+    """Return the strategies with the runners that the owner chose.
 
-    A strategy that cannot run there is left out, and a name that is not there is a
-    problem; `place` is the folder that was loaded.
+    A strategy that cannot run there is left out, and an unknown name is a problem;
+    `place` is the folder that was loaded.
     """
-    problems = [*registry.problems, *_strangers(registry, runners, place)]
+    problems = [*registry.problems, *_unknown_names(registry, runners, place)]
     strategies: list[LoadedStrategy] = []
     for loaded in registry.strategies:
         wanted = runners.get(loaded.name, loaded.runner)
@@ -62,7 +51,7 @@ def with_runners(
     return Registry(strategies, problems)
 
 
-def _strangers(
+def _unknown_names(
     registry: Registry, runners: Mapping[str, RunnerName], place: Path
 ) -> Iterator[Problem]:
     known = {loaded.name for loaded in registry.strategies}
@@ -90,14 +79,14 @@ LOCAL = Path("strategies")
 
 
 def strategies_directory(settings: StrategySettings) -> Path:
-    """Give the folder in force: the setting, else ./strategies, else the ready ones."""
+    """Return the folder: the setting, else ./strategies, else the ready strategies."""
     if settings.directory is not None:
         return settings.directory
     return LOCAL if LOCAL.is_dir() else ready_strategies()
 
 
 def ready_strategies() -> Path:
-    """Give the folder of the strategies that come with Journeyman.
+    """Return the folder of the strategies that come with Journeyman.
 
     A checkout has them at its top; a wheel carries them inside the package.
     """
@@ -107,14 +96,15 @@ def ready_strategies() -> Path:
 
 
 def load_strategies(settings: StrategySettings) -> Registry:
-    """Load the folder in force; disabled strategies are left out of the choice."""
+    """Load what the settings ask for, without the disabled strategies."""
     directory = strategies_directory(settings)
     registry = load_registry(directory, settings.params, settings.installed)
     enabled = [
         loaded for loaded in registry.strategies if loaded.name not in settings.disabled
     ]
-    in_force = Registry(enabled, registry.problems)
-    return with_runners(in_force, settings.runners, directory)
+    return with_configured_runners(
+        Registry(enabled, registry.problems), settings.runners, directory
+    )
 
 
 def report_problems(registry: Registry, settings: StrategySettings, log: Log) -> None:
@@ -139,9 +129,9 @@ def report_problems(registry: Registry, settings: StrategySettings, log: Log) ->
 
 
 def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]:
-    """Give the names of the strategies that the settings put into the shadow.
+    """Return the names of the strategies that the settings put into shadow.
 
-    One whose file did not load is no error here: its problem is told already.
+    One whose file did not load is no error here: its problem is reported already.
 
     Raises:
         ConfigurationError: the settings name one that is not there.
@@ -159,10 +149,10 @@ def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]
     return frozenset(names)
 
 
-def in_force(
+def generation_in_service(
     registry: Registry, settings: StrategySettings, journal: Journal
 ) -> Generation:
-    """Make a generation: those in shadow apart, but for those that were promoted.
+    """Return a generation whose shadows are those of the settings, less the promoted.
 
     Raises:
         ConfigurationError: the settings put one into the shadow that is not there.
@@ -172,7 +162,7 @@ def in_force(
 
 
 def generation_of(registry: Registry, in_shadow: Collection[str] = ()) -> Generation:
-    """Make a generation of what was loaded, some of it in shadow."""
+    """Return a generation of what was loaded, some of it in shadow."""
     live = [one for one in registry.strategies if one.name not in in_shadow]
     shadows = [one for one in registry.strategies if one.name in in_shadow]
     return Generation(
@@ -195,11 +185,11 @@ def _fingerprint(loaded: LoadedStrategy) -> str:
 RELOADABLE: Final = frozenset(
     {"directory", "disabled", "installed", "params", "runners", "shadow"}
 )
-"""Settings of [strategies] that a reload puts in force."""
+"""Settings of [strategies] that a reload applies."""
 
 
 class StrategySource:
-    """Loads the strategies that the settings ask for, and knows which are in force."""
+    """Loads the strategies that the settings ask for, again at each reload."""
 
     def __init__(
         self, running: Settings, reread: Callable[[], Settings], journal: Journal
@@ -215,7 +205,7 @@ class StrategySource:
         self._reread = reread
         self._journal = journal
         self.settings = running.strategies
-        """Those in force."""
+        """The current ones; a reload changes them."""
 
     @property
     def directory(self) -> Path:
@@ -236,18 +226,20 @@ class StrategySource:
 
         return Candidate(
             registry=registry,
-            generation=lambda: in_force(registry, wanted.strategies, self._journal),
+            generation=lambda: generation_in_service(
+                registry, wanted.strategies, self._journal
+            ),
             needs_restart=tuple(needs_restart(self._running, wanted)),
             accept=accept,
         )
 
     def shadows(self, registry: Registry) -> Collection[str]:
-        """Return the names that the settings in force put into shadow."""
+        """Return the names that the current settings put into shadow."""
         return {*self.settings.shadow, *shadows_of(registry, self.settings)}
 
 
 def needs_restart(running: Settings, wanted: Settings) -> Iterator[str]:
-    """Give the dotted names of settings that a reload does not put in force."""
+    """Yield the dotted names of settings that a reload does not apply."""
     for section in type(running).model_fields:
         before, after = getattr(running, section), getattr(wanted, section)
         for name in type(before).model_fields:

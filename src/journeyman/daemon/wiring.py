@@ -11,7 +11,11 @@ from journeyman.daemon.environment import Environment
 from journeyman.daemon.housekeeping import Housekeeping
 from journeyman.daemon.loops import DiscoverLoop, Heartbeat, Pace
 from journeyman.daemon.schedule import Schedule
-from journeyman.daemon.strategies import StrategySource, in_force, isolation_of
+from journeyman.daemon.strategies import (
+    StrategySource,
+    generation_in_service,
+    isolation_of,
+)
 from journeyman.economy.budget import Allowances
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -82,7 +86,9 @@ class Components:
     def active(self) -> ActiveStrategies:
         """The strategies that are given work, and those in shadow."""
         strategies = self.settings.strategies
-        generation = in_force(self.registry, strategies, self.agent.journal)
+        generation = generation_in_service(
+            self.registry, strategies, self.agent.journal
+        )
         return ActiveStrategies(generation, self.quarantine)
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Every knob of the daemon, with its unit, its default and its reason (design 9)."""
+"""Every setting of the daemon: its type, its default, and where its value is from."""

@@ -16,9 +16,9 @@ from journeyman.observability.redaction import HIDDEN
 from journeyman.settings.schema import Key, setting_of, settings_by_key
 from journeyman.settings.sections import Settings
 from journeyman.settings.sources import (
-    CommandLine,
-    EnvironmentVariables,
-    TomlFile,
+    CommandLineSource,
+    EnvironmentSource,
+    TomlFileSource,
     default_files,
 )
 
@@ -58,9 +58,9 @@ def load_settings(
     """
     chosen = default_files(cwd) if files is None else files
     weakest_first = (
-        *(TomlFile(path, cwd) for path in chosen),
-        EnvironmentVariables(environ, cwd),
-        CommandLine(overrides or {}),
+        *(TomlFileSource(path, cwd) for path in chosen),
+        EnvironmentSource(environ, cwd),
+        CommandLineSource(overrides or {}),
     )
     problems = [problem for source in weakest_first for problem in source.problems]
     origins = dict.fromkeys(settings_by_key(), DEFAULT)
@@ -91,7 +91,7 @@ def _refuse(problems: Sequence[str]) -> ConfigurationError:
 
 
 def _explain(error: ValidationError, origins: Mapping[Key, str]) -> Iterator[str]:
-    """Say for each error where the value stands, what it is, and what was wanted."""
+    """Yield for each error where the value stands, what it is, and what was wanted."""
     seen: set[Key] = set()
     for detail in error.errors():
         key = tuple(str(part) for part in detail["loc"] if part != "[key]")

@@ -26,7 +26,7 @@ from journeyman.settings.schema import (
 from journeyman.settings.sections import Settings
 
 
-class Source(PydanticBaseSettingsSource):
+class SettingsSource(PydanticBaseSettingsSource):
     """One source: values by key, where each stands, and what is wrong."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ def _put(table: dict[str, Any], key: Key, value: object) -> None:
 # -- the command line and the environment: all values are text ----------------
 
 
-class CommandLine(Source):
+class CommandLineSource(SettingsSource):
     """The options that were given, by dotted key; one that is None was not."""
 
     def __init__(self, options: Mapping[str, object]) -> None:
@@ -96,7 +96,7 @@ class CommandLine(Source):
                 self.add(key, read, f"command line {option}".rstrip())
 
 
-class EnvironmentVariables(Source):
+class EnvironmentSource(SettingsSource):
     """The `JOURNEYMAN_SECTION__KEY` variables; an empty one counts as not set."""
 
     FROM_FILE = "_FILE"
@@ -186,7 +186,7 @@ def default_files(cwd: Path) -> Sequence[Path]:
     return [path for path in (cwd / LOCAL_FILE, home) if path.is_file()][:1]
 
 
-class TomlFile(Source):
+class TomlFileSource(SettingsSource):
     """A TOML file that must exist.
 
     The library's own source skips a file that is missing, and keeps no line numbers.

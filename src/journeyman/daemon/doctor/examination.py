@@ -1,8 +1,8 @@
-"""Does one check after another; none of them can stop it."""
+"""All checks, one after another; none of them can stop the others."""
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from journeyman.daemon.doctor import network as reach
 from journeyman.daemon.doctor import storage
@@ -18,52 +18,41 @@ from journeyman.settings.sections import Settings
 Check = Callable[[], Finding | Awaitable[Finding]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """Whom to examine; what is read here may raise any JourneymanError."""
+@dataclass(kw_only=True, eq=False)
+class Examination:
+    """Checks everything that is needed to work, in the order in which to mend it.
 
-    settings: Callable[[], Settings]
-    directory: Callable[[], DataDirectory]
-    address: Callable[[Settings], str]
-    """The network's address: that of the settings, else the one that was joined."""
-    environment: Environment
-
-
-async def examine(case: Case, *, fix: bool = False) -> list[Finding]:
-    """Check everything that is needed to work, in the order in which to mend it.
-
-    Nothing is changed, unless `fix` lets a check repair what it found.
+    Nothing is changed, unless `fix` lets a check repair what it found. What is read
+    here may raise any JourneymanError: that is a finding.
     """
-    examination = _Examination(case, fix=fix)
-    await examination.run()
-    return examination.findings
 
+    read_settings: Callable[[], Settings]
+    find_directory: Callable[[], DataDirectory]
+    find_address: Callable[[Settings], str]
+    """Returns the network's address: that of the settings, else of the one joined."""
+    environment: Environment
+    fix: bool = False
+    findings: list[Finding] = field(init=False, default_factory=list)
+    _settings: Settings | None = field(init=False, default=None)
+    _address: str | None = field(init=False, default=None)
 
-class _Examination:
-    """One pass, with what the earlier checks found out for the later ones."""
-
-    def __init__(self, case: Case, *, fix: bool) -> None:
-        self._case = case
-        self._fix = fix
-        self.findings: list[Finding] = []
-        self._settings: Settings | None = None
-        self._address: str | None = None
-
-    async def run(self) -> None:
-        await self._check("settings", self._read_settings)
-        await self._check("network", self._read_address)
+    async def run(self) -> list[Finding]:
+        """Do all checks, and return a row for each."""
+        await self._check("settings", self._check_settings)
+        await self._check("network", self._check_address)
         await self._storage()
         await self._check("strategies", self._strategies)
         await self._network()
+        return self.findings
 
     async def _check(self, name: str, check: Check) -> Finding:
-        """Do one check; whatever becomes of it is a row."""
+        """Do one check; however it ends, it is a row."""
         found = await _guarded(check)
-        if self._fix and found.repair is not None:
+        if self.fix and found.repair is not None:
             repair = found.repair
             done = await _guarded(lambda: ok(repair()))
             again = await _guarded(check)
-            found = replace(again, told=f"{again.told} (--fix: {done.told})")
+            found = replace(again, message=f"{again.message} (--fix: {done.message})")
         found = replace(found, check=name)
         self.findings.append(found)
         return found
@@ -71,25 +60,25 @@ class _Examination:
     def _skip(self, why: str, *names: str) -> None:
         self.findings += [replace(skip(why), check=name) for name in names]
 
-    def _read_settings(self) -> Finding:
-        self._settings = self._case.settings()
-        return ok("can be read, and every value is allowed")
+    def _check_settings(self) -> Finding:
+        self._settings = self.read_settings()
+        return ok("they can be read, and every value is allowed")
 
-    def _read_address(self) -> Finding:
+    def _check_address(self) -> Finding:
         if self._settings is None:
             return skip("the settings cannot be read")
-        self._address = self._case.address(self._settings)
+        self._address = self.find_address(self._settings)
         return reach.check_address(self._address)
 
     async def _storage(self) -> None:
         names = ("data directory", "writing", "disk space", "token", "identity")
         try:
-            directory = self._case.directory()
+            directory = self.find_directory()
         except JourneymanError:
             why = "the settings, which name the data directory, cannot be read"
             self._skip(why, *names, "daemon", "journal")
             return
-        clock = self._case.environment.clock
+        clock = self.environment.clock
         checks: tuple[Check, ...] = (
             lambda: storage.check_directory(directory),
             lambda: storage.check_writing(directory),
@@ -104,7 +93,7 @@ class _Examination:
 
     def _space(self, directory: DataDirectory) -> Finding:
         settings = self._settings or Settings()
-        least, free = settings.data.min_free_mb, self._case.environment.free_bytes
+        least, free = settings.data.min_free_mb, self.environment.free_bytes
         return storage.check_space(directory, free, least)
 
     def _strategies(self) -> Finding:
@@ -117,11 +106,11 @@ class _Examination:
             return fail(
                 f"{len(registry.problems)} problems in {folder}, the first: "
                 f"{first.code} {first.where}: {first.message}",
-                f"{first.fix} `journeyman strategies list` tells all of them.",
+                f"{first.fix} `journeyman strategies list` shows all of them.",
             )
         if not registry.strategies:
             return warn(
-                f"there is none in {folder}, so no task can be wanted",
+                f"there is none in {folder}, so no task is wanted",
                 "Put a strategy file there, or set strategies.directory.",
             )
         return ok(f"{len(registry.strategies)} are loaded from {folder}")
@@ -132,10 +121,10 @@ class _Examination:
         if self._settings is None or address is None:
             self._skip("no network is known", "name", *later)
             return
-        clock = self._case.environment.clock
+        clock = self.environment.clock
         name = await self._check("name", lambda: reach.check_name(address))
         if name.grade is Grade.FAIL:
-            self._skip("the network's name leads nowhere", *later)
+            self._skip("the network's name cannot be resolved", *later)
             return
         line = await self._check(
             "connection", lambda: reach.check_connection(address, clock)
@@ -156,16 +145,16 @@ class _Examination:
         await self._check("documents", lambda: check_documents(service))
 
     def _service_of(self, settings: Settings, address: str) -> Service:
-        """Use our identity only where this very network issued it."""
+        """Use our identity only if this very network issued it."""
         identity = None
         try:
-            known = load_identity(self._case.directory().identity)
+            known = load_identity(self.find_directory().identity)
         except JourneymanError:
-            known = None  # told by the check of the identity
+            known = None  # reported by the check of the identity
         if known is not None and known.base_url.rstrip("/") == address.rstrip("/"):
             identity = known
-            self._case.environment.redactor.add(known.access_token.reveal())
-        return Service(settings, address, identity, self._case.environment)
+            self.environment.redactor.add(known.access_token.reveal())
+        return Service(settings, address, identity, self.environment)
 
 
 async def _guarded(check: Check) -> Finding:

@@ -3,11 +3,11 @@
 import os
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import anyio
@@ -21,7 +21,6 @@ from journeyman.daemon.network import build_network
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.tasks import Identity
-from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Agreement, Expectations
 from journeyman.network.discovery.survey import Survey, survey
 from journeyman.network.observation import Observed
@@ -29,18 +28,18 @@ from journeyman.settings.sections import Settings
 
 PORTS: Mapping[str, int] = {"http": 80, "https": 443}
 PATIENCE = 5.0
-"""In seconds, for one step."""
+"""Seconds, for one step."""
 SOON = timedelta(days=14)
-"""A certificate that ends within this is told."""
+"""A certificate that ends within this is reported."""
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def check_address(address: str) -> Finding:
-    """Look whether the token would travel in the open."""
+    """Check that the token would not travel unencrypted."""
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         return warn(
-            f"{address} is plain http: who is on the way can read the token",
+            f"{address} is plain http: anybody on the way can read the token",
             "Use https:// if the service has it.",
         )
     return ok(address)
@@ -56,15 +55,15 @@ async def check_name(address: str) -> Finding:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "no answer in time"
         return fail(
-            f"the name {host} leads nowhere: {reason}",
-            "Check base_url, and that this machine has a name server.",
+            f"the name {host} cannot be resolved: {reason}",
+            "Check base_url and the name server of this machine.",
         )
     addresses = sorted({str(one[4][0]) for one in found})
     return ok(f"{host} is {', '.join(addresses[:4])}")
 
 
 async def check_connection(address: str, clock: Clock) -> Finding:
-    """Open a connection and close it; with TLS, check the certificate as we do."""
+    """Open a connection and close it; with TLS, check its certificate too."""
     parts = urlsplit(address)
     try:
         with anyio.fail_after(PATIENCE):
@@ -105,10 +104,10 @@ def _about(parts: SplitResult, stream: ByteStream, now: datetime) -> Finding:
     ends = _end_of(certificate or {})
     if ends is None:
         return ok(version)
-    told = f"{version}, certificate until {ends:%Y-%m-%d}"
+    message = f"{version}, certificate until {ends:%Y-%m-%d}"
     if ends - now < SOON:
-        return warn(told, "The service should renew its certificate soon.")
-    return ok(told)
+        return warn(message, "The service should renew its certificate soon.")
+    return ok(message)
 
 
 def _end_of(certificate: Mapping[str, object]) -> datetime | None:
@@ -127,7 +126,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Find the system's word for it below anyio's `All connection attempts failed`."""
+    """Return the system's reason, below anyio's `All connection attempts failed`."""
     inner = error.__cause__ or error
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]
@@ -143,10 +142,6 @@ SKEW_WARN = timedelta(seconds=10)
 SKEW_FAIL = timedelta(minutes=5)
 """From here on, TLS and tokens with a time in them begin to fail."""
 
-T = TypeVar("T")
-Ask = Callable[[NetworkClient], Awaitable[Finding | None]]
-"""Asks one endpoint; gives what went wrong, or None."""
-
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -158,17 +153,17 @@ class Service:
     environment: Environment
 
 
+@dataclass(eq=False)
 class Answers:
     """What the service's answers showed beside their bodies."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self.ahead: list[timedelta] = []
-        """By how much the service's clock was ahead of ours, answer by answer."""
-        self.milliseconds: dict[str, float] = {}
-        """How long each endpoint took."""
+    clock: Clock
+    ahead: list[timedelta] = field(init=False, default_factory=list)
+    """By how much the service's clock was ahead of ours, answer by answer."""
+    milliseconds: dict[str, float] = field(init=False, default_factory=dict)
+    """How long each endpoint took."""
 
-    def __call__(self, seen: Observed) -> None:
+    def note(self, seen: Observed) -> None:
         """Note the time that it took, and the `Date` (RFC 9110, section 6.6.1)."""
         self.milliseconds[seen.endpoint] = seen.seconds * 1000
         try:
@@ -177,8 +172,11 @@ class Answers:
             return
         zoned = date if date.tzinfo else date.replace(tzinfo=UTC)
         # It was cut to a second, and half of the call's time lies behind it.
-        said = zoned + timedelta(seconds=0.5 + seen.seconds / 2)
-        self.ahead.append(said - self._clock.now())
+        shown = zoned + timedelta(seconds=0.5 + seen.seconds / 2)
+        self.ahead.append(shown - self.clock.now())
+
+
+OURS = "marketplace_tasks"
 
 
 async def check_service(service: Service) -> list[tuple[str, Finding]]:
@@ -186,27 +184,33 @@ async def check_service(service: Service) -> list[tuple[str, Finding]]:
     answers = Answers(service.environment.clock)
     found: dict[str, Finding] = {}
     async with build_network(
-        service.settings, service.address, service.environment, answers
+        service.settings, service.address, service.environment, answers.note
     ) as client:
         client.identify(service.identity)
+        questions: dict[str, Awaitable[Outcome[Any]]] = {
+            "public_marketplace": client.public_marketplace(),
+            "public_agents": client.public_agents(),
+            "agents_directory": client.agents_directory(),
+        }
+        if service.identity is not None:
+            questions[OURS] = client.marketplace_tasks(1)
 
-        async def look(name: str, ask: Ask) -> None:
-            failure = await ask(client)
+        async def ask(name: str, question: Awaitable[Outcome[Any]]) -> None:
+            failure = _failure(await question)
             took = answers.milliseconds.get(name, 0.0)
             found[name] = failure or ok(f"answers, in {took:.0f} ms")
 
         async with anyio.create_task_group() as group:
-            for name, ask in _PUBLIC.items():
-                group.start_soon(look, name, ask)
-            if service.identity is not None:
-                group.start_soon(look, OURS, _our_tasks)
-    found.setdefault(OURS, skip("not joined yet: it is asked with the token"))
-    rows = [(f"endpoint {name}", found[name]) for name in (*_PUBLIC, OURS)]
+            for name, question in questions.items():
+                group.start_soon(ask, name, question)
+    rows = [(f"endpoint {name}", found[name]) for name in questions]
+    if service.identity is None:
+        rows.append((f"endpoint {OURS}", skip("not joined yet: it needs the token")))
     return [("clock", _clock(answers)), *rows]
 
 
 async def check_documents(service: Service) -> Finding:
-    """Read the discovery documents, and say whether `discover` has more to tell."""
+    """Read the discovery documents, and count what is wrong with them."""
     settings = service.settings
     portal = settings.network.portal_url or service.address
     async with build_network(settings, service.address, service.environment) as client:
@@ -216,70 +220,46 @@ async def check_documents(service: Service) -> Finding:
 
 def _documents(found: Survey) -> Finding:
     read = [page for page in found.pages if page.found == "yes"]
-    told = [f"{len(read)} of {len(found.pages)} could be read"]
+    message = [f"{len(read)} of {len(found.pages)} could be read"]
     odd = sum(bool(page.problem) for page in read)
     drifts = sum(row.verdict in _NOT_OURS for row in found.compared)
-    told += [f"{odd} of them are odd"] if odd else []
-    told += [f"{drifts} statements are not the contract's"] if drifts else []
+    message += [f"{odd} of them have problems"] if odd else []
+    message += [f"{drifts} statements differ from the contract"] if drifts else []
     if odd or drifts or len(read) < len(found.pages):
         more = "`journeyman discover` tells more. The daemon works without them."
-        return warn("; ".join(told), more)
-    return ok(told[0])
+        return warn("; ".join(message), more)
+    return ok(message[0])
 
 
 _NOT_OURS = frozenset({Agreement.DRIFT, Agreement.ELSEWHERE})
 
 
-async def _public_tasks(client: NetworkClient) -> Finding | None:
-    return _trouble(await client.public_marketplace())
-
-
-async def _public_agents(client: NetworkClient) -> Finding | None:
-    return _trouble(await client.public_agents())
-
-
-async def _directory(client: NetworkClient) -> Finding | None:
-    return _trouble(await client.agents_directory())
-
-
-async def _our_tasks(client: NetworkClient) -> Finding | None:
-    return _trouble(await client.marketplace_tasks(1))
-
-
-_PUBLIC: dict[str, Ask] = {
-    "public_marketplace": _public_tasks,
-    "public_agents": _public_agents,
-    "agents_directory": _directory,
-}
-OURS = "marketplace_tasks"
-
-
-def _trouble(outcome: Outcome[T]) -> Finding | None:
+def _failure(outcome: Outcome[Any]) -> Finding | None:
     if isinstance(outcome, Confirmed):
         return None
     if isinstance(outcome, Refused) and outcome.refusal is Refusal.ABSENT:
         return warn(
-            f"not there: {outcome.message}",
-            "Check base_url. The daemon goes on with the endpoints that are there.",
+            f"does not exist: {outcome.message}",
+            "Check base_url. The daemon works with the endpoints that exist.",
         )
     if isinstance(outcome, Refused) and outcome.refusal is Refusal.UNAUTHORIZED:
         return fail(
             f"refuses us: {outcome.message}",
-            "The token may have ended. Keep the data directory, and ask whoever runs "
-            "the service.",
+            "The token may have expired. Keep the data directory, and ask the operator "
+            "of the service.",
         )
     return fail(outcome.message, "Try again later; check that the service runs.")
 
 
 def _clock(answers: Answers) -> Finding:
     if not answers.ahead:
-        return skip("no answer told the time")
+        return skip("no answer had a date")
     ahead = min(answers.ahead, key=abs)
     word = "behind" if ahead > timedelta() else "ahead of"
-    told = f"our clock is {abs(ahead).total_seconds():.0f} s {word} the service's"
+    message = f"our clock is {abs(ahead).total_seconds():.0f} s {word} the service's"
     fix = "Set this machine's clock, for example by NTP."
     if abs(ahead) >= SKEW_FAIL:
-        return fail(told, fix)
+        return fail(message, fix)
     if abs(ahead) >= SKEW_WARN:
-        return warn(told, fix)
+        return warn(message, fix)
     return ok(f"within {max(1.0, abs(ahead).total_seconds()):.0f} s of the service's")

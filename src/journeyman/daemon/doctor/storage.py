@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from journeyman.daemon.disk import MEBIBYTE, FreeBytes, would_die_with_container
+from journeyman.daemon.disk import MEBIBYTE, FreeBytes, is_ephemeral
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import AlreadyRunningError
@@ -18,16 +18,16 @@ PRIVATE_FILE = 0o600
 _OTHERS = 0o077
 """The permission bits of everybody but the owner."""
 PLENTY = 4
-"""So many times the least free space is enough to be at ease."""
+"""So many times the least free space is plenty."""
 
 
 def check_directory(directory: DataDirectory) -> Finding:
-    """Look whether the folder is there, ours, and closed to others."""
+    """Check that the folder exists, is ours, and is closed to others."""
     path = directory.path
     if not path.exists():
         return _future(path)
     if not path.is_dir():
-        return fail(f"{path} is no directory", "Choose another one with --data-dir.")
+        return fail(f"{path} is not a directory", "Choose another one with --data-dir.")
     owner = path.stat().st_uid
     if owner != os.geteuid():
         return fail(
@@ -58,19 +58,19 @@ def check_space(directory: DataDirectory, free: FreeBytes, least_mb: int) -> Fin
     """Compare what is free with what claims need; both in MiB."""
     there = _nearest(directory.path)
     free_mb = free(there) // MEBIBYTE
-    told = f"{free_mb} MiB are free"
+    message = f"{free_mb} MiB are free"
     if free_mb < least_mb:
         return fail(
-            f"{told}, less than data.min_free_mb ({least_mb}): nothing is claimed",
+            f"{message}, less than data.min_free_mb ({least_mb}): nothing is claimed",
             f"Free some space under {there}.",
         )
     if free_mb < PLENTY * least_mb:
-        return warn(f"{told}; below {least_mb} nothing is claimed")
-    return ok(told)
+        return warn(f"{message}; below {least_mb} nothing is claimed")
+    return ok(message)
 
 
 def check_tokens(directory: DataDirectory) -> Finding:
-    """Look whether only we can read the files that hold the token."""
+    """Check that only we can read the files with the token."""
     files = _token_files(directory)
     if not files:
         return skip("not joined yet: there is no token")
@@ -78,7 +78,7 @@ def check_tokens(directory: DataDirectory) -> Finding:
     if open_ones:
         names = ", ".join(f"{file.name} (mode {_mode(file)})" for file in open_ones)
         return fail(
-            f"others may read the access token: {names}",
+            f"others can read the access token: {names}",
             f"chmod 600 {' '.join(map(str, open_ones))}, or: journeyman doctor --fix",
             lambda: "; ".join(_close(file, PRIVATE_FILE) for file in open_ones),
         )
@@ -86,7 +86,7 @@ def check_tokens(directory: DataDirectory) -> Finding:
 
 
 def check_identity(directory: DataDirectory, address: str | None) -> Finding:
-    """Look whether we know who we are, and that it is on the network that is set."""
+    """Check that we know who we are, and on which network."""
     identity = load_identity(directory.identity)
     if identity is None:
         return skip("not joined yet: the first `journeyman run` joins")
@@ -100,7 +100,7 @@ def check_identity(directory: DataDirectory, address: str | None) -> Finding:
 
 
 def check_daemon(directory: DataDirectory) -> Finding:
-    """Look who holds the data directory, and whether a dead daemon left its socket."""
+    """Check who holds the data directory, and whether a dead daemon left its socket."""
     holder = directory.held_by()
     if holder is not None:
         return ok(f"process {holder} holds the data directory")
@@ -110,7 +110,7 @@ def check_daemon(directory: DataDirectory) -> Finding:
             "The next start replaces it; or: journeyman doctor --fix",
             lambda: _remove_socket(directory),
         )
-    return ok("none runs, and none left anything behind")
+    return ok("none runs, and none has left a socket")
 
 
 def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
@@ -126,7 +126,7 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
             "Stop the daemon, keep the files, and restore a backup; "
             "`journeyman journal check` tells more.",
         )
-    return ok(f"whole; it has seen {seen} tasks")
+    return ok(f"intact; it has seen {seen} tasks")
 
 
 def _privacy(path: Path) -> Finding:
@@ -136,9 +136,9 @@ def _privacy(path: Path) -> Finding:
             f"chmod 700 {path}, or: journeyman doctor --fix",
             lambda: _close(path, PRIVATE_DIRECTORY),
         )
-    if would_die_with_container(path):
+    if is_ephemeral(path):
         return warn(
-            f"{path} is on no mounted volume: it dies with this container",
+            f"{path} is on no mounted volume: it is lost with this container",
             "Start the container with `-v journeyman:/data`.",
         )
     return ok(f"{path}, private to its owner")
@@ -148,19 +148,19 @@ def _future(path: Path) -> Finding:
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
         return fail(
-            f"{path} is not there, and this user cannot make it in {there}",
+            f"{path} does not exist, and this user cannot create it in {there}",
             "Choose another one with --data-dir.",
         )
-    return ok(f"{path} is not there yet; the first `journeyman run` makes it")
+    return ok(f"{path} does not exist yet; the first `journeyman run` creates it")
 
 
 def _nearest(path: Path) -> Path:
-    """Give the nearest folder at or above a path that exists."""
+    """Return the nearest folder at or above a path that exists."""
     return next(place for place in (path, *path.absolute().parents) if place.exists())
 
 
 def _token_files(directory: DataDirectory) -> list[Path]:
-    """Give the identity, those that it replaced, and an answer not yet read."""
+    """Return the identity, those that it replaced, and an answer not yet read."""
     patterns = ("identity.json", "identity[-.]*", "registration.answer")
     found = (sorted(directory.path.glob(pattern)) for pattern in patterns)
     files = (file for files in found for file in files if file.is_file())

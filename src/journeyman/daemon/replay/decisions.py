@@ -1,4 +1,4 @@
-"""Decide anew about recorded tasks, and compare with what was decided then."""
+"""Decide again about recorded tasks, and compare with the decisions of then."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Fate(StrEnum):
 
 
 Then: TypeAlias = Callable[[RecordedDecision], Opinion]
-"""Gives what is compared with: the recorded word, or an older version's."""
+"""Returns what is compared with: the recorded verdict, or an older version's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +78,7 @@ class Replayed:
     estimate: Forecast
     """What it would bring by the strategy's track record; for what is not known."""
     read_raw: bool
-    """It looked at `task.raw`, which the tape does not keep."""
+    """It looked at `task.raw`, which is not recorded."""
 
 
 def replay_decisions(
@@ -89,7 +89,7 @@ def replay_decisions(
 ) -> Iterator[Replayed]:
     """Show each recorded task to a strategy as it was shown when it was decided about.
 
-    What came later (who claimed it, what its claim told, how it ended) is not in that
+    What came later (who claimed it, what its claim showed, how it ended) is not in that
     task.
     """
     registry = Registry([loaded])
@@ -165,7 +165,7 @@ class Part:
     """Credits that they would bring, by the strategy's track record."""
 
     def as_json(self) -> dict[str, int | float]:
-        """Give it for a program."""
+        """Return it for JSON."""
         return {
             "tasks": self.tasks,
             "credits": self.credits,
@@ -202,11 +202,11 @@ class Balance:
         part.estimate += one.estimate.credits if one.now.wanted else 0.0
 
     def part(self, change: Change, fate: Fate) -> Part:
-        """Give the tasks with one change and one fate."""
+        """Return the tasks with one change and one fate."""
         return self.parts.get((change, fate), Part())
 
     def count(self, *changes: Change) -> int:
-        """Give how many tasks have one of these changes."""
+        """Return how many tasks have one of these changes."""
         return sum(
             part.tasks for (one, _), part in self.parts.items() if one in changes
         )

@@ -58,5 +58,5 @@ def _told(outcome: RunOutcome | None, before: Output) -> Rerun:
 
 
 def _plain(value: object) -> str:
-    """Give it as it would be sent, so that a tuple is as good as a list."""
+    """Return it as it would be sent, so that a tuple equals a list."""
     return json.dumps(value, sort_keys=True)
