@@ -3,17 +3,20 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from tests.journal.conftest import brought_to, task
 
-from journeyman.domain.tasks import SpendId, TaskId, TaskState
+from journeyman.domain.tasks import Result, SpendId, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
 from journeyman.journal.maintenance import faults
+from journeyman.journal.recordings import Opinion
 from journeyman.journal.spends import SpendKind, SpendState
+from journeyman.journal.strategy_health import Condition
 from journeyman.testing import FakeClock
 
 STATES = (
@@ -131,3 +134,113 @@ def test_a_first_version_goes_on_where_it_was(first_version: Path) -> None:
         assert list(journal.recordings.last(10)) == []
         assert journal.shadows.scores() == []
         assert journal.ledger.balance() == 103
+
+
+LAST_WORDS = 7
+"""The last version before what is stored got today's words."""
+AT = "2026-01-02T03:04:05+00:00"
+OLD_ROWS: tuple[tuple[str, tuple[object, ...]], ...] = (
+    (
+        (
+            "INSERT INTO tasks (task_id, state, strategy, reward, fingerprint, seen_at, "
+            "updated_at, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        ),
+        ("t1", "executed", "count", 3, "f", AT, AT, 5.5),
+    ),
+    (
+        "INSERT INTO task_texts VALUES (?, ?, ?)",
+        (
+            "t1",
+            (
+                '{"id": "t1", "title": "Count\\ud800", "description": "", "kind": "", '
+                '"tags": ["a"], "reward": 3, "text": "x", "input": {"n": [1, null]}, '
+                f'"status": "", "deadline": "{AT}", "poster": null, "claimant": null, '
+                '"raw": {"id": "t1"}}'
+            ),
+            '{"output": "4", "evidence": {"by": "hand"}}',
+        ),
+    ),
+    (
+        (
+            "INSERT INTO spends (spend_id, kind, state, credits, cents, strategy, request, "
+            "at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ),
+        ("post-1", "post", "held", 5, 0, "owner", '{"title": "Count"}', AT, AT),
+    ),
+    (
+        "INSERT INTO strategy_health VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ("count", "f", "resting", "[1.5, 2.5]", 60.0, "no", "", "", 10.0),
+    ),
+    (
+        "INSERT INTO tape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(1, "t1", AT, 300, 0, "count", "why"),
+            f'{{"title": "Count", "reward": 3, "deadline": "{AT}"}}',
+            '{"count": ["why", 2.5], "other": "not mine"}',
+        ),
+    ),
+    ("INSERT INTO totals VALUES (?, ?)", ("tape.bytes", 300)),
+    (
+        "INSERT INTO shadow_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (1, "young", "t1", "f", AT, "count", 1, "me too", 1.5, 0, 0.25),
+    ),
+    (
+        "INSERT INTO facts VALUES (?, ?)",
+        (
+            "strategies.shadow",
+            (
+                '{"shadows": ["young"], "promoted": {"old": {"at": "2026", '
+                '"failures_before": 0.5, "is_settled": true}}}'
+            ),
+        ),
+    ),
+    (
+        "INSERT INTO track_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ("count", "", 1.5, 2.0, 2.0, 30.0, 2, 6.0, 3, 20.0, 30.0),
+    ),
+)
+
+
+@pytest.fixture
+def old_words(tmp_path: Path) -> Path:
+    """Return a journal whose rows were written before what is stored was renamed."""
+    path = tmp_path / "old.db"
+    folder = files("journeyman.journal") / "migrations"
+    scripts = sorted(one.name for one in folder.iterdir() if one.name.endswith(".sql"))
+    with closing(sqlite3.connect(path)) as connection:
+        for script in scripts[:LAST_WORDS]:
+            connection.executescript((folder / script).read_text())
+        for statement, values in OLD_ROWS:
+            connection.execute(statement, values)
+        connection.execute(f"PRAGMA user_version = {LAST_WORDS}")
+        connection.commit()
+    return path
+
+
+def test_rows_in_the_old_form_are_read(old_words: Path) -> None:
+    with Journal(old_words, FakeClock().now) as journal:
+        record = journal.tasks.get(TaskId("t1"))
+        spend = journal.spends.get(SpendId("post-1"))
+        health = journal.strategy_health.all()["count"]
+        (recorded,) = journal.recordings.last(10)
+        (score,) = journal.shadows.scores()
+        state = journal.shadows.state()
+        track_record = journal.track_records.all()["count", ""]
+        assert journal.recordings.bytes() == 300
+
+    assert (record.task.title, record.task.tags) == ("Count\ud800", ("a",))
+    assert record.task.deadline == datetime.fromisoformat(AT)
+    assert record.task.input == {"n": [1, None]}
+    assert record.result == Result("4", evidence={"by": "hand"})
+    assert spend is not None
+    assert (spend.state, spend.request) == (SpendState.RESERVED, {"title": "Count"})
+    assert (health.condition, health.errors) == (Condition.QUARANTINED, (1.5, 2.5))
+    assert (health.quarantine_seconds, health.task_id) == (60.0, None)
+    assert recorded.task.deadline == datetime.fromisoformat(AT)
+    assert recorded.opinions == {
+        "count": Opinion(wanted=True, reason="why", offer=2.5),
+        "other": Opinion(wanted=False, reason="not mine"),
+    }
+    assert (score.strategy, score.agreed, score.mean_seconds) == ("young", 1, 0.25)
+    assert state.promoted["old"].is_settled
+    assert (track_record.paid, track_record.credits) == (1.5, 3)

@@ -42,7 +42,7 @@ def test_a_secret_in_any_nested_structure_never_comes_out(
     redactor = Redactor()
     redactor.add(secret)
 
-    cleaned = redactor.clean_value(data.draw(_wrapped(secret)))
+    cleaned = redactor.clean_record({"value": data.draw(_wrapped(secret))})
 
     assert secret not in "\0".join(_texts(cleaned))
 
@@ -149,7 +149,7 @@ def test_a_secret_that_is_a_number_is_hidden_as_a_number_too() -> None:
     redactor = Redactor()
     redactor.add("12345678")
 
-    assert redactor.clean_value([12345678, 5, True]) == ["***", 5, True]
+    assert redactor.clean_record({"n": [12345678, 5, True]}) == {"n": ["***", 5, True]}
 
 
 def test_a_short_secret_does_not_tear_holes_into_words() -> None:

@@ -18,7 +18,7 @@ from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
 from tests.simulation.faults import FAULTS
 from tests.simulation.plan import Chaos, Occurrence, Outage, Plan, draw_plan
-from tests.simulation.planted import Inside
+from tests.simulation.planted import Internal
 from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
@@ -48,14 +48,14 @@ SEEDS = range(60)
 DAYS = 0.06
 """Of the seeds that are tried when all else has found nothing."""
 
-MICRO = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, behaviour=HARDEST)
+SMALL = Plan(seed=1, chaos=Chaos.HARD, tasks=1, fault_seconds=60, behaviour=HARDEST)
 """A run so small that all that can happen in it can be tried."""
-PAYING = replace(MICRO, operator_commands=1)
+PAYING = replace(SMALL, operator_commands=1)
 """One in which the operator posts a task as well."""
-CONCURRENT = replace(MICRO, operator_commands=60, operator_commands_at_once=20)
+CONCURRENT = replace(SMALL, operator_commands=60, operator_commands_at_once=20)
 """One in which the operator posts twenty tasks at once, three times."""
 LEASED = replace(
-    MICRO,
+    SMALL,
     tasks=3,
     fault_seconds=600,
     behaviour=replace(HARDEST, lease_seconds=60.0),
@@ -63,25 +63,25 @@ LEASED = replace(
 )
 """One in which claims end while the network is out of reach."""
 THROTTLED = replace(
-    MICRO,
+    SMALL,
     tasks=3,
     fault_seconds=600,
     outages=(Outage(begins=1.2, ends=500, fault="throttled_429_valid"),),
 )
 """One in which the network asks again and again to wait, and says how long."""
 STUCK = replace(
-    MICRO,
+    SMALL,
     tasks=3,
     fault_seconds=1200,
     outages=(Outage(begins=10, ends=700, fault="drop_before"),),
 )
 """One in which the results must wait."""
 
-ODD_STRATEGIES = replace(MICRO, tasks=24, fault_seconds=600, odd_strategies=True)
+ODD_STRATEGIES = replace(SMALL, tasks=24, fault_seconds=600, odd_strategies=True)
 """One in which some strategies hang, raise, or return garbage."""
 
 
-Patch: TypeAlias = tuple[object, str, Inside]
+Patch: TypeAlias = tuple[object, str, Internal]
 """Where something is, its name there, and what takes its place."""
 
 
@@ -92,7 +92,7 @@ class Mutant:
     name: str
     where: object
     attribute: str
-    planted: Inside
+    planted: Internal
     shows_in: Plan
     also: tuple[Patch, ...] = ()
     """What must be replaced as well, where two parts keep the same promise."""
@@ -108,7 +108,7 @@ class Mutant:
 
 
 @contextmanager
-def _patched(where: object, attribute: str, planted: Inside) -> Iterator[None]:
+def _patched(where: object, attribute: str, planted: Internal) -> Iterator[None]:
     before = getattr(where, attribute)
     setattr(where, attribute, planted)
     try:
@@ -117,11 +117,11 @@ def _patched(where: object, attribute: str, planted: Inside) -> Iterator[None]:
         setattr(where, attribute, before)
 
 
-def _crash(kind: str, about: str, plan: Plan = MICRO) -> Plan:
+def _crash(kind: str, about: str, plan: Plan = SMALL) -> Plan:
     return replace(plan, kill_on=Occurrence(kind, about))
 
 
-def _fault(name: str, path: str, plan: Plan = MICRO) -> Plan:
+def _fault(name: str, path: str, plan: Plan = SMALL) -> Plan:
     return replace(plan, fault_on=Occurrence(name, path))
 
 
@@ -131,8 +131,8 @@ CLAIM, SUBMIT, POST = "claim-task", "submit-task", "write-post-task"
 LISTING = "get-marketplace"
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant("claim_first", Claim, "run", planted.claim_first, MICRO),
-    Mutant("result_late", Tasks, "move", planted.result_late, MICRO),
+    Mutant("claim_first", Claim, "run", planted.claim_first, SMALL),
+    Mutant("result_late", Tasks, "move", planted.result_late, SMALL),
     Mutant(
         "trust_409",
         journeyman.worker.claim,
@@ -140,7 +140,7 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.never,
         _crash(ANSWER, CLAIM),
     ),
-    Mutant("no_maybe", Tasks, "move", planted.no_maybe, MICRO),
+    Mutant("no_maybe", Tasks, "move", planted.no_maybe, SMALL),
     Mutant("no_doubt", Tasks, "postpone", planted.no_doubt, _crash(ANSWER, CLAIM)),
     Mutant(
         "booked_apart",
@@ -175,9 +175,9 @@ MUTANTS: tuple[Mutant, ...] = (
         journeyman.daemon.daemon,
         "recover_interrupted",
         planted.never,
-        replace(MICRO, kills=(10.0,)),
+        replace(SMALL, kills=(10.0,)),
     ),
-    Mutant("token_late", Join, "_attempt", planted.token_late, MICRO),
+    Mutant("token_late", Join, "_attempt", planted.token_late, SMALL),
     Mutant(
         "answer_forgotten_early",
         Join,
@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.answer_forgotten_early,
         _crash("before file", "identity"),
     ),
-    Mutant("token_logged", Join, "_joined", planted.token_logged, MICRO),
+    Mutant("token_logged", Join, "_joined", planted.token_logged, SMALL),
     Mutant(
         "release_unknown",
         Posting,
@@ -293,7 +293,7 @@ MUTANTS: tuple[Mutant, ...] = (
         RetryPolicy,
         "wait_after",
         lambda *_: 0.5,
-        replace(MICRO, outages=(Outage(begins=1.3, ends=60, fault="drop_before"),)),
+        replace(SMALL, outages=(Outage(begins=1.3, ends=60, fault="drop_before"),)),
         # Since either of them alone keeps the peace.
         also=((Exchange, "run", planted.run_without_rate_limits),),
     ),
@@ -314,16 +314,16 @@ def search(mutant: Mutant) -> tuple[str, int, RunResult | None]:
 
 def _ways() -> Iterator[tuple[str, Plan]]:
     """Yield ever larger runs, the same for every mutant."""
-    yield "at once", MICRO
+    yield "at once", SMALL
     yield "concurrency", CONCURRENT
     yield "lease", LEASED
     yield "throttling", THROTTLED
     yield "outage", STUCK
     yield "odd strategies", ODD_STRATEGIES
-    for plan in (MICRO, PAYING):
+    for plan in (SMALL, PAYING):
         for point in range(1, 61):
             yield "single crash", replace(plan, kill_at=frozenset({point}))
-    for plan in (MICRO, PAYING):
+    for plan in (SMALL, PAYING):
         for request, name in product(range(1, 9), FAULTS):
             yield "single fault", replace(plan, fault_at={request: name})
     for step in (-DAY, DAY):

@@ -31,7 +31,7 @@ from journeyman.worker.claim import Claim
 from journeyman.worker.intents import key_for
 from journeyman.worker.join import Join
 
-Inside: TypeAlias = Any
+Internal: TypeAlias = Any
 """A part of the daemon's internals, of any type."""
 
 # -- claims and results ----------------------------------------------------------
@@ -51,7 +51,7 @@ class _KnownAnswer:
         return self._outcome
 
 
-async def claim_first(self: Inside, record: Inside) -> Inside:
+async def claim_first(self: Internal, record: Internal) -> Internal:
     outcome = await self.network.claim(record.task_id, key_for(record, "claim"))
     informed = copy.copy(self)
     informed.network = _KnownAnswer(outcome)
@@ -59,8 +59,8 @@ async def claim_first(self: Inside, record: Inside) -> Inside:
 
 
 def result_late(
-    self: Inside, record: Inside, after: TaskState, **more: Inside
-) -> Inside:
+    self: Internal, record: Internal, after: TaskState, **more: Internal
+) -> Internal:
     result = more.pop("result", None)
     if after is TaskState.SUBMITTED:
         return _move(self, record, after, result=record.result, **more)
@@ -68,18 +68,20 @@ def result_late(
     return replace(moved, result=result or moved.result)
 
 
-def no_maybe(self: Inside, record: Inside, after: TaskState, **more: Inside) -> Inside:
+def no_maybe(
+    self: Internal, record: Internal, after: TaskState, **more: Internal
+) -> Internal:
     moved = _move(self, record, after, **more)
     statement = "UPDATE tasks SET maybe_sent = 0 WHERE task_id = ?"
     self.database.write(statement, record.task_id)
     return replace(moved, maybe_sent=False)
 
 
-def no_doubt(self: Inside, record: Inside, next_at: float) -> Inside:
+def no_doubt(self: Internal, record: Internal, next_at: float) -> Internal:
     return _postpone(self, replace(record, maybe_sent=False), next_at)
 
 
-async def booked_apart(self: Inside, record: Inside, shown: int | None) -> Inside:
+async def booked_apart(self: Internal, record: Internal, shown: int | None) -> Internal:
     journal = self.intents.journal
     with journal.tx("booked apart"):
         journal.ledger.book(
@@ -98,13 +100,13 @@ async def booked_apart(self: Inside, record: Inside, shown: int | None) -> Insid
 _joined = Join._joined
 
 
-async def token_late(self: Inside) -> Inside:
+async def token_late(self: Internal) -> Internal:
     outcome = await self.network.register(self.intent.open())
     await anyio.lowlevel.checkpoint()
     return self._finish(outcome)
 
 
-def answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
+def answer_forgotten_early(self: Internal, registration: Internal) -> Internal:
     identity = Identity(registration.agent_id, registration.access_token, self.base_url)
     self.identity_files.answers.forget()
     self._open_books(identity, registration.credits)
@@ -112,7 +114,7 @@ def answer_forgotten_early(self: Inside, registration: Inside) -> Inside:
     return identity
 
 
-def token_logged(self: Inside, registration: Inside) -> Inside:
+def token_logged(self: Internal, registration: Internal) -> Internal:
     identity = _joined(self, registration)
     self.log.emit(
         events.JOIN_DELAYED,
@@ -131,17 +133,17 @@ _usage = journeyman.economy.budget.usage
 _book = Ledger.book
 
 
-def release_unknown(self: Inside, spend: Inside, failure: Inside) -> Inside:
+def release_unknown(self: Internal, spend: Internal, failure: Internal) -> Internal:
     return _not_accepted(self, spend, NotSent(failure.message))
 
 
-def release_at_recovery(self: Inside) -> None:
+def release_at_recovery(self: Internal) -> None:
     for spend in self.journal.spends.in_state(SpendState.RESERVED):
         with self.journal.tx("forgotten"):
             self.journal.spends.move(spend.spend_id, SpendState.RELEASED)
 
 
-async def spend_again(self: Inside, new: Inside, key: Inside) -> Inside:
+async def spend_again(self: Internal, new: Internal, key: Internal) -> Internal:
     outcome = await _post_task(self, new, key)
     if isinstance(outcome, Unknown):
         return await _post_task(self, new, key)
@@ -155,8 +157,8 @@ AGES = 1e9
 
 
 async def raced(
-    loaded: Inside, call: Inside, *, limit: float, **more: Inside
-) -> Inside:
+    loaded: Internal, call: Internal, *, limit: float, **more: Internal
+) -> Internal:
     running = asyncio.get_running_loop().create_task(
         _run_on_loop(loaded, call, limit=AGES, **more)
     )
@@ -169,29 +171,29 @@ async def raced(
 _wait = Wakeup.wait
 
 
-async def missed_wakeup(self: Inside, _timeout: float | None = None) -> bool:
+async def missed_wakeup(self: Internal, _timeout: float | None = None) -> bool:
     return await _wait(self)
 
 
-def due_by_the_clock(self: Inside, now: datetime) -> bool:
+def due_by_the_clock(self: Internal, now: datetime) -> bool:
     return bool(self.next_at <= now.timestamp())
 
 
-async def no_cap(_self: Inside, response: Inside, _keep: Inside) -> bytes:
+async def no_cap(_self: Internal, response: Internal, _keep: Internal) -> bytes:
     return b"".join([chunk async for chunk in response.aiter_bytes()])
 
 
-def unguarded(text: str) -> Inside:
+def unguarded(text: str) -> Internal:
     return json.loads(text)
 
 
 class NoDeadline:
     """anyio without time-outs."""
 
-    def __getattr__(self, name: str) -> Inside:
+    def __getattr__(self, name: str) -> Internal:
         return getattr(anyio, name)
 
-    def fail_after(self, _seconds: float) -> Inside:
+    def fail_after(self, _seconds: float) -> Internal:
         return nullcontext()
 
 
@@ -200,12 +202,12 @@ def never(*_: object) -> bool:
 
 
 async def run_without_rate_limits(
-    self: Inside, call: Inside, read: Inside, rescue: Inside = None
-) -> Inside:
+    self: Internal, call: Internal, read: Internal, rescue: Internal = None
+) -> Internal:
     return (await self._make(call, read, rescue))[0]
 
 
-def hurried_usage(journal: Inside, now: Inside) -> Inside:
+def hurried_usage(journal: Internal, now: Internal) -> Internal:
     booked = _usage(journal, now)
     reserved = journal.spends.in_state(SpendState.RESERVED)
     return replace(
@@ -221,8 +223,8 @@ _stream = httpx.AsyncClient.stream
 
 @asynccontextmanager
 async def following(
-    self: Inside, method: Inside, url: Inside, **more: Inside
-) -> AsyncIterator[Inside]:
+    self: Internal, method: Internal, url: Internal, **more: Internal
+) -> AsyncIterator[Internal]:
     async with _stream(self, method, url, **more) as response:
         target = response.headers.get("location")
         if target is None:
@@ -235,7 +237,7 @@ async def following(
 _look = DiscoverLoop.look
 
 
-async def look_until_it_fails(self: Inside) -> Inside:
+async def look_until_it_fails(self: Internal) -> Internal:
     poll = await _look(self)
     if poll is not None and poll.failure is not None:
         await anyio.sleep_forever()
@@ -245,9 +247,9 @@ async def look_until_it_fails(self: Inside) -> Inside:
 _save = save_identity
 
 
-def save_another_token(path: Inside, identity: Inside) -> None:
+def save_another_token(path: Internal, identity: Internal) -> None:
     _save(path, replace(identity, access_token=AccessToken("another")))
 
 
-def book_anew(self: Inside, new: Inside) -> Inside:
+def book_anew(self: Internal, new: Internal) -> Internal:
     return _book(self, replace(new, key=f"{new.key}:{self.balance()}"))

@@ -11,10 +11,10 @@ MILLIONTHS = 1_000_000
 
 
 def cents_for(credits_: int) -> int:
-    """Give the price in US cents of an amount of credits, at the contract's rate."""
+    """Return the price in US cents of an amount of credits, at the contract's rate."""
     return credits_ * CENTS_PER_USD // CREDITS_PER_USD
 
 
 def millionths_of(credits_: float) -> int:
-    """Give an amount of credits in whole millionths, rounded up: no cost is lost."""
+    """Return an amount of credits in whole millionths, rounded up: no cost is lost."""
     return math.ceil(round(credits_ * MILLIONTHS, 6))

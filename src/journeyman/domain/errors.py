@@ -11,14 +11,17 @@ JourneymanError             exit code 1
    `- AlreadyRunningError   6   another daemon holds the data directory
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class JourneymanError(Exception):
-    """A problem that is told to the user in two sentences, without a traceback."""
+    """A problem that the user is shown in two sentences, without a traceback."""
 
     exit_code = 1
 
     def __init__(self, problem: str, fix: str = "") -> None:
-        """Say what is wrong and where (`problem`), and what to do next (`fix`)."""
+        """Take what is wrong and where (`problem`), and what to do next (`fix`)."""
         super().__init__(f"{problem}\n{fix}" if fix else problem)
         self.problem = problem
         self.fix = fix
@@ -68,3 +71,32 @@ class AlreadyRunningError(StateError):
     """Another daemon holds the data directory."""
 
     exit_code = 6
+
+
+@contextmanager
+def one_error() -> Iterator[None]:
+    """Raise a problem of ours by itself, though task groups have wrapped it.
+
+    A group that holds anything else is a bug, and is raised as it is.
+    """
+    error: JourneymanError | None = None
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error = _the_error_in(group)
+        if error is None:
+            raise
+    # Outside of the handler: an error whose context is the group that holds it would
+    # be a circle, which not everything that prints errors survives.
+    if error is not None:
+        raise error
+
+
+def _the_error_in(group: BaseExceptionGroup[BaseException]) -> JourneymanError | None:
+    told, bugs = group.split(JourneymanError)
+    if told is None or bugs is not None:
+        return None
+    first: BaseException = told
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, JourneymanError) else None

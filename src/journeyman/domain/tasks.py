@@ -1,4 +1,4 @@
-"""A task as Journeyman understands it, whatever shape the network gave it."""
+"""A task as Journeyman understands it: who it is for, what it is, where it stands."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class AccessToken:
         return hash(self._secret)
 
     def reveal(self) -> str:
-        """Give the secret itself, for the Authorization header or the identity file."""
+        """Return the secret, for the Authorization header or the identity file."""
         return self._secret
 
     def __repr__(self) -> str:
@@ -61,11 +61,11 @@ class Identity:
 
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
-"""What a reader of JSON gives."""
+"""What reading JSON gives."""
 Output: TypeAlias = (
     "bool | int | float | str | Sequence[Output] | Mapping[str, Output] | None"
 )
-"""What may be written as JSON: a `list[str]` is one, although it is no `list[JSON]`."""
+"""What may be written as JSON: also a `list[str]`, which is not a `list[JSON]`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False)
@@ -263,7 +263,7 @@ IN_FLIGHT = (
 
 
 def is_allowed(before: TaskState, after: TaskState) -> bool:
-    """Tell whether the table has this move."""
+    """Return whether the table has this move."""
     return after in TRANSITIONS[before]
 
 
@@ -271,17 +271,17 @@ PASSED = "its deadline or lease passed"
 
 
 def has_passed(task: Task, clock: Clock) -> bool:
-    """Tell whether it is too late to hand in a first result."""
+    """Return whether it is too late to hand in a first result."""
     return task.deadline is not None and task.deadline <= clock.now()
 
 
 def seconds_left(task: Task, clock: Clock) -> float | None:
-    """Give the time until then, not below 0; None when the task shows no deadline."""
+    """Return the seconds until its deadline, not below 0; None where it shows none."""
     if task.deadline is None:
         return None
     return max(0.0, (task.deadline - clock.now()).total_seconds())
 
 
 def earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Give the first of two moments, where either may be missing."""
+    """Return the earlier of two moments, either of which may be missing."""
     return min((at for at in (one, other) if at is not None), default=None)

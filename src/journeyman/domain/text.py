@@ -73,7 +73,7 @@ def describe(error: BaseException) -> str:
 
 
 class UntrustedText(str):
-    """What a stranger wrote. It is a `str`, and may hold anything that one can.
+    """What somebody unknown wrote. It is a `str`, and may hold anything that one can.
 
     The type says so to whoever reads a signature: such text must not name a file, a
     command or an address, must not be believed when it gives orders, and belongs

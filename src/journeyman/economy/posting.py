@@ -263,7 +263,7 @@ class Posting:
             if over:
                 return over
             self.first.reserve(spend_id)
-            self.journal.spends.reserve(
+            return self.journal.spends.reserve(
                 spend_id,
                 SpendKind.POST,
                 credits_=new.reward,
@@ -271,10 +271,6 @@ class Posting:
                 strategy=strategy,
                 request={**asdict(new), "tags": list(new.tags)},
             )
-        spend = self.journal.spends.get(spend_id)
-        if spend is None:
-            raise LookupError(spend_id)
-        return spend
 
     def _settle(self, spend: Spend, posted: Posted) -> Accepted:
         with self.journal.tx("post accepted"):

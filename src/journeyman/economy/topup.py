@@ -10,7 +10,7 @@ from journeyman.domain.credits import cents_for
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import AgentId, IdempotencyKey, SpendId
+from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, SpendId
 from journeyman.economy import events
 from journeyman.economy.balance import settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
@@ -96,12 +96,13 @@ class TopUp:
         reserved = self._reserve(request)
         if isinstance(reserved, OverBudget):
             return reserved
-        outcome = await self.network.create_checkout(request, IdempotencyKey(reserved))
+        key = IdempotencyKey(reserved.spend_id)
+        outcome = await self.network.create_checkout(request, key)
         if isinstance(outcome, Confirmed) and outcome.value.url:
-            return self._opened(reserved, request, outcome.value)
+            return self._opened(reserved, outcome.value)
         if isinstance(outcome, Confirmed):
             outcome = Unknown("the answer names no payment page")
-        return self._not_opened(reserved, credits_, outcome)
+        return self._not_opened(reserved, outcome)
 
     def confirm(self, spend_id: SpendId) -> Spend:
         """Book a top-up on the owner's word that it was paid.
@@ -138,62 +139,41 @@ class TopUp:
             "`journeyman topup --list` shows those that wait for payment.",
         )
 
-    def _reserve(self, request: CheckoutRequest) -> SpendId | OverBudget:
-        spend_id = SpendId(self.randomness.new_id("topup"))
+    def _reserve(self, request: CheckoutRequest) -> Spend | OverBudget:
         cents = request.amount_cents
         with self.journal.tx("top-up intent"):
             over = check_top_up(self.limits, self.journal, self.clock.now(), cents)
             if over:
                 return over
-            self.journal.spends.reserve(
-                spend_id,
+            return self.journal.spends.reserve(
+                SpendId(self.randomness.new_id("topup")),
                 SpendKind.TOP_UP,
                 credits_=request.requested_credits,
                 cents=cents,
                 strategy=OWNER,
                 request=asdict(request),
             )
-        return spend_id
 
-    def _opened(
-        self,
-        spend_id: SpendId,
-        request: CheckoutRequest,
-        session: CheckoutSession,
-    ) -> Opened:
+    def _opened(self, spend: Spend, session: CheckoutSession) -> Opened:
+        answer: dict[str, JSON] = {"url": session.url, "session_id": session.session_id}
         with self.journal.tx("top-up opened"):
-            self.journal.spends.move(
-                spend_id,
-                SpendState.OPEN,
-                answer={"url": session.url, "session_id": session.session_id},
-            )
-        credits_, cents = request.requested_credits, request.amount_cents
-        self.log.emit(
-            events.CHECKOUT_OPENED,
-            spend_id=spend_id,
-            credits=credits_,
-            cents=cents,
-            url=session.url,
-        )
-        return Opened(spend_id, str(session.url), credits_, cents)
+            self.journal.spends.move(spend.spend_id, SpendState.OPEN, answer=answer)
+        opened = Opened(spend.spend_id, str(session.url), spend.credits, spend.cents)
+        self.log.emit(events.CHECKOUT_OPENED, **asdict(opened))
+        return opened
 
-    def _not_opened(
-        self,
-        spend_id: SpendId,
-        credits_: int,
-        failure: Failure,
-    ) -> NotOpened:
+    def _not_opened(self, spend: Spend, failure: Failure) -> NotOpened:
         unknown = isinstance(failure, Unknown)
         state = SpendState.UNKNOWN if unknown else SpendState.RELEASED
         with self.journal.tx("top-up not opened"):
-            self.journal.spends.move(spend_id, state, reason=failure.message)
+            self.journal.spends.move(spend.spend_id, state, reason=failure.message)
         self.log.emit(
             events.CHECKOUT_FAILED,
-            spend_id=spend_id,
-            credits=credits_,
+            spend_id=spend.spend_id,
+            credits=spend.credits,
             message=failure.message,
         )
-        return NotOpened(spend_id, failure)
+        return NotOpened(spend.spend_id, failure)
 
 
 class TopUpMode(StrEnum):

@@ -62,7 +62,7 @@ class Database:
         self._after_rollback.append(forget)
 
     def observe(self, observer: CommitObserver) -> None:
-        """Tell this observer, and no other, of each commit; for simulation."""
+        """Call this observer, and no other, at each commit; for simulation."""
         self._observer = observer
 
     def close(self) -> None:

@@ -4,15 +4,17 @@ import fcntl
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from journeyman.domain.errors import AlreadyRunningError, StateError
+from journeyman.domain.errors import AlreadyRunningError
 from journeyman.journal.files import (
     PRIVATE_DIRECTORY,
     PRIVATE_FILE,
+    disk_errors,
     sync_directory,
     write_atomically,
     write_new,
@@ -37,21 +39,19 @@ class DataDirectory:
         Raises:
             StateError: it cannot be created or written, or does not sync.
         """
-        try:
+        with disk_errors(
+            f"the data directory {self.path} cannot be written to",
+            "Give this user write access to it, or choose another with --data-dir "
+            "(setting data.directory).",
+        ):
             self.path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             # Named by process: two that start at once must not stumble over it.
             probe = self.path / f".probe-{os.getpid()}"
             write_atomically(probe, b"probe")
             probe.unlink()
-        except OSError as error:
-            raise StateError(
-                f"the data directory {self.path} cannot be written: {error.strerror}",
-                "Give this user write access to it, or choose another with --data-dir "
-                "(setting data.directory).",
-            ) from error
 
     def held_by(self) -> str | None:
-        """Give the id of the process that holds the lock; None when nobody does.
+        """Return the id of the process that holds the lock; None when nobody does.
 
         It is the number as the holder wrote it, and "unknown" for a holder that has
         not written it yet.
@@ -70,15 +70,15 @@ class DataDirectory:
         return None
 
 
+@dataclass(eq=False)
 class DirectoryLock:
     """Makes sure that one process at a time writes to a data directory.
 
     The kernel drops the lock with the process, so a kill leaves no stale lock.
     """
 
-    def __init__(self, directory: DataDirectory) -> None:
-        self._directory = directory
-        self._descriptor: int | None = None
+    directory: DataDirectory
+    descriptor: int | None = field(init=False, default=None)
 
     def __enter__(self) -> Self:
         """Take the lock.
@@ -87,20 +87,17 @@ class DirectoryLock:
             AlreadyRunningError: another process holds it; its id is in the message.
             StateError: the file system has no locks, or the file is not ours.
         """
-        try:
-            self._descriptor = self._take()
-        except OSError as error:
-            raise StateError(
-                f"the data directory {self._directory.path} cannot be locked: "
-                f"{error.strerror}",
-                "Give this user write access to daemon.lock in it, or use a "
-                "--data-dir on a local file system.",
-            ) from error
+        with disk_errors(
+            f"the data directory {self.directory.path} cannot be locked",
+            "Give this user write access to daemon.lock in it, or use a --data-dir on "
+            "a local file system.",
+        ):
+            self.descriptor = self._take()
         return self
 
     def _take(self) -> int:
         descriptor = os.open(
-            self._directory.lock,
+            self.directory.lock,
             os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
             PRIVATE_FILE,
         )
@@ -111,7 +108,7 @@ class DirectoryLock:
             os.close(descriptor)
             raise AlreadyRunningError(
                 f"another journeyman (process {holder or 'unknown'}) uses the data "
-                f"directory {self._directory.path}",
+                f"directory {self.directory.path}",
                 "Stop it first, or give this one its own --data-dir. One agent, one "
                 "daemon: two would do the same work twice.",
             ) from None
@@ -128,9 +125,9 @@ class DirectoryLock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
 
 
 _WAL = ("", "-wal", "-shm")
@@ -139,7 +136,7 @@ _ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PutAside:
+class ReplacedFiles:
     """Where the files of the agent that was replaced are; None for what was not there.
 
     Both are readable by their owner alone.
@@ -149,52 +146,50 @@ class PutAside:
     journal: Path | None
 
 
-def newcomer_directory(directory: DataDirectory) -> DataDirectory:
-    """Give the folder in which the agent that takes over joins."""
+def replacement_directory(directory: DataDirectory) -> DataDirectory:
+    """Return the folder in which the agent that takes over joins."""
     return DataDirectory(directory.path / "replacement")
 
 
-def put_in_place(
-    directory: DataDirectory, newcomer: DataDirectory, old_agent: str
-) -> PutAside:
-    """Put the old agent's files aside, and the newcomer's in their place.
+def install_replacement(
+    directory: DataDirectory, replacement: DataDirectory, old_agent: str
+) -> ReplacedFiles:
+    """Move the old agent's files aside, and the new agent's in their place.
 
-    Called with the lock on `directory` held and both journals closed. `old_agent` is
-    the id of the agent that goes.
+    Called with `directory` locked and both journals closed. `old_agent` is the id of
+    the agent that goes.
 
     Raises:
         StateError: the disk refused. Calling it again goes on from there.
     """
-    try:
-        return _put_in_place(directory, newcomer, old_agent)
-    except OSError as error:
-        raise StateError(
-            f"the agent in {directory.path} could not be replaced: {error.strerror}",
-            "Free some space or fix the permissions, then run "
-            "`journeyman join --replace` again: it goes on from there.",
-        ) from error
+    with disk_errors(
+        f"the agent in {directory.path} could not be replaced",
+        "Free some space or fix the permissions, then run `journeyman join --replace` "
+        "again: it goes on from there.",
+    ):
+        return _install(directory, replacement, old_agent)
 
 
-def _put_in_place(
-    directory: DataDirectory, newcomer: DataDirectory, old_agent: str
-) -> PutAside:
+def _install(
+    directory: DataDirectory, replacement: DataDirectory, old_agent: str
+) -> ReplacedFiles:
     name = _free_name(directory, old_agent)
     identity = None
-    if newcomer.identity.exists():
+    if replacement.identity.exists():
         if directory.identity.exists():
             identity = directory.path / f"identity-{name}.json"
             write_new(identity, directory.identity.read_bytes())
         # From here on the journal is another agent's, and starting is refused.
-        newcomer.identity.replace(directory.identity)
+        replacement.identity.replace(directory.identity)
         sync_directory(directory.path)
     journal = None
     if directory.journal.exists():
         journal = directory.path / f"journal-{name}.db"
         _move_journal(directory.journal, journal)
-    _move_journal(newcomer.journal, directory.journal)
+    _move_journal(replacement.journal, directory.journal)
     sync_directory(directory.path)
-    shutil.rmtree(newcomer.path)
-    return PutAside(identity=identity, journal=journal)
+    shutil.rmtree(replacement.path)
+    return ReplacedFiles(identity=identity, journal=journal)
 
 
 def _move_journal(source: Path, target: Path) -> None:
@@ -206,14 +201,12 @@ def _move_journal(source: Path, target: Path) -> None:
 
 
 def _free_name(directory: DataDirectory, agent: str) -> str:
-    """Give `<agent id>-<n>` as a file name can carry it, not used before."""
+    """Return `<agent id>-<n>` as a file name can carry it, not used before."""
     plain = _ODD_LETTERS.sub("_", agent)[:80].strip(".") or "agent"
-    number = 1
-    while _is_used(directory, f"{plain}-{number}"):
-        number += 1
-    return f"{plain}-{number}"
-
-
-def _is_used(directory: DataDirectory, name: str) -> bool:
-    taken = (f"identity-{name}.json", f"journal-{name}.db")
-    return any((directory.path / one).exists() for one in taken)
+    used = {path.name for path in directory.path.iterdir()}
+    names = (f"{plain}-{number}" for number in count(1))
+    return next(
+        name
+        for name in names
+        if used.isdisjoint({f"identity-{name}.json", f"journal-{name}.db"})
+    )

@@ -1,10 +1,27 @@
 """Files that are whole or absent, even after a power cut."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from journeyman.domain.errors import StateError
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
+
+
+@contextmanager
+def disk_errors(problem: str, fix: str) -> Iterator[None]:
+    """Raise what the disk refuses inside as an error that tells the user what to do.
+
+    Raises:
+        StateError: the disk refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"{problem}: {error.strerror}", fix) from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -1,13 +1,19 @@
-"""The identity file: who we are, kept for ever, apart from the journal."""
+"""The identity file: who we are, kept apart from the journal and never replaced."""
 
 import json
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
-from journeyman.journal.files import sync_directory, write_atomically, write_new
+from journeyman.journal.files import (
+    disk_errors,
+    sync_directory,
+    write_atomically,
+    write_new,
+)
 
 FORMAT = 1
 _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
@@ -39,13 +45,11 @@ def save_identity(path: Path, identity: Identity) -> None:
     Raises:
         StateError: the disk refused.
     """
-    try:
+    with disk_errors(
+        f"the identity could not be saved to {path}",
+        "Free some space or fix the permissions, then start again.",
+    ):
         write_atomically(path, _encoded(identity))
-    except OSError as error:
-        raise StateError(
-            f"the identity could not be saved to {path}: {error.strerror}",
-            "Free some space or fix the permissions, then start again.",
-        ) from error
 
 
 def export_identity(path: Path, identity: Identity) -> None:
@@ -54,29 +58,25 @@ def export_identity(path: Path, identity: Identity) -> None:
     Raises:
         StateError: the file exists, or the disk refused; nothing was changed.
     """
-    try:
+    with disk_errors(
+        f"the identity could not be exported to {path}",
+        "Name a file that does not exist yet, in a directory that this user can "
+        "write to.",
+    ):
         write_new(path, _encoded(identity))
-    except OSError as error:
-        raise StateError(
-            f"the identity could not be exported to {path}: {error.strerror}",
-            "Name a file that does not exist yet, in a directory that this user can "
-            "write.",
-        ) from error
 
 
 def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
     """Write who we are, and keep the identity that was there in another file.
 
     Raises:
-        StateError: the disk refused, or `old_to` exists; the old identity is in force.
+        StateError: the disk refused, or `old_to` exists; the old identity still counts.
     """
-    try:
+    with disk_errors(
+        f"the old identity could not be kept as {old_to}",
+        "Free some space or fix the permissions, then try again.",
+    ):
         write_new(old_to, path.read_bytes())
-    except OSError as error:
-        raise StateError(
-            f"the old identity could not be kept as {old_to}: {error.strerror}",
-            "Free some space or fix the permissions, then try again.",
-        ) from error
     save_identity(path, identity)
 
 
@@ -97,11 +97,11 @@ def _parse(content: dict[str, object]) -> Identity:
         content[name] for name in ("agent_id", "access_token", "base_url")
     )
     if not (isinstance(agent_id, str) and isinstance(token, str) and agent_id):
-        raise TypeError("agent_id and access_token must be texts")
+        raise TypeError("agent_id and access_token must be strings")
     if not _HEADER_TEXT.fullmatch(token):
-        raise ValueError("access_token has letters that no header can carry")
+        raise ValueError("access_token has characters that no header can carry")
     if not str(base_url).startswith(("http://", "https://")):
-        raise ValueError("base_url is no http or https address")
+        raise ValueError("base_url is not an http or https address")
     return Identity(AgentId(agent_id), AccessToken(token), str(base_url))
 
 
@@ -109,7 +109,7 @@ def _unusable(path: Path, problem: str) -> StateError:
     return StateError(
         f"the identity file {path} cannot be used: {problem}",
         "Restore it from a backup. Only if the agent and its credits may be given "
-        "up, move the whole data directory away and join anew.",
+        "up, move the whole data directory away and join again.",
     )
 
 
@@ -123,14 +123,14 @@ class RegistrationAnswer:
     """As it came; perhaps only the beginning of it."""
 
 
+@dataclass(eq=False)
 class AnswerFile:
     """One file, readable by its owner alone.
 
     Its first line is the address of the network. The rest are the bytes as they came.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def keep(self, answer: RegistrationAnswer) -> None:
         """Write an answer durably, in place of an earlier one.
@@ -138,23 +138,20 @@ class AnswerFile:
         Raises:
             StateError: the disk refused; an earlier answer is still there.
         """
-        try:
+        with self._disk_errors("written"):
             write_atomically(self.path, answer.base_url.encode() + b"\n" + answer.body)
-        except OSError as error:
-            raise self._unusable("written", error) from error
 
     def load(self) -> RegistrationAnswer | None:
-        """Give the answer that was kept; None when there is none.
+        """Return the answer that was kept; None when there is none.
 
         Raises:
             StateError: the file is there and cannot be read.
         """
-        try:
-            first, _, body = self.path.read_bytes().partition(b"\n")
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unusable("read", error) from error
+        with self._disk_errors("read"):
+            try:
+                first, _, body = self.path.read_bytes().partition(b"\n")
+            except FileNotFoundError:
+                return None
         return RegistrationAnswer(first.decode(errors="replace"), body)
 
     def forget(self) -> None:
@@ -163,16 +160,13 @@ class AnswerFile:
         Raises:
             StateError: the disk refused.
         """
-        try:
+        with self._disk_errors("removed"):
             self.path.unlink(missing_ok=True)
             sync_directory(self.path.parent)
-        except OSError as error:
-            raise self._unusable("removed", error) from error
 
-    def _unusable(self, what: str, error: OSError) -> StateError:
-        return StateError(
-            f"the answer to our registration, {self.path}, cannot be {what}: "
-            f"{error.strerror}",
+    def _disk_errors(self, what: str) -> AbstractContextManager[None]:
+        return disk_errors(
+            f"the answer to our registration, {self.path}, cannot be {what}",
             "Free some space or fix the permissions, then start again. Do not delete "
             "the file: it may hold the only copy of the token.",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.journal.codec import plain, read
+from journeyman.journal.codec import Moment, plain, read
 from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Totals
 
@@ -79,7 +79,7 @@ class Entry(NewEntry):
     entry_id: int
     balance: int
     """In credits, after this entry."""
-    at: datetime
+    at: Moment
     previous_hash: str
     hash: str
 

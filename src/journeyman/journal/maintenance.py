@@ -6,7 +6,7 @@ from pathlib import Path
 
 from journeyman.domain.errors import StateError
 from journeyman.journal.database import Database
-from journeyman.journal.files import create_new, sync_directory, sync_file
+from journeyman.journal.files import create_new, disk_errors, sync_directory, sync_file
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import KIND_TOTAL
 from journeyman.journal.tasks import FORGOTTEN_TOTAL, SEEN_TOTAL, STATE_TOTAL
@@ -107,15 +107,13 @@ def back_up(journal: Journal, path: Path) -> int:
     Raises:
         StateError: the file exists, or the disk refused; nothing is left of it.
     """
-    try:
-        # Made here, since SQLite would let everybody read it.
+    with disk_errors(
+        f"the backup {path} cannot be created",
+        "Name a file that does not exist yet, in a directory that this user can write "
+        "to.",
+    ):
+        # Made here, since SQLite would make it readable by everybody.
         create_new(path)
-    except OSError as error:
-        raise StateError(
-            f"the backup {path} cannot be created: {error.strerror}",
-            "Name a file that does not exist yet, in a directory that this user can "
-            "write to.",
-        ) from error
     try:
         journal.database.backup_to(path)
         sync_file(path)

@@ -14,8 +14,12 @@ from journeyman.journal.codec import plain
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
-from journeyman.journal.tasks import decode_result, decode_task, to_event
-from journeyman.journal.track_records import slot_seconds
+from journeyman.journal.tasks import (
+    decode_result,
+    decode_task,
+    history_of,
+    slot_seconds,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,27 +79,21 @@ class RecordedDecision:
     ending: RecordedOutcome
 
 
+_TEXTS: Final = ("title", "description", "kind", "status", "tags")
+_VALUES: Final = ("reward", "input", "poster", "claimant")
+
+
 def shown(task: Task) -> dict[str, Any]:
     """Return what a strategy was shown of a task, but for the record as sent.
 
     What is empty is left out, and so is a text that only repeats the description.
     """
-    texts = {
-        "title": task.title,
-        "description": task.description,
-        "kind": task.kind,
-        "status": task.status,
-    }
-    others = {
-        "tags": list(task.tags) or None,
-        "reward": task.reward,
-        "input": task.input,
-        "deadline": task.deadline.isoformat() if task.deadline else None,
-        "poster": task.poster,
-        "claimant": task.claimant,
-    }
+    texts = {name: getattr(task, name) for name in _TEXTS}
+    values = {name: getattr(task, name) for name in _VALUES}
     kept: dict[str, Any] = {name: text for name, text in texts.items() if text}
-    kept |= {name: value for name, value in others.items() if value is not None}
+    kept |= {name: value for name, value in values.items() if value is not None}
+    if task.deadline:
+        kept["deadline"] = task.deadline.isoformat()
     return kept if task.text == task.description else {**kept, "text": task.text}
 
 
@@ -231,11 +229,7 @@ class Recordings:
         return {row["subject"]: row["n"] for row in rows}
 
     def _decision(self, row: Row, credits_: int) -> RecordedDecision:
-        history = self.database.rows(
-            "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
-            "ORDER BY event_id",
-            row["task_id"],
-        )
+        history = history_of(self.database, row["task_id"])
         return RecordedDecision(
             task=decode_shown(row["task_id"], row["task"]),
             at=datetime.fromisoformat(row["at"]),
@@ -247,7 +241,7 @@ class Recordings:
                 state=row["state"] or "",
                 strategy=row["doer"] or "",
                 credits=credits_,
-                seconds=slot_seconds(map(to_event, history)),
+                seconds=slot_seconds(history),
                 result=decode_result(row["result"]) if row["result"] else None,
                 task=decode_task(row["record"]) if row["result"] else None,
             ),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from journeyman.domain.tasks import TaskState
+from journeyman.journal.codec import read
 from journeyman.journal.journal import Journal
 
 
@@ -22,43 +22,23 @@ class StrategyScore:
 
 
 def scoreboard(journal: Journal, since: datetime) -> dict[str, StrategyScore]:
-    """Give the figures of every strategy that ever wanted a task, by its name.
+    """Return the figures of every strategy that ever wanted a task, by its name.
 
     It reads the whole history, so it is for commands and not for the daemon.
     """
-    wanted = _wanted(journal, since)
-    earned = _credits(journal)
-    outcomes = journal.tasks.outcomes_by_strategy()
-    names = sorted({*wanted, *earned, *outcomes})
-    return {
-        name: StrategyScore(
-            wanted=wanted.get(name, 0),
-            completed=outcomes.get(name, {}).get(TaskState.COMPLETED, 0),
-            failed=sum(
-                outcomes.get(name, {}).get(state, 0)
-                for state in (TaskState.FAILED, TaskState.REJECTED)
-            ),
-            credits=earned.get(name, 0),
-        )
-        for name in names
-    }
-
-
-def _wanted(journal: Journal, since: datetime) -> dict[str, int]:
-    # A task that was wanted since then also moved since then: that has an index.
     rows = journal.database.rows(
-        "SELECT strategy, count(DISTINCT task_id) AS n "
+        # A task that was wanted since then also moved since then: that has an index.
+        "WITH figures (strategy, wanted, completed, failed, credits) AS ("
+        "SELECT strategy, count(DISTINCT task_id), 0, 0, 0 "
         "FROM tasks JOIN task_events USING (task_id) "
-        "WHERE updated_at >= ? AND at >= ? AND after = ? AND strategy != '' "
-        "GROUP BY strategy",
-        *(since.isoformat(), since.isoformat(), TaskState.WANTED),
+        "WHERE updated_at >= ?1 AND at >= ?1 AND after = 'wanted' GROUP BY strategy "
+        "UNION ALL SELECT strategy, 0, sum(state = 'completed'), "
+        "sum(state IN ('failed', 'rejected')), 0 FROM tasks GROUP BY strategy "
+        "UNION ALL SELECT strategy, 0, 0, 0, sum(amount) FROM ledger GROUP BY strategy"
+        ") "
+        "SELECT strategy, sum(wanted) AS wanted, sum(completed) AS completed, "
+        "sum(failed) AS failed, sum(credits) AS credits FROM figures "
+        "WHERE strategy != '' GROUP BY strategy ORDER BY strategy",
+        since.isoformat(),
     )
-    return {row["strategy"]: row["n"] for row in rows}
-
-
-def _credits(journal: Journal) -> dict[str, int]:
-    rows = journal.database.rows(
-        "SELECT strategy, sum(amount) AS n FROM ledger WHERE strategy != '' "
-        "GROUP BY strategy",
-    )
-    return {row["strategy"]: row["n"] for row in rows}
+    return {row["strategy"]: read(StrategyScore, row) for row in rows}

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from journeyman.domain.tasks import JSON, SpendId, Task, TaskId
-from journeyman.journal.codec import JsonColumn, read
+from journeyman.journal.codec import JsonColumn, Moment, plain, read
 from journeyman.journal.database import Database, Now
 
 
@@ -51,7 +51,7 @@ class Spend:
     request: JsonColumn
     answer: JsonColumn
     reason: str
-    at: datetime
+    at: Moment
 
 
 @dataclass(eq=False)
@@ -70,21 +70,23 @@ class Spends:
         cents: int,
         strategy: str,
         request: Mapping[str, JSON],
-    ) -> None:
+    ) -> Spend:
         """Record a spend that was decided, before it is sent."""
-        at = self.now().isoformat()
-        self.database.insert(
-            "spends",
+        spend = Spend(
             spend_id=spend_id,
             kind=kind,
             state=SpendState.RESERVED,
             credits=credits_,
             cents=cents,
             strategy=strategy,
-            request=json.dumps(dict(request)),
-            at=at,
-            updated_at=at,
+            request=dict(request),
+            answer={},
+            reason="",
+            at=self.now(),
         )
+        columns = plain(spend)
+        self.database.insert("spends", **columns, updated_at=columns["at"])
+        return spend
 
     def move(
         self,

@@ -22,6 +22,10 @@ from journeyman.journal.facts import Totals
 STATE_TOTAL = "state."
 SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
+_IN_SLOT = frozenset({TaskState.CLAIMING, TaskState.EXECUTING})
+DUE = "next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?)"
+"""As `TaskRecord.is_due` says it of one; the index of open tasks asks for the first
+half."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,16 +116,6 @@ def decode_result(text: str) -> Result:
     """Read a result written by `encode_result`."""
     content = json.loads(text)
     return Result(output=content["output"], evidence=content["evidence"])
-
-
-def to_event(row: Row) -> TaskEvent:
-    """Read a row of the table `task_events`."""
-    return TaskEvent(
-        before=row["before"],
-        after=row["after"],
-        reason=row["reason"],
-        at=datetime.fromisoformat(row["at"]),
-    )
 
 
 def to_record(row: Row) -> TaskRecord:
@@ -291,37 +285,41 @@ class Tasks:
             result=decode_result(stored) if stored else record.result,
             updated_at=at,
         )
-        self._write_move(path, moved, stored)
+        self._update(moved, record.state)
+        if stored is not None:
+            self.database.write(
+                "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
+                *(stored, moved.task_id),
+            )
+        self.totals.add(STATE_TOTAL + record.state, -1)
+        self.totals.add(STATE_TOTAL + after)
+        for one, other in pairwise(path):
+            self._append_event(moved.task_id, one, other, reason, at.isoformat())
         return moved
 
-    def _write_move(
-        self,
-        path: list[TaskState],
-        moved: TaskRecord,
-        stored: str | None,
-    ) -> None:
-        """Compare and set; then the totals and the events, in the same transaction."""
-        before, after, at = path[0], path[-1], moved.updated_at.isoformat()
+    def postpone(self, record: TaskRecord, next_at: float) -> TaskRecord:
+        """Keep a task in its state until `next_at`, with what `record` says of it.
+
+        Raises:
+            StaleMoveError: somebody else moved it meanwhile.
+        """
+        later = replace(record, next_at=next_at, unsent=False, updated_at=self.now())
+        self._update(later, record.state)
+        return later
+
+    def _update(self, record: TaskRecord, before: TaskState) -> None:
+        """Write where a task stands now, if it still stands where it did before."""
         changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, doubts = ?, executions = ?, updated_at = ? "
             "WHERE task_id = ? AND state = ?",
-            *(after, moved.reason, moved.maybe_sent, _due_at(after, moved.next_at)),
-            *(moved.attempts, moved.doubts, moved.executions),
-            *(at, moved.task_id, before),
+            *(record.state, record.reason, record.maybe_sent),
+            *(_due_at(record.state, record.next_at), record.attempts, record.doubts),
+            *(record.executions, record.updated_at.isoformat()),
+            *(record.task_id, before),
         )
         if not changed:
-            raise StaleMoveError(f"{moved.task_id} is no longer {before}")
-        if stored is not None:
-            self.database.write(
-                "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
-                stored,
-                moved.task_id,
-            )
-        self.totals.add(STATE_TOTAL + before, -1)
-        self.totals.add(STATE_TOTAL + after)
-        for one, other in pairwise(path):
-            self._append_event(moved.task_id, one, other, moved.reason, at)
+            raise StaleMoveError(f"{record.task_id} is no longer {before}")
 
     def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
@@ -334,23 +332,6 @@ class Tasks:
                 record.task_id,
             )
         return replace(record, task=task, strategy=strategy)
-
-    def postpone(self, record: TaskRecord, next_at: float) -> TaskRecord:
-        """Keep a task in its state until `next_at`, with what `record` says of it.
-
-        Raises:
-            StaleMoveError: somebody else moved it meanwhile.
-        """
-        at = self.now()
-        changed = self.database.write(
-            "UPDATE tasks SET next_at = ?, attempts = ?, doubts = ?, reason = ?, "
-            "maybe_sent = ?, updated_at = ? WHERE task_id = ? AND state = ?",
-            *(next_at, record.attempts, record.doubts, record.reason),
-            *(record.maybe_sent, at.isoformat(), record.task_id, record.state),
-        )
-        if not changed:
-            raise StaleMoveError(f"{record.task_id} is no longer {record.state}")
-        return replace(record, next_at=next_at, unsent=False, updated_at=at)
 
     # -- questions --------------------------------------------------------
 
@@ -373,34 +354,22 @@ class Tasks:
         *,
         excluding: Iterable[TaskId] = (),
     ) -> list[TaskRecord]:
-        """Return the tasks in these states that may be touched now, best paid first.
-
-        See `TaskRecord.is_due`, which says the same of one.
-        """
+        """Return the tasks in these states that may be touched now, best paid first."""
         names, left_out = sorted(states), list(excluding)
         rows = self.database.rows(
             f"SELECT * FROM full_tasks WHERE state IN ({marks(names)}) "  # noqa: S608 - only question marks are put in
-            # Said first and alone, since the index of open tasks asks for it.
-            "AND next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?) "
-            f"AND task_id NOT IN ({marks(left_out)}) "
+            f"AND {DUE} AND task_id NOT IN ({marks(left_out)}) "
             "ORDER BY reward DESC, number LIMIT ?",
-            *names,
-            now.timestamp(),
-            now.isoformat(),
-            *left_out,
-            limit,
+            *(*names, now.timestamp(), now.isoformat(), *left_out, limit),
         )
         return [to_record(row) for row in rows]
 
     def has_due(self, now: datetime, excluding: Collection[TaskId] = ()) -> bool:
         """Return whether `due` would return anything at all, but for those named."""
         row = self.database.row(
-            "SELECT 1 FROM tasks WHERE next_at IS NOT NULL "  # noqa: S608 - only question marks are put in
-            "AND (next_at <= ? OR updated_at > ?) "
+            f"SELECT 1 FROM tasks WHERE {DUE} "  # noqa: S608 - only question marks are put in
             f"AND task_id NOT IN ({marks(excluding)}) LIMIT 1",
-            now.timestamp(),
-            now.isoformat(),
-            *excluding,
+            *(now.timestamp(), now.isoformat(), *excluding),
         )
         return row is not None
 
@@ -446,14 +415,10 @@ class Tasks:
 
     def history(self, task_id: TaskId) -> list[TaskEvent]:
         """Return all moves of a task, oldest first."""
-        rows = self.database.rows(
-            "SELECT * FROM task_events WHERE task_id = ? ORDER BY event_id",
-            task_id,
-        )
-        return [to_event(row) for row in rows]
+        return history_of(self.database, task_id)
 
     def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
-        """Give, for each strategy that ever wanted a task, its tasks by state.
+        """Return, for each strategy that ever wanted a task, its tasks by state.
 
         A full scan: for reports, not for the loop.
         """
@@ -501,3 +466,34 @@ def _due_at(state: TaskState, next_at: float) -> float | None:
     """Return what is stored: one without a date is not in the index of due tasks."""
     needs_something = state in IN_FLIGHT or state is TaskState.WANTED
     return next_at if needs_something else None
+
+
+def history_of(database: Database, task_id: str) -> list[TaskEvent]:
+    """Return all moves of a task, oldest first."""
+    rows = database.rows(
+        "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
+        "ORDER BY event_id",
+        task_id,
+    )
+    return [
+        TaskEvent(
+            before=row["before"],
+            after=row["after"],
+            reason=row["reason"],
+            at=datetime.fromisoformat(row["at"]),
+        )
+        for row in rows
+    ]
+
+
+def slot_seconds(history: Iterable[TaskEvent]) -> float:
+    """Add up how long a task was claimed and executed; a clock set back counts as 0.
+
+    While it waits for a repeat it has no slot.
+    """
+    spans = (
+        (later.at - earlier.at).total_seconds()
+        for earlier, later in pairwise(history)
+        if earlier.after in _IN_SLOT
+    )
+    return sum(max(0.0, span) for span in spans)

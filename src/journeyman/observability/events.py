@@ -1,4 +1,4 @@
-"""Every log event, declared once: the log is a contract with operators (design 9).
+"""Every log event, declared once: the log is a contract with operators.
 
 An event is emitted by `Log.emit(EVENT, field=...)`. A field that is not declared
 here raises in tests; in production it is written under `undeclared`.
@@ -36,7 +36,7 @@ def declare(
     meaning: str,
     action: str = "",
 ) -> Event:
-    """Add an event to the catalogue; `fields` are its names, parted by spaces."""
+    """Add an event to the catalogue; `fields` are its names, separated by spaces."""
     if name in CATALOGUE:
         raise ValueError(f"event {name!r} is declared twice")
     event = Event(name, level, frozenset(fields.split()), meaning, action)
@@ -48,7 +48,7 @@ def declare(
 
 
 def render_reference() -> str:
-    """Give the catalogue as Markdown: `docs/reference/events.md`.
+    """Return the catalogue as Markdown: `docs/reference/events.md`.
 
     It holds the events of the packages that were imported so far.
     """
@@ -105,5 +105,5 @@ class Log(Protocol):
         ...
 
     def bind(self, **context: object) -> "Log":
-        """Give a log that adds these fields (task_id, agent_id, ...) to each event."""
+        """Return a log that adds these fields (task_id, ...) to each event."""
         ...

@@ -173,7 +173,7 @@ class _Pipeline:
         return {name: _shorten(value) for name, value in cleaned.items()}
 
     def fold(self, _logger: WrappedLogger, level: str, record: Record) -> Record:
-        """Hold back a warning or an error that was just written."""
+        """Suppress a warning or an error that was just written."""
         if level not in _FOLDED:
             return record
         repeated = self._folder.offer(json.dumps([level, record], sort_keys=True))
@@ -197,32 +197,32 @@ class _Pipeline:
 
 @dataclass(eq=False)
 class RepeatFolder:
-    """Shows a line once in each window, with the number of those held back.
+    """Shows a line once in each window, with the number of those suppressed.
 
     How often a line came is the sum of 1 + `repeated` over the lines shown. What
-    was held back is told by the next such line; if none comes, it is not told.
+    was suppressed is told by the next such line; if none comes, it is not told.
     """
 
     seconds: Callable[[], float]
     """The clock, in seconds."""
     window_seconds: float = FOLDING_SECONDS
     shown_at: OrderedDict[str, float] = field(init=False, default_factory=OrderedDict)
-    held_back: dict[str, int] = field(init=False, default_factory=dict)
+    suppressed: dict[str, int] = field(init=False, default_factory=dict)
 
     def offer(self, line: str) -> int | None:
-        """Return None to hold a line back, else how many like it were held back."""
+        """Return None to suppress a line, else how many like it were suppressed."""
         now = self.seconds()
         shown_at = self.shown_at.get(line)
-        # A clock that was stepped back must not hold a line back for hours.
+        # A clock that was stepped back must not suppress a line for hours.
         if shown_at is not None and 0 <= now - shown_at < self.window_seconds:
-            self.held_back[line] = self.held_back.get(line, 0) + 1
+            self.suppressed[line] = self.suppressed.get(line, 0) + 1
             return None
         self.shown_at[line] = now
         self.shown_at.move_to_end(line)
         if len(self.shown_at) > MOST_REMEMBERED:
             oldest, _ = self.shown_at.popitem(last=False)
-            self.held_back.pop(oldest, None)
-        return self.held_back.pop(line, 0)
+            self.suppressed.pop(oldest, None)
+        return self.suppressed.pop(line, 0)
 
 
 def _shorten(value: JSON) -> JSON:

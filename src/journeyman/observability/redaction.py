@@ -112,7 +112,7 @@ class KnownSecrets:
     def add(self, secret: str) -> None:
         """Look for this one too, unless it is shorter than six characters."""
         if len(secret) >= SHORTEST_SECRET:
-            self._spellings |= spellings_of(secret)
+            self._spellings.update(spellings_of(secret))
             self._shortest = min(map(len, self._spellings))
             self._pattern = None
 
@@ -224,12 +224,8 @@ class Redactor:
             return text
         return dumps(_walk(loads(text), self.clean))
 
-    def clean_value(self, value: object) -> JSON:
-        """Return any value as plain JSON without secrets, also in the names of keys."""
-        return _walk(plain(value), self.clean)
-
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
-        """Do the same for the fields of a log record."""
+        """Return the fields of a log record as plain JSON, names and values cleaned."""
         return {
             self._clean_name(name): _entry(name, plain(value), self.clean)
             for name, value in record.items()
@@ -276,12 +272,8 @@ def _entry(
     return _walk(value, clean, by_name=by_name)
 
 
-def spellings_of(secret: str) -> frozenset[str]:
-    """Return the ways in which a secret may be written inside a text."""
-    return frozenset(_spellings_of(secret))
-
-
-def _spellings_of(secret: str) -> Iterator[str]:
+def spellings_of(secret: str) -> Iterator[str]:
+    """Yield the ways in which a secret may be written inside a text."""
     yield secret
     for quoted in (quote(secret, safe=""), quote_plus(secret), quote(secret)):
         yield quoted
