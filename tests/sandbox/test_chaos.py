@@ -1,4 +1,4 @@
-"""Trouble to order, over real HTTP: what the client sees, and what was done."""
+"""Injected faults, over real HTTP: what the client sees, and what was done."""
 
 import json
 from collections import Counter
@@ -91,38 +91,38 @@ class Came(NamedTuple):
     is_balanced: bool
 
 
-async def registered(trouble: str, came: dict[str, Came]) -> None:
-    options = SandboxOptions(tasks=0, chaos="hard", faults=(trouble,))
+async def registered(fault: str, came: dict[str, Came]) -> None:
+    options = SandboxOptions(tasks=0, chaos="hard", faults=(fault,))
     async with (
         serving(options) as base_url,
         httpx.AsyncClient(base_url=base_url, trust_env=False) as client,
     ):
         looks = Counter([await seen(client) for _ in range(REQUESTS)])
         books = (await client.get("/sandbox/ledger")).json()
-    came[trouble] = Came(looks, len(books["agents"]) - POSTERS, books["balanced"])
+    came[fault] = Came(looks, len(books["agents"]) - POSTERS, books["balanced"])
 
 
-async def test_a_trouble_looks_like_itself_and_has_its_effect_or_none(
+async def test_a_fault_looks_like_itself_and_has_its_effect_or_none(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     came: dict[str, Came] = {}
 
     # All at once: a server takes most of a second to stop.
     async with anyio.create_task_group() as group:
-        for trouble in (*WITHOUT_EFFECT, *AFTER_EFFECT):
-            group.start_soon(registered, trouble, came)
+        for fault in (*WITHOUT_EFFECT, *AFTER_EFFECT):
+            group.start_soon(registered, fault, came)
 
-    for trouble, look in WITHOUT_EFFECT.items():
-        assert came[trouble].looks.keys() == {"fine", look}, trouble
-        assert came[trouble].agents == came[trouble].looks["fine"], trouble
-    for trouble, look in AFTER_EFFECT.items():
-        assert came[trouble].looks.keys() == {"fine", look}, trouble
-        assert came[trouble].agents == REQUESTS, trouble
+    for fault, look in WITHOUT_EFFECT.items():
+        assert came[fault].looks.keys() == {"fine", look}, fault
+        assert came[fault].agents == came[fault].looks["fine"], fault
+    for fault, look in AFTER_EFFECT.items():
+        assert came[fault].looks.keys() == {"fine", look}, fault
+        assert came[fault].agents == REQUESTS, fault
     assert all(one.is_balanced for one in came.values())
     assert capfd.readouterr().err == "", "the server takes none for a fault of its own"
 
 
-async def test_the_same_seed_makes_the_same_trouble() -> None:
+async def test_the_same_seed_injects_the_same_faults() -> None:
     runs = []
     for seed in (1, 1, 2):
         options = SandboxOptions(tasks=0, chaos="hard", seed=seed)
@@ -140,15 +140,15 @@ async def test_without_chaos_nothing_goes_wrong() -> None:
     assert environment.slept == []
 
 
-async def test_mild_is_rarer_than_hard_and_to_name_a_trouble_is_to_want_it() -> None:
-    troubled = {}
+async def test_mild_is_rarer_than_hard_and_naming_a_fault_injects_it() -> None:
+    faulty = {}
     for chaos in ("off", "mild", "hard"):
         options = SandboxOptions(tasks=0, chaos=chaos, faults=("error_before",))
         async with in_process(options, Watched()) as client:
             came = [await seen_in_process(client) for _ in range(200)]
-            troubled[chaos] = came.count("500")
+            faulty[chaos] = came.count("500")
 
-    assert 0 < troubled["off"] == troubled["mild"] < troubled["hard"] / 2
+    assert 0 < faulty["off"] == faulty["mild"] < faulty["hard"] / 2
 
 
 async def test_latency_is_seconds_at_most() -> None:

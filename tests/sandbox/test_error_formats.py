@@ -1,4 +1,4 @@
-"""How errors look in each vocabulary."""
+"""How errors are written in each format."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -17,7 +17,7 @@ Opened = Callable[[str], Awaitable[httpx.AsyncClient]]
 
 @pytest.fixture
 def strict_member(open_sandbox: Open, join: Join) -> Opened:
-    """Join a strict sandbox that speaks a vocabulary."""
+    """Join a strict sandbox with an error format."""
 
     async def opened(errors: str) -> httpx.AsyncClient:
         return await join(await open_sandbox(tasks=1, strict=True, error_format=errors))
@@ -110,7 +110,7 @@ def strict_member(open_sandbox: Open, join: Join) -> Opened:
         ),
     ],
 )
-async def test_a_body_in_another_request_format_is_refused_in_the_vocabularys_words(
+async def test_a_body_in_another_request_format_is_refused_in_the_error_format(
     errors: str, status: int, told: dict[str, Any], strict_member: Opened
 ) -> None:
     member = await strict_member(errors)

@@ -1,4 +1,4 @@
-"""Real processes on one machine: a nursery of daemons, and figures at the end."""
+"""Real processes on one machine: a fork server for daemons, and figures at the end."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,46 +7,46 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from tests.torture.nurse import Nursery, open_nursery
+from tests.torture.processes import ForkServer, open_fork_server
 
 FIGURES = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture
-def nursery(tmp_path: Path) -> Iterator[Nursery]:
-    with open_nursery(tmp_path) as nursery:
-        yield nursery
+def fork_server(tmp_path: Path) -> Iterator[ForkServer]:
+    with open_fork_server(tmp_path) as fork_server:
+        yield fork_server
 
 
-async def books_of(base_url: str) -> dict[str, Any]:
-    """Give the books of a sandbox that runs."""
+async def ledger_of(base_url: str) -> dict[str, Any]:
+    """Return the ledger of a running sandbox."""
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-        response = await client.get(f"{base_url}/sandbox/books")
+        response = await client.get(f"{base_url}/sandbox/ledger")
         return dict(response.raise_for_status().json())
 
 
 @pytest.fixture
-def knob() -> Callable[[str, int], int]:
-    """Give a whole number from the environment, such as TORTURE_KILLS=1000."""
+def int_from_environment() -> Callable[[str, int], int]:
+    """Read whole numbers from the environment, such as TORTURE_KILLS=1000."""
     return lambda name, default: int(os.environ.get(name, default))
 
 
 @pytest.fixture
 def progress(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Write over the last line of the terminal; not at all where there is none."""
+    """Write over the last line of the terminal, if there is one."""
     reporter = request.config.pluginmanager.get_plugin("terminalreporter")
     assert reporter is not None
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         if reporter.isatty:
             reporter.rewrite(text, erase=True)
 
-    return tell
+    return report
 
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Callable[[str, object], None]:
-    """Note a figure; all are shown when the tests have ended."""
+    """Note a figure; all are shown at the end of the tests."""
     figures = request.config.stash.setdefault(FIGURES, [])
     return lambda name, value: figures.append(f"{name:<30} {value}")
 

@@ -35,6 +35,6 @@ def test_every_result_is_delivered_after_a_day_of_outage_and_three_kills(
     completed = outcome.states.get("completed", 0)
     figure(f"24 h of {fault}", f"{outcome.kills} kills, {completed} of {TASKS} paid")
     assert outcome.violations == ()
-    assert (outcome.kills, outcome.lives) == (3, 4)
+    assert (outcome.kills, outcome.starts) == (3, 4)
     assert outcome.faults[fault] > 10
     assert outcome.states == {"completed": TASKS}

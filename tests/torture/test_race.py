@@ -7,9 +7,9 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.torture.conftest import books_of
-from tests.torture.nurse import Nursery
-from tests.torture.remains import way_of
+from tests.torture.conftest import ledger_of
+from tests.torture.inspection import states_of
+from tests.torture.processes import ForkServer
 
 from journeyman.cli.processes import sandbox
 from journeyman.daemon.environment import SystemClock
@@ -34,50 +34,58 @@ pytestmark = pytest.mark.timeout(0)
 
 
 async def test_many_agents_want_one_task_and_one_works_on_it(
-    nursery: Nursery,
-    knob: Callable[[str, int], int],
+    fork_server: ForkServer,
+    int_from_environment: Callable[[str, int], int],
     tmp_path: Path,
     progress: Callable[[str], None],
     figure: Callable[[str, object], None],
 ) -> None:
-    agents = knob("TORTURE_AGENTS", 50)
+    agents = int_from_environment("TORTURE_AGENTS", 50)
     homes = [tmp_path / f"agent-{number}" for number in range(agents)]
     options = ["--port", "0", "--tasks", "0", "--latency", LATENCY]
     async with sandbox(options, tmp_path / "sandbox.log") as base_url:
         run = ("run", "--base-url", base_url, "--log-level", "warning", *EAGER)
         log = tmp_path / "daemons.log"
-        lives = [nursery.live(*run, "--data-dir", str(home), log=log) for home in homes]
+        processes = [
+            fork_server.start(*run, "--data-dir", str(home), log=log) for home in homes
+        ]
         with anyio.fail_after(PATIENCE_SECONDS):
-            await _until(base_url, lambda books: len(books["agents"]) >= agents)
+            await _until(base_url, lambda ledger: len(ledger["agents"]) >= agents)
             progress(f"{agents} agents wait")
             task_id = await _post(base_url)
-            await _until(base_url, lambda books: books["tasks"]["completed"] == 1)
-        assert {life.end(signal.SIGTERM) for life in lives} == {0}
-        books = await books_of(base_url)
+            await _until(base_url, lambda ledger: ledger["tasks"]["completed"] == 1)
+        assert {process.end(signal.SIGTERM) for process in processes} == {0}
+        ledger = await ledger_of(base_url)
 
-    ways = [way_of(home, task_id) for home in homes]
-    racers = [way for way in ways if TaskState.CLAIMING in way]
-    winners = [way for way in ways if way and way[-1] is TaskState.COMPLETED]
-    workers = [way for way in ways if TaskState.EXECUTING in way]
+    histories = [states_of(home, task_id) for home in homes]
+    racers = [history for history in histories if TaskState.CLAIMING in history]
+    winners = [
+        history
+        for history in histories
+        if history and history[-1] is TaskState.COMPLETED
+    ]
+    workers = [history for history in histories if TaskState.EXECUTING in history]
     figure("agents in the race", f"{agents} daemons, {len(racers)} sent a claim")
     figure("winners", len(winners))
     figure("executions by losers", len(workers) - len(winners))
     assert len(racers) > 1, "nobody raced; give the sandbox more latency"
     assert workers == winners
     assert len(winners) == 1
-    assert {way[-1] for way in racers if way not in winners} == {TaskState.LOST}
-    assert books["balanced"]
-    assert sorted(agent["earned"] for agent in books["agents"])[-2:] == [0, 5]
+    assert {history[-1] for history in racers if history not in winners} == {
+        TaskState.LOST
+    }
+    assert ledger["balanced"]
+    assert sorted(agent["earned"] for agent in ledger["agents"])[-2:] == [0, 5]
 
 
 async def _until(base_url: str, reached: Callable[[dict[str, Any]], bool]) -> None:
     clock = SystemClock()
-    while not reached(await books_of(base_url)):
+    while not reached(await ledger_of(base_url)):
         await clock.sleep(0.2)
 
 
 async def _post(base_url: str) -> str:
-    """Post the task, as an agent that is none of the racers."""
+    """Post the task, as an agent that does not compete."""
     async with NetworkClient(
         base_url=base_url, log=RecordingLog(), clock=SystemClock()
     ) as client:

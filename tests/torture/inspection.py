@@ -1,4 +1,4 @@
-"""What a killed daemon left, and what the network's own file says beside it."""
+"""Inspection of the files of a killed daemon, and of its network."""
 
 import json
 import shutil
@@ -13,58 +13,60 @@ from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import IN_FLIGHT, TaskState
 from journeyman.journal.journal import Journal
 
-UNBORN = "no identity yet"
+NOT_JOINED = "no identity yet"
 REGISTERING = "a registration on its way"
 IDLE = "nothing in flight"
 JOURNAL = "journal.db"
 
 
 @dataclass(frozen=True)
-class Death:
-    """One kill: how a data directory looks after it."""
+class FilesAfterKill:
+    """A data directory after a kill."""
 
-    moments: frozenset[str]
-    """The states in which a task was, or why there was none."""
+    states: frozenset[str]
+    """The states of the tasks in flight, or why there were none."""
     integrity: str
     fault: str | None
     """In the hash chain of the ledger."""
 
 
-def autopsy(data: Path, table: Path) -> Death:
-    """Look at a copy, on `table`: recovering the files is the next life's work."""
+def inspect_files(data: Path, scratch: Path) -> FilesAfterKill:
+    """Inspect a copy, in `scratch`: the next process is to recover the files."""
     if not (data / JOURNAL).exists():
-        return Death(frozenset({UNBORN}), "ok", None)
-    shutil.rmtree(table, ignore_errors=True)
-    table.mkdir()
+        return FilesAfterKill(frozenset({NOT_JOINED}), "ok", None)
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
     for file in data.glob(f"{JOURNAL}*"):
-        shutil.copy(file, table)
-    path = table / JOURNAL
+        shutil.copy(file, scratch)
+    path = scratch / JOURNAL
     integrity = integrity_of(path)
     with Journal(path, SystemClock().now) as journal:
-        is_born = (data / "identity.json").exists()
-        moments = _at_work(journal) if is_born else _at_birth(journal)
-        return Death(frozenset(moments), integrity, journal.ledger.first_fault())
+        has_joined = (data / "identity.json").exists()
+        states = _task_states(journal) if has_joined else _join_states(journal)
+        return FilesAfterKill(
+            frozenset(states), integrity, journal.ledger.first_fault()
+        )
 
 
-def _at_work(journal: Journal) -> set[str]:
+def _task_states(journal: Journal) -> set[str]:
     working = {f"a task {state}" for state in IN_FLIGHT & journal.tasks.counts().keys()}
     return working or {IDLE}
 
 
-def _at_birth(journal: Journal) -> set[str]:
+def _join_states(journal: Journal) -> set[str]:
     may_have_left = journal.facts.get("registration") is not None
-    return {REGISTERING if may_have_left else UNBORN}
+    return {REGISTERING if may_have_left else NOT_JOINED}
 
 
 def integrity_of(path: Path) -> str:
-    """Give what SQLite says of its own file; "ok" is good."""
+    """Return what SQLite reports about a file; "ok" is good."""
     with _reading(path) as db:
         return str(db.execute("PRAGMA integrity_check").fetchone()[0])
 
 
 @dataclass(frozen=True)
-class Books:
-    """The work of one agent, by task: what was paid, and which result was given."""
+class WorkRecord:
+    """The work of one agent, by task: what was paid, and which result was submitted."""
 
     paid: dict[str, int]
     results: dict[str, object]
@@ -72,16 +74,16 @@ class Books:
     balance: int
 
 
-def our_books(data: Path) -> Books:
+def journal_record(data: Path) -> WorkRecord:
     """Read the journal of a daemon that has ended.
 
-    An entry for each task: one that was booked twice would make the balance differ.
+    Each task has one entry: one that was booked twice would make the balance differ.
     """
     with _reading(data / JOURNAL) as db:
         earned = "SELECT subject, amount FROM ledger WHERE kind = 'earned'"
         results = "SELECT task_id, result FROM full_tasks WHERE state = 'completed'"
         states = "SELECT task_id, state FROM tasks"
-        return Books(
+        return WorkRecord(
             paid=_once_each(db.execute(earned).fetchall()),
             results={
                 task: json.loads(result)["output"]
@@ -94,9 +96,9 @@ def our_books(data: Path) -> Books:
         )
 
 
-def network_books(path: Path, agent_id: str) -> Books:
+def sandbox_record(path: Path, agent_id: str) -> WorkRecord:
     """Read the file of a sandbox that has ended."""
-    ours = {"agent": agent_id}
+    agent = {"agent": agent_id}
     with _reading(path) as db:
         paid = (
             "SELECT reference, amount FROM entries"
@@ -106,30 +108,30 @@ def network_books(path: Path, agent_id: str) -> Books:
             "SELECT task_id, result FROM tasks"
             " WHERE status = 'completed' AND claimant = :agent"
         )
-        held = (
+        unfinished = (
             "SELECT task_id FROM tasks"
             " WHERE status != 'completed' AND claimant = :agent"
         )
         balance = "SELECT balance FROM accounts WHERE account = :agent"
-        return Books(
-            paid=_once_each(db.execute(paid, ours).fetchall()),
+        return WorkRecord(
+            paid=_once_each(db.execute(paid, agent).fetchall()),
             results={
-                task: json.loads(result) for task, result in db.execute(results, ours)
+                task: json.loads(result) for task, result in db.execute(results, agent)
             },
-            unfinished=frozenset(task for (task,) in db.execute(held, ours)),
-            balance=db.execute(balance, ours).fetchone()[0],
+            unfinished=frozenset(task for (task,) in db.execute(unfinished, agent)),
+            balance=db.execute(balance, agent).fetchone()[0],
         )
 
 
 def members(path: Path) -> list[str]:
-    """Give the agents that registered at a sandbox that has ended."""
+    """Return the agents that registered at a sandbox that has ended."""
     with _reading(path) as db:
         query = "SELECT agent_id FROM agents WHERE role = 'member' ORDER BY joined_at"
         return [agent for (agent,) in db.execute(query)]
 
 
 def files_with(words: bytes, folder: Path) -> list[str]:
-    """Give the files below a folder in which these bytes are."""
+    """Return the files below a folder in which these bytes are."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [
         str(path.relative_to(folder)) for path in files if words in path.read_bytes()
@@ -137,25 +139,25 @@ def files_with(words: bytes, folder: Path) -> list[str]:
 
 
 def has_claimed(data: Path) -> bool:
-    """Tell whether an agent has begun to work, while it does so."""
+    """Return whether a running agent has started to work."""
     try:
         with Journal(data / JOURNAL, SystemClock().now, read_only=True) as journal:
             return bool(journal.tasks.count_in(IN_FLIGHT))
     except StateError:
-        return False  # It is about to make the file.
+        return False  # It has not created the file yet.
 
 
-def has_asked(data: Path) -> bool:
-    """Tell whether an agent has written down that it asks to join, while it does so."""
+def has_join_intent(data: Path) -> bool:
+    """Return whether a running agent has stored its intent to register."""
     try:
         with Journal(data / JOURNAL, SystemClock().now, read_only=True) as journal:
             return journal.facts.get("registration") is not None
     except StateError:
-        return False  # It is about to make the file.
+        return False  # It has not created the file yet.
 
 
-def way_of(data: Path, task_id: str) -> list[TaskState]:
-    """Give the states that a task went through in one agent's journal, in order."""
+def states_of(data: Path, task_id: str) -> list[TaskState]:
+    """Return the states that a task went through in one agent's journal, in order."""
     with _reading(data / JOURNAL) as db:
         query = "SELECT after FROM task_events WHERE task_id = ? ORDER BY event_id"
         return [TaskState(state) for (state,) in db.execute(query, (task_id,))]

@@ -1,13 +1,13 @@
-"""A process that has imported everything, and from which daemons are forked.
+"""The fork server: it has imported everything, and forks daemons.
 
 Importing is most of a daemon's start, and is not what a kill should hit. So one
-process imports once, by running an ordinary command, and each life is a fork of it: a
+process imports once, by running an ordinary command, and each daemon is a fork of it: a
 process of its own with the real command line, killed by a real signal.
 
-It takes one order a line on stdin and answers each with a line on stdout, all JSON:
+It takes one command a line on stdin and answers each with a line on stdout, all JSON:
 
-    {"live": ["run", ...], "log": "/a/file"}  ->  {"pid": 17}
-    {"reap": 17}                              ->  {"code": -9}
+    {"start": ["run", ...], "log": "/a/file"}  ->  {"pid": 17}
+    {"wait": 17}                               ->  {"code": -9}
 """
 
 import json
@@ -18,32 +18,32 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
 
-import uvicorn  # noqa: F401 - what `sandbox` would import in each life
+import uvicorn  # noqa: F401 - what `sandbox` would import in each process
 
-import journeyman.cli.commands.run  # noqa: F401 - what `run` would import in each life
+import journeyman.cli.commands.run  # noqa: F401 - what `run` would import in each process
 from journeyman.cli import main
 
 
 def serve() -> None:
-    """Do what is ordered until stdin ends, then end all lives that are left."""
-    alive: set[int] = set()
+    """Carry out commands until stdin ends, then kill all processes that are left."""
+    running: set[int] = set()
     for line in sys.stdin:
-        order = json.loads(line)
-        if "live" in order:
-            pid = _fork(order["live"], order["log"])
-            alive.add(pid)
+        command = json.loads(line)
+        if "start" in command:
+            pid = _start(command["start"], command["log"])
+            running.add(pid)
             answer = {"pid": pid}
         else:
-            alive.remove(order["reap"])
-            answer = {"code": _reap(order["reap"])}
+            running.remove(command["wait"])
+            answer = {"code": _wait(command["wait"])}
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
-    for pid in alive:
+    for pid in running:
         os.kill(pid, signal.SIGKILL)
-        _reap(pid)
+        _wait(pid)
 
 
-def _fork(arguments: list[str], log: str) -> int:
+def _start(arguments: list[str], log: str) -> int:
     pid = os.fork()
     if pid == 0:
         code: Any = 1
@@ -52,7 +52,7 @@ def _fork(arguments: list[str], log: str) -> int:
             code = main(arguments)
             sys.stdout.flush()
         finally:
-            # Not sys.exit: the orders that wait in stdin's buffer are the nursery's.
+            # Not sys.exit: the commands in stdin's buffer are for the server.
             os._exit(code)
     return pid
 
@@ -64,7 +64,7 @@ def _redirect(log: str) -> None:
         os.dup2(descriptor, stream)
 
 
-def _reap(pid: int) -> int:
+def _wait(pid: int) -> int:
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status)
 
