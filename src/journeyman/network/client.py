@@ -234,12 +234,8 @@ class NetworkClient:
         """Create a task (endpoint 10); its reward leaves our balance."""
         values: dict[str, JSON] = {
             "agent_id": self._agent_id("post_task"),
-            "title": new.title,
-            "description": new.description,
-            "reward": new.reward,
-            "kind": new.kind,
+            **asdict(new),
             "tags": list(new.tags),
-            "input": new.input,
         }
         return await self._act(endpoints.POST_TASK, values, key, self._answers.posted)
 

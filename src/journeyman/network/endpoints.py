@@ -54,16 +54,8 @@ COMPLETE = Endpoint(9, "complete", "POST", "/functions/v1/complete-task-public")
 POST_TASK = Endpoint(10, "post_task", "POST", "/functions/v1/write-post-task-public")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    REGISTER,
-    CREATE_CHECKOUT,
-    PUBLIC_MARKETPLACE,
-    PUBLIC_AGENTS,
-    AGENTS_DIRECTORY,
-    MARKETPLACE_TASKS,
-    CLAIM,
-    SUBMIT,
-    COMPLETE,
-    POST_TASK,
+    *(REGISTER, CREATE_CHECKOUT, PUBLIC_MARKETPLACE, PUBLIC_AGENTS, AGENTS_DIRECTORY),
+    *(MARKETPLACE_TASKS, CLAIM, SUBMIT, COMPLETE, POST_TASK),
 )
 
 DISCOVERY_DOCUMENTS: tuple[str, ...] = (

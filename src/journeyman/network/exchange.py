@@ -70,11 +70,6 @@ class Exchange:
     """What no message may repeat."""
     _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
 
-    @property
-    def _max_retry_after(self) -> float:
-        limiter = self.rate_limiter
-        return (limiter.options if limiter else RateLimits()).max_retry_after
-
     def keep_secret(self, *secrets: str) -> None:
         """Hide these wherever an answer repeats them, and in all messages."""
         self.secrets, self._known = secrets, KnownSecrets(*secrets)
@@ -156,7 +151,8 @@ class Exchange:
     ) -> Outcome[T]:
         failure = classify(answer, call.expects, self.dialect, self.clock.now())
         if failure is not None and failure.retry_after is not None:
-            wait = min(failure.retry_after, self._max_retry_after)
+            limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
+            wait = min(failure.retry_after, limits.max_retry_after)
             failure = replace(failure, retry_after=wait)
         if isinstance(failure, Refused) and rescue is not None:
             rescued = rescue(failure, answer.body)

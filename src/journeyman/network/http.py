@@ -109,11 +109,15 @@ class HttpClient:
     ) -> None:
         """Make the pool; `uses_tls` False saves loading the root certificates."""
         self._limits = limits
+        # A transport that is handed in does it in its own way. A context without roots
+        # trusts nobody: should it be used by mistake, it fails closed.
+        is_checked = uses_tls or transport is not None
+        verify = is_checked or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._client = httpx.AsyncClient(
             transport=transport,
             # Proxies and netrc from the environment could see the token.
             trust_env=False,
-            verify=_verification(transport, uses_tls=uses_tls),
+            verify=verify,
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={
@@ -218,19 +222,6 @@ class HttpClient:
 def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
     """Parse an address once: polling has the same one each time."""
     return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
-
-
-def _verification(
-    transport: Transport | None, *, uses_tls: bool
-) -> bool | ssl.SSLContext:
-    """Return how servers prove who they are, at no more cost than is needed.
-
-    A transport that is handed in has its own way. A context without roots trusts
-    nobody: should it be used by mistake, it fails closed.
-    """
-    if uses_tls or transport is not None:
-        return True
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def decoded(raw: bytes) -> str:

@@ -284,17 +284,8 @@ class RecordReader:
 
     #: What tells a task from any other thing that has an id.
     FEATURES = (
-        "title",
-        "description",
-        "kind",
-        "text",
-        "input",
-        "tags",
-        "reward",
-        "status",
-        "deadline",
-        "poster",
-        "claimant",
+        *("title", "description", "kind", "text", "input", "tags"),
+        *("reward", "status", "deadline", "poster", "claimant"),
     )
 
     #: Of them, what says that there is something to do.

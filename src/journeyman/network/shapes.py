@@ -12,7 +12,7 @@ A place is the way to a field, with dots between the objects that are around it.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -252,92 +252,37 @@ def _overlap(one: str, other: str) -> bool:
     return _is_within(one, other) or _is_within(other, one)
 
 
-SNAKE = writing_dialect(
-    "snake",
-    {
-        "claim": {"task_id": "task_id", "agent_id": "agent_id"},
-        "submit": {
-            "task_id": "task_id",
-            "agent_id": "agent_id",
-            "result": "result",
-            "evidence": "evidence",
-        },
-        "complete": {"task_id": "task_id", "agent_id": "agent_id"},
-        "post_task": {
-            "agent_id": "agent_id",
-            "title": "title",
-            "description": "description",
-            "reward": "reward",
-            "kind": "kind",
-            "tags": "tags",
-            "input": "input",
-        },
-    },
+_IN_ORDER = (
+    *("task_id", "agent_id", "result", "evidence"),
+    *("title", "description", "reward", "kind", "tags", "input"),
 )
+
+
+def _ready(
+    name: str, places: Mapping[str, str], *, without: Collection[str] = ()
+) -> WritingDialect:
+    """Return a dialect with the same places in all actions; else a value's own name."""
+    tables: dict[str, Table] = {}
+    for action, values in ACTIONS.items():
+        left = [one for one in _IN_ORDER if one in values.names and one not in without]
+        tables[action] = {one: places.get(one, one) for one in left}
+    return writing_dialect(name, tables)
+
+
+SNAKE = _ready("snake", {})
 """As in the bodies that the contract does show; tried first."""
-
-CAMEL = writing_dialect(
-    "camel",
-    {
-        "claim": {"task_id": "taskId", "agent_id": "agentId"},
-        "submit": {
-            "task_id": "taskId",
-            "agent_id": "agentId",
-            "result": "result",
-            "evidence": "evidence",
-        },
-        "complete": {"task_id": "taskId", "agent_id": "agentId"},
-        "post_task": {
-            "agent_id": "agentId",
-            "title": "title",
-            "description": "description",
-            "reward": "reward",
-            "kind": "kind",
-            "tags": "tags",
-            "input": "input",
-        },
-    },
-)
+CAMEL = _ready("camel", {"task_id": "taskId", "agent_id": "agentId"})
 """As in the checkout's answer (contract section 2: sessionId, agentId)."""
-
-ID_ONLY = writing_dialect(
-    "id-only",
-    {
-        "claim": {"task_id": "id"},
-        "submit": {"task_id": "id", "result": "result"},
-        "complete": {"task_id": "id"},
-        "post_task": {
-            "title": "title",
-            "description": "description",
-            "reward": "reward",
-            "kind": "kind",
-            "tags": "tags",
-            "input": "input",
-        },
-    },
-)
+ID_ONLY = _ready("id-only", {"task_id": "id"}, without=("agent_id", "evidence"))
 """For networks that take the agent from its token."""
-
-WRAPPED = writing_dialect(
+WRAPPED = _ready(
     "wrapped",
     {
-        "claim": {"task_id": "task.id", "agent_id": "agent.id"},
-        "submit": {
-            "task_id": "task.id",
-            "agent_id": "agent.id",
-            "result": "submission.result",
-            "evidence": "submission.evidence",
-        },
-        "complete": {"task_id": "task.id", "agent_id": "agent.id"},
-        "post_task": {
-            "agent_id": "agent.id",
-            "title": "task.title",
-            "description": "task.description",
-            "reward": "task.reward",
-            "kind": "task.kind",
-            "tags": "task.tags",
-            "input": "task.input",
-        },
+        "task_id": "task.id",
+        "result": "submission.result",
+        "evidence": "submission.evidence",
+        **{name: f"task.{name}" for name in ACTIONS["post_task"].names},
+        "agent_id": "agent.id",
     },
 )
 """Objects in an object."""
