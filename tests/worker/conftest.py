@@ -220,38 +220,36 @@ class Silence(StrategyLog):
 
 
 class ScriptedRateLimiter(RateLimiter):
-    """Holds back what a test says, until a moment on the monotonic clock."""
+    """Pauses what a test names, until a moment on the monotonic clock."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.absent: set[str] = set()
         self._clock = clock
         self._until: dict[str, float] = {}
 
-    def hold(self, what: str, seconds: float) -> None:
-        """Hold one endpoint back, or with `everything` all of them."""
+    def pause_requests(self, what: str, seconds: float) -> None:
+        """Pause one endpoint, or with `everything` all of them."""
         self._until[what] = self._clock.monotonic() + seconds
 
     def general_pause(self) -> Pause | None:
-        return self._held("everything")
+        return self._pause("everything")
 
     def pause_for(self, endpoint: str) -> Pause | None:
-        return self._held(endpoint) or self._held("everything")
+        return self._pause(endpoint) or self._pause("everything")
 
     def is_absent(self, endpoint: str) -> bool:
         return endpoint in self.absent
 
-    def _held(self, what: str) -> Pause | None:
+    def _pause(self, what: str) -> Pause | None:
         wait = self._until.get(what, 0.0) - self._clock.monotonic()
         return Pause(Cause.TOKEN, wait, "token rejected") if wait > 0 else None
 
 
-BREAKER = QuarantineRule(
-    errors=3, window_seconds=600, initial_seconds=60, max_seconds=200
-)
+RULE = QuarantineRule(errors=3, window_seconds=600, initial_seconds=60, max_seconds=200)
 
 
 @dataclass
-class Knobs:
+class LoopOptions:
     """What a test may choose about a loop."""
 
     slots: int = 4
@@ -260,7 +258,7 @@ class Knobs:
     min_reward: int = 0
     timeout_seconds: float = 5.0
     result_max_age_days: float = 7.0
-    breaker: QuarantineRule = BREAKER
+    rule: QuarantineRule = RULE
     fingerprint: str = "1"
     """Of each strategy: what its file and settings are."""
 
@@ -274,7 +272,7 @@ class Loop:
         market: NetworkClient,
         clock: FakeClock,
         folder: Path,
-        knobs: Knobs,
+        options: LoopOptions,
     ) -> None:
         self.journal, self.market, self.clock = journal, market, clock
         self.log = RecordingLog()
@@ -283,9 +281,9 @@ class Loop:
         self.contexts = CountingContexts(clock, self.log)
         retry, randomness = RetryPolicy(), FakeRandomness()
         registry = load_registry(folder)
-        prints = {one.name: knobs.fingerprint for one in registry.strategies}
+        prints = {one.name: options.fingerprint for one in registry.strategies}
         self.quarantine = Quarantine(
-            journal=journal, rule=knobs.breaker, clock=clock, log=self.log
+            journal=journal, rule=options.rule, clock=clock, log=self.log
         )
         self.active = ActiveStrategies(Generation(registry, prints), self.quarantine)
         memory = StrategyMemory(journal)
@@ -301,7 +299,7 @@ class Loop:
             agent_id=ME,
             active=self.active,
             journal=journal,
-            min_reward=knobs.min_reward,
+            min_reward=options.min_reward,
             clock=clock,
             log=self.log,
         )
@@ -330,8 +328,8 @@ class Loop:
             leaks=LeakScan(lambda text: TOKEN in text),
             journal=journal,
             limits=ExecutionLimits(
-                timeout_seconds=knobs.timeout_seconds,
-                max_attempts=knobs.max_attempts,
+                timeout_seconds=options.timeout_seconds,
+                max_attempts=options.max_attempts,
                 max_wait_seconds=3600,
             ),
             retry=retry,
@@ -341,7 +339,7 @@ class Loop:
         submit = Submit(
             network=market,
             intents=intents,
-            result_max_age=timedelta(days=knobs.result_max_age_days),
+            result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
             log=self.log,
         )
@@ -349,7 +347,7 @@ class Loop:
             network=market,
             intents=intents,
             watch=BalanceWatch(journal, self.log),
-            result_max_age=timedelta(days=knobs.result_max_age_days),
+            result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
             log=self.log,
         )
@@ -361,8 +359,8 @@ class Loop:
             complete=complete,
             gate=self.gate,
             shortlist=Shortlist(journal, RANKINGS["reward"], clock),
-            slots=knobs.slots,
-            max_tasks=knobs.max_tasks,
+            slots=options.slots,
+            max_tasks=options.max_tasks,
             retry=retry,
             clock=clock,
             log=self.log,
@@ -452,13 +450,13 @@ def make_loop(
     """Make a loop; made again, it is the next run on the same data directory."""
     journals: list[Journal] = []
 
-    def make(market: NetworkClient = market, **knobs: Any) -> Loop:  # noqa: ANN401 - fields of Knobs
+    def make(market: NetworkClient = market, **options: Any) -> Loop:  # noqa: ANN401 - fields of LoopOptions
         for journal in journals:
             journal.close()
         journals.append(Journal(path, clock.now))
         with journals[-1].tx("starter"):
             book_starter(journals[-1].ledger, None)
-        return Loop(journals[-1], market, clock, folder, Knobs(**knobs))
+        return Loop(journals[-1], market, clock, folder, LoopOptions(**options))
 
     yield make
     for journal in journals:

@@ -62,7 +62,7 @@ async def test_looks_that_go_on_failing_come_further_apart_until_one_succeeds(
     assert waits[13] <= 2
 
 
-async def test_a_look_that_is_held_back_is_no_failed_look(
+async def test_a_look_that_is_paused_is_not_a_failed_look(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     market.pages = [NotSent("held back", retry_after=42.0, paused=True)]
@@ -78,7 +78,7 @@ async def test_a_refused_look_waits_until_the_network_may_be_asked_again(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     market.pages = [UNAUTHORIZED]
-    loop.rate_limiter.hold("everything", 60)
+    loop.rate_limiter.pause_requests("everything", 60)
     loop.select.decide((task(),))
 
     poll = await loop.discover.look()
@@ -119,7 +119,7 @@ async def test_where_the_listing_is_absent_the_public_marketplace_gives_the_task
     loop: Loop, market: ScriptedMarket
 ) -> None:
     loop.rate_limiter.absent.add("marketplace_tasks")
-    loop.rate_limiter.hold("marketplace_tasks", 600)
+    loop.rate_limiter.pause_requests("marketplace_tasks", 600)
     market.public_pages = [listing(task()), listing()]
 
     assert (await loop.discover.look()).productive

@@ -32,7 +32,7 @@ HELD = NotSent("held back: slow down", retry_after=30.0, paused=True)
 async def test_a_task_is_postponed_before_its_request_and_counts_no_attempt(
     loop: Loop, market: ScriptedMarket, verb: str, state: TaskState
 ) -> None:
-    loop.rate_limiter.hold(verb, 100)
+    loop.rate_limiter.pause_requests(verb, 100)
     loop.select.decide((task(),))
     async with loop.running():
         record = loop.record()
@@ -47,7 +47,7 @@ async def test_a_task_is_postponed_before_its_request_and_counts_no_attempt(
 
 
 @pytest.mark.parametrize("verb", ["claim", "submit", "complete"])
-async def test_a_request_that_is_held_at_the_last_moment_counts_no_attempt(
+async def test_a_request_that_is_paused_at_the_last_moment_is_not_an_attempt(
     loop: Loop, market: ScriptedMarket, verb: str
 ) -> None:
     market.script[verb] = [HELD]
@@ -79,7 +79,7 @@ async def test_what_rests_until_tomorrow_goes_on_soon_after_a_restart(
 async def test_a_long_pause_is_looked_at_again_and_kept(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    loop.rate_limiter.hold("claim", 3_000)
+    loop.rate_limiter.pause_requests("claim", 3_000)
     loop.select.decide((task(),))
     async with loop.running():
         for _ in range(4):
@@ -91,13 +91,13 @@ async def test_a_long_pause_is_looked_at_again_and_kept(
     assert loop.record().state is TaskState.COMPLETED
 
 
-async def test_a_request_of_unknown_outcome_stays_so_while_its_repeat_is_held(
+async def test_a_request_of_unknown_outcome_stays_so_while_its_repeat_is_paused(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     market.script["submit"] = [UNKNOWN]
     loop.select.decide((task(),))
     async with loop.running():
-        loop.rate_limiter.hold("submit", 1000)
+        loop.rate_limiter.pause_requests("submit", 1000)
         await loop.later(120)
 
         record = loop.record()
@@ -108,7 +108,7 @@ async def test_a_request_of_unknown_outcome_stays_so_while_its_repeat_is_held(
 async def test_tasks_that_were_postponed_together_do_not_come_back_together(
     loop: Loop,
 ) -> None:
-    loop.rate_limiter.hold("claim", 100)
+    loop.rate_limiter.pause_requests("claim", 100)
     await loop.work(*(task(f"t{n}") for n in range(4)))
 
     assert len({loop.wait(f"t{n}") for n in range(4)}) == 4

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.worker.conftest import (
-    BREAKER,
+    RULE,
     CONFLICT,
     REJECTED,
     Loop,
@@ -48,7 +48,7 @@ def _bad(count: int, first: int = 0) -> list[Task]:
 
 async def _fall_ill(loop: Loop) -> None:
     """Let the puppet make as many errors as it may, and rest."""
-    for one in _bad(BREAKER.errors):
+    for one in _bad(RULE.errors):
         await loop.work(one)
 
 
@@ -99,7 +99,7 @@ async def test_time_outs_count_as_errors_and_what_is_deliberate_does_not(
     assert len(loop.log.named("strategy.quarantined")) == 1
 
 
-async def test_what_the_network_refuses_is_not_held_against_a_strategy(
+async def test_what_the_network_refuses_does_not_count_against_a_strategy(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     market.script["submit"] = [REJECTED] * 5
@@ -239,7 +239,7 @@ async def test_another_strategy_that_wants_a_task_gets_it(
     loop.select.decide((task("waiting", tags=("spare",)),))
     assert loop.record("waiting").strategy == "puppet"
 
-    await loop.work(*_bad(BREAKER.errors))
+    await loop.work(*_bad(RULE.errors))
     await loop.work(task("new", tags=("spare",)))
 
     for name in ("waiting", "new"):
@@ -295,7 +295,7 @@ async def test_a_claimed_task_does_not_wait_for_ever(loop: Loop) -> None:
     assert "in quarantine, and no other wants it" in loop.record("held").reason
 
 
-async def test_the_end_of_old_work_says_nothing_about_the_version_in_force(
+async def test_the_end_of_old_work_says_nothing_about_the_current_version(
     make_loop: MakeLoop, folder: Path
 ) -> None:
     loop = make_loop(timeout_seconds=0.05)
@@ -342,7 +342,7 @@ def test_a_quarantine_has_a_beginning_and_an_end(
 
 
 def test_an_error_of_work_begun_before_a_quarantine_does_not_make_it_longer() -> None:
-    later = BREAKER.after_error(ILL, Fault(at=1_030, problem="late"))
+    later = RULE.after_error(ILL, Fault(at=1_030, problem="late"))
 
     assert (later.since, later.quarantine_seconds, later.problem) == (1_000, 60, "late")
     assert not is_half_open(ILL, 1_030)
@@ -351,7 +351,7 @@ def test_an_error_of_work_begun_before_a_quarantine_does_not_make_it_longer() ->
 def test_nothing_changes_for_a_misconfigured_strategy_but_the_last_problem() -> None:
     ill = replace(ILL, condition=Condition.MISCONFIGURED)
 
-    later = BREAKER.after_error(ill, Fault(at=5_000, problem="again"))
+    later = RULE.after_error(ill, Fault(at=5_000, problem="again"))
 
     assert (later.condition, later.problem) == (Condition.MISCONFIGURED, "again")
     assert is_quarantined(later, 1e12)

@@ -34,10 +34,10 @@ class Ill(Strategy):
 """
 
 
-class Taped:
-    """A loop's decisions, on a tape."""
+class Recorded:
+    """A loop's decisions, recorded."""
 
-    def __init__(self, loop: Loop, **limits: Any) -> None:  # noqa: ANN401 - of TapeLimits
+    def __init__(self, loop: Loop, **limits: Any) -> None:  # noqa: ANN401 - of RecordingLimits
         given: dict[str, Any] = {"days": 30, "max_bytes": 1 << 20, "longest_text": 100}
         self.redactor = Redactor()
         self.redactor.add(TOKEN)
@@ -60,14 +60,14 @@ class Taped:
         self._loop = loop
 
     def decide(self, *tasks: Task) -> list[RecordedDecision]:
-        """Decide about a page; give all that is on the tape."""
+        """Decide about a page; return all that is recorded."""
         self.select.decide(tasks)
         return list(self._loop.journal.recordings.last(1_000))
 
 
 @pytest.fixture
-def taped(loop: Loop) -> Taped:
-    return Taped(loop)
+def recorded(loop: Loop) -> Recorded:
+    return Recorded(loop)
 
 
 def in_shadow(loop: Loop, tmp_path: Path) -> None:
@@ -80,8 +80,12 @@ def in_shadow(loop: Loop, tmp_path: Path) -> None:
     loop.active.replace(Generation(now.registry, now.fingerprints, shadows))
 
 
-def test_each_decision_is_kept_with_every_opinion(loop: Loop, taped: Taped) -> None:
-    wanted, skipped = taped.decide(task("t1", text="hello"), task("t2", kind="chess"))
+def test_each_decision_is_kept_with_every_opinion(
+    loop: Loop, recorded: Recorded
+) -> None:
+    wanted, skipped = recorded.decide(
+        task("t1", text="hello"), task("t2", kind="chess")
+    )
 
     assert wanted.task.text == "hello"
     assert wanted.at == loop.clock.now()
@@ -93,12 +97,14 @@ def test_each_decision_is_kept_with_every_opinion(loop: Loop, taped: Taped) -> N
     assert not any(one.wanted for one in skipped.opinions.values())
 
 
-def test_a_task_that_no_strategy_was_asked_about_is_not_kept(taped: Taped) -> None:
-    assert taped.decide(task("ours", poster=ME), task("taken", status="done")) == []
+def test_a_task_that_no_strategy_was_asked_about_is_not_kept(
+    recorded: Recorded,
+) -> None:
+    assert recorded.decide(task("ours", poster=ME), task("taken", status="done")) == []
 
 
-def test_long_texts_are_cut_and_a_long_input_is_left_out(taped: Taped) -> None:
-    cut, whole = taped.decide(
+def test_long_texts_are_cut_and_a_long_input_is_left_out(recorded: Recorded) -> None:
+    cut, whole = recorded.decide(
         task("t1", text="x" * 101, input={"text": "x" * 101}),
         task("t2", text="x" * 100, input={"text": "x"}),
     )
@@ -108,8 +114,8 @@ def test_long_texts_are_cut_and_a_long_input_is_left_out(taped: Taped) -> None:
     assert whole.task.input == {"text": "x"}
 
 
-def test_a_secret_does_not_reach_the_tape(loop: Loop) -> None:
-    (kept,) = Taped(loop, longest_text=100_000).decide(
+def test_a_secret_does_not_reach_the_recording(loop: Loop) -> None:
+    (kept,) = Recorded(loop, longest_text=100_000).decide(
         task(
             text=f"say {TOKEN}",
             title="password=hunter22",
@@ -127,29 +133,31 @@ def test_a_secret_does_not_reach_the_tape(loop: Loop) -> None:
     assert kept.task.input["rows"] == [["a", "***"]] * 200
 
 
-def test_a_harmless_text_with_a_suspicious_word_is_kept_whole(taped: Taped) -> None:
-    (kept,) = taped.decide(task(text="the key of the matter, see http://x.example"))
+def test_a_harmless_text_with_a_suspicious_word_is_kept_whole(
+    recorded: Recorded,
+) -> None:
+    (kept,) = recorded.decide(task(text="the key of the matter, see http://x.example"))
 
     assert not kept.in_part
     assert kept.task.text == "the key of the matter, see http://x.example"
 
 
 def test_a_flood_does_not_wait_for_housekeeping(loop: Loop) -> None:
-    taped = Taped(loop, max_bytes=50_000)
+    recorded = Recorded(loop, max_bytes=50_000)
 
     for page in range(20):
-        taped.decide(*(task(f"t{page}-{number}") for number in range(50)))
+        recorded.decide(*(task(f"t{page}-{number}") for number in range(50)))
 
     assert loop.journal.recordings.bytes() < 50_000 * 1.3
     assert loop.journal.recordings.count() > 20
 
 
-def test_trimming_drops_what_is_old(loop: Loop, taped: Taped) -> None:
-    taped.decide(task("old"))
+def test_trimming_drops_what_is_old(loop: Loop, recorded: Recorded) -> None:
+    recorded.decide(task("old"))
     loop.clock.advance(31 * 86_400)
-    taped.decide(task("new"))
+    recorded.decide(task("new"))
 
-    taped.recording.trim()
+    recorded.recording.trim()
 
     assert [one.task.id for one in loop.journal.recordings.last(9)] == ["new"]
 
@@ -159,16 +167,16 @@ def test_without_room_nothing_is_kept_but_what_shadows_say(
 ) -> None:
     in_shadow(loop, tmp_path)
 
-    assert Taped(loop, max_bytes=0).decide(task()) == []
+    assert Recorded(loop, max_bytes=0).decide(task()) == []
     assert loop.journal.shadows.opinions_of("keen").keys() == {"t1"}
 
 
 def test_a_shadow_is_asked_and_gets_nothing_even_if_nobody_else_wants_it(
-    loop: Loop, taped: Taped, tmp_path: Path
+    loop: Loop, recorded: Recorded, tmp_path: Path
 ) -> None:
     in_shadow(loop, tmp_path)
 
-    taped.decide(task("t1", kind="chess", reward=9))
+    recorded.decide(task("t1", kind="chess", reward=9))
 
     assert loop.record("t1").state is TaskState.SKIPPED
     score = next(s for s in loop.journal.shadows.scores() if s.strategy == "keen")
@@ -176,11 +184,11 @@ def test_a_shadow_is_asked_and_gets_nothing_even_if_nobody_else_wants_it(
 
 
 def test_what_a_shadow_raises_is_counted_and_hurts_nobody(
-    loop: Loop, taped: Taped, tmp_path: Path
+    loop: Loop, recorded: Recorded, tmp_path: Path
 ) -> None:
     in_shadow(loop, tmp_path)
 
-    taped.decide(task("t1", title=f"{TOKEN}"), task("t2"))
+    recorded.decide(task("t1", title=f"{TOKEN}"), task("t2"))
 
     assert loop.record("t1").state is TaskState.WANTED
     said = loop.journal.shadows.opinions_of("ill")

@@ -31,7 +31,7 @@ def reason(loop: Loop, **fields: Any) -> str:  # noqa: ANN401 - any field of Tas
         ({"claimant": "agent-other", "status": "open"}, "claimed by another agent"),
         ({"status": "completed"}, "status is 'completed'"),
         ({"status": "no such word"}, "status is 'no such word'"),
-        ({"kind": "chess"}, "kind 'chess' is not for it"),
+        ({"kind": "chess"}, "kind 'chess' is not wanted"),
         ({"reward": -1}, "reward below 0 (work.min_reward)"),
         ({"claimant": ME, "status": "claimed"}, ""),
         ({"claimant": ME, "status": "completed"}, "claimed by another agent"),
@@ -86,7 +86,7 @@ def test_a_page_is_decided_about_in_one_look(loop: Loop) -> None:
     )
 
     assert (verdict.wanted, verdict.skipped, verdict.known) == (1, 1, 2)
-    assert verdict.reasons == {"kind 'chess' is not for it": 1}
+    assert verdict.reasons == {"kind 'chess' is not wanted": 1}
     assert loop.journal.totals.get("tasks.seen") == 2
 
 

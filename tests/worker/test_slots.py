@@ -69,7 +69,7 @@ async def test_repeats_of_results_take_no_slot_from_new_work(
         assert states(loop) == {"completed": 2, "executing": 2}
 
 
-async def test_a_strategy_that_puts_everything_off_does_not_claim_the_whole_market(
+async def test_a_strategy_that_retries_everything_later_does_not_claim_the_whole_market(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(slots=2)
@@ -191,7 +191,7 @@ async def test_a_refused_token_stops_everything_for_a_minute_and_then_goes_on(
     loop = make_loop(slots=1)
 
     def refuse(_: TaskId) -> Refused:
-        loop.rate_limiter.hold("everything", 60)
+        loop.rate_limiter.pause_requests("everything", 60)
         return UNAUTHORIZED
 
     market.script["claim"] = [refuse]
@@ -228,7 +228,7 @@ async def test_work_that_was_just_claimed_is_done_also_while_the_token_is_refuse
     loop = make_loop(slots=2)
 
     def claimed_and_refused(_: TaskId) -> Outcome[Claimed]:
-        loop.rate_limiter.hold("everything", 60)
+        loop.rate_limiter.pause_requests("everything", 60)
         return CLAIMED
 
     market.script["claim"] = [UNAUTHORIZED, claimed_and_refused]
