@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.worker.conftest import (
-    RULE,
     CONFLICT,
     REJECTED,
+    RULE,
     Loop,
     MakeLoop,
     ScriptedMarket,
