@@ -79,7 +79,11 @@ def test_post_may_give_its_tasks_one_by_one(
         ("def post(self, ctx, **options):", "E106", "ordinary arguments"),
         ("def status(self, ctx):", "E106", "status takes 'ctx'"),
         ("async def status(self):", "E106", "status must not be async"),
-        ("def on_outcomes(self, task):", "E113", "on_outcomes is not a hook, and is never called"),
+        (
+            "def on_outcomes(self, task):",
+            "E113",
+            "on_outcomes is not a hook, and is never called",
+        ),
         ("def review(self, task, result):", "E113", "has no way to see the result"),
     ],
 )
@@ -131,7 +135,7 @@ def test_what_a_run_needs_comes_with_the_strategy(
     [
         ({"hosts": "a.org"}, "write hosts="),
         ({"hosts": ["https://a.org/x"]}, "without scheme or path"),
-        ({"hosts": [1]}, "is no string"),
+        ({"hosts": [1]}, "is not a string"),
         ({"files": [""]}, "an empty path"),
         ({"seconds": 0}, "above 0"),
         ({"seconds": True}, "above 0"),

@@ -127,17 +127,17 @@ def test_no_strategy_at_all_is_a_reason_too() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"kind": "paint"}, "kind 'paint' is not for it"),
+        ({"kind": "paint"}, "kind 'paint' is not wanted"),
         ({"kind": "", "tags": ("text",)}, "tag 'words' missing"),
         ({"kind": "count"}, "the input has no 'text'"),
         ({"kind": "count", "input": ["text"]}, "the input has no 'text'"),
         (
             {"kind": "count", "input": {"text": "", "n": True}},
-            "the input's 'n' is no int",
+            "the input's 'n' is not of type int",
         ),
         (
             {"kind": "count", "input": {"text": 1, "n": 1}},
-            "the input's 'text' is no str",
+            "the input's 'text' is not of type str",
         ),
         (
             {"kind": "count", "input": {"text": "", "n": 1}, "reward": 1},

@@ -216,7 +216,7 @@ def test_a_value_that_a_parameter_does_not_allow_fails_the_test(
 def test_a_missing_file_and_a_stranger_are_told(agent: FakeAgent) -> None:
     with pytest.raises(StrategyNotLoadedError, match="there is no file"):
         agent.run("nowhere.py", task("x"))
-    with pytest.raises(StrategyNotLoadedError, match="is no strategy"):
+    with pytest.raises(StrategyNotLoadedError, match="is not a strategy"):
         agent.run(print, task("x"))
 
 

@@ -74,8 +74,8 @@ async def unready(_self: Strategy) -> str:
 def test_one_that_fails_on_odd_texts_is_told_which() -> None:
     told = faults_of(make(naive))
 
-    assert "run fails: on an empty text, dressed: IndexError" in told
-    assert "on white space only, dressed" in told
+    assert "run fails: on an empty text, in a usual task: IndexError" in told
+    assert "on white space only, in a usual task" in told
 
 
 def test_one_that_changes_its_task_is_told() -> None:
@@ -89,7 +89,7 @@ def test_one_that_leaves_no_json_in_its_state_is_told() -> None:
 
 
 def test_one_that_cannot_work_is_told_to_be_set_up() -> None:
-    assert "no key; give it the parameters that it needs" in faults_of(make(unready))
+    assert "no key; pass the parameters that it needs" in faults_of(make(unready))
 
 
 def test_one_whose_examples_fail_is_told() -> None:
@@ -115,13 +115,13 @@ def test_one_that_changes_its_mind_or_raises_in_wants_is_told() -> None:
 
 
 def test_one_that_goes_on_when_it_is_cancelled_is_told() -> None:
-    assert "run goes on when it is cancelled" in faults_of(make(stubborn))
+    assert "run continues after it is cancelled" in faults_of(make(stubborn))
 
 
 def test_one_whose_status_is_no_text_is_told() -> None:
     told = faults_of(make(fine, status=lambda _self: 3))
 
-    assert "status gives neither text nor a JSON object: 3" in told
+    assert "status returns neither text nor a JSON object: 3" in told
 
 
 def test_parameters_are_given_to_it_and_a_broken_one_is_not_loaded() -> None:

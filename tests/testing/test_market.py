@@ -23,7 +23,7 @@ def test_a_task_of_the_test_s_own_is_done_and_paid(market: Market) -> None:
     report = market.work("strategies/count_words.py")
 
     assert [task.state for task in report.posted] == ["completed", "skipped"]
-    assert report.posted[1].reason == "kind 'drawing' is not for it"
+    assert report.posted[1].reason == "kind 'drawing' is not wanted"
     assert (report.credits, report.completed, report.open) == (103, 1, 0)
 
 

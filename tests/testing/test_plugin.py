@@ -9,6 +9,8 @@ import pytest
 from journeyman.cli import main
 from journeyman.cli.commands.strategies.new import TEMPLATES
 
+pytestmark = pytest.mark.endurance
+
 PLUGIN = "journeyman.testing.plugin"
 FIXTURES = '''
 def test_the_fixtures_come_with_journeyman(agent, task, market):
@@ -23,7 +25,8 @@ def test_the_fixtures_come_with_journeyman(agent, task, market):
 
 
 def _run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    options = ("-q", "-p", "no:cacheprovider", "-W", "error")
+    # Not pytest-asyncio: it warns where no project configures it.
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-W", "error")
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "pytest", *options, *arguments],
         cwd=folder,

@@ -1,5 +1,5 @@
-"""Strategies: plugins that say which tasks they want, and do them (design 6).
+"""Strategies: plugins that declare which tasks they want, and do them.
 
-This door gives the author's API only, so that it stays light. The daemon imports its
-side as modules: `registry`, `loader`, `runners`, `examples`.
+`api` is what their authors use; it imports nothing heavy. The daemon loads them by
+`loading` and runs them by `running`; `child` is what runs in their processes.
 """

@@ -1,15 +1,14 @@
-"""A watchdog over author code that holds up the event loop.
+"""A watchdog over author code that blocks the event loop.
 
 Code that neither returns nor awaits stops the whole daemon: no other task, no
 heartbeat, no shutdown. Python can interrupt it in one way only: a signal, whose
 handler runs in the main thread between two bytecodes and may raise there. So each
-call into author code on the loop arms an alarm; in good times it costs a few
-microseconds.
+call of author code on the loop sets an alarm, which costs a few microseconds.
 
 It does nothing outside the main thread (handlers cannot be set there), where the
 platform has no timers, and when no limit is given (under simulated time). It cannot
 interrupt one long operation in C code, nor a loop that catches everything inside; a
-strategy that does such things belongs into a thread or a process.
+strategy that does such things belongs in a thread or a process.
 """
 
 import signal
@@ -26,7 +25,7 @@ T = TypeVar("T")
 
 
 class BlockedError(BaseException):
-    """Author code held up the loop. A BaseException: `except Exception` lets it by."""
+    """Author code blocked the loop. A BaseException: no `except Exception` stops it."""
 
 
 def call(
@@ -37,7 +36,7 @@ def call(
 ) -> T:
     """Call a function, and interrupt it after `limit` seconds.
 
-    An alarm that somebody else had set is put back, less the time that has passed.
+    An alarm that somebody else had set is restored, less the time that has passed.
 
     Raises:
         BlockedError: it took longer.
@@ -57,19 +56,19 @@ def call(
 
 
 class _Alarm:
-    """The process's one real-time timer, borrowed."""
+    """The process's one real-time timer, borrowed for a while."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._is_armed = True
-        self._handler = signal.signal(signal.SIGALRM, _bark)
+        self._handler = signal.signal(signal.SIGALRM, _raise_blocked)
         self._timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
 
     def disarm(self) -> None:
         if not self._is_armed:
             return
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-        # Before the timer: their alarm must not ring at our handler.
+        # Before the timer: their alarm must not reach our handler.
         signal.signal(signal.SIGALRM, self._handler)
         theirs, interval = self._timer
         if theirs:
@@ -83,5 +82,5 @@ def _is_possible() -> bool:
     return is_main and hasattr(signal, "setitimer")
 
 
-def _bark(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _raise_blocked(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise BlockedError

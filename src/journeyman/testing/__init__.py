@@ -1,8 +1,8 @@
-"""For tests: tasks to order, an agent without a network, time and chance to order.
+"""For tests of strategies: an agent without a network, and a network in memory.
 
-It is also a pytest plugin with the fixtures `agent`, `task` and `market`. Everything
-here works without the sandbox and its server, and is imported when it is first used:
-every run of pytest in an environment that has journeyman imports this package.
+A pytest plugin provides the fixtures `agent`, `task` and `market`. Each module here
+is imported when it is first used, because every run of pytest in an environment with
+journeyman imports this package.
 """
 
 import importlib

@@ -13,7 +13,6 @@ from journeyman.domain.tasks import JSON, NewTask, Result, Task, TaskId
 from journeyman.observability.events import CONTEXT_FIELDS, Event, UndeclaredFieldError
 from journeyman.strategies.api import (
     BudgetView,
-    Context,
     Decline,
     OutcomeName,
     OutcomeReport,
@@ -21,23 +20,22 @@ from journeyman.strategies.api import (
 from journeyman.strategies.api.strategy import Strategy
 from journeyman.strategies.loading.definitions import strategy_in
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import Loading, load_class, load_file
+from journeyman.strategies.loading.loader import load_class, load_file
 from journeyman.strategies.outcomes import RunWord, StrategyError, summarize
 from journeyman.strategies.running.dry_run import (
     NOW,
     DryRun,
     DryRunContext,
     LogLine,
-    MemoryLog,
     dry_run,
 )
 
 Subject: TypeAlias = "str | Path | type[Strategy] | Callable[..., Any]"
-"""A strategy under test: its file, its class, or the function under `@strategy`."""
+"""A strategy under test: its file, its class, or a function under `@strategy`."""
 
 
 class StrategyNotLoadedError(AssertionError):
-    """The strategy under test cannot be loaded; the text lists every problem."""
+    """The strategy under test cannot be loaded; the message lists every problem."""
 
 
 def load(
@@ -46,14 +44,24 @@ def load(
     """Load and create one strategy.
 
     Args:
-        subject: what to load; a relative path starts here, or else at `root`.
+        subject: what to load; a relative path is looked for here, then in `root`.
         params: values for its parameters.
         root: another folder to look in, such as pytest's.
 
     Raises:
-        NotLoadedError: it has problems, or there is not exactly one.
+        StrategyNotLoadedError: it has problems, or there is not exactly one.
     """
-    loading = _load(subject, root, params)
+    if isinstance(subject, str | Path):
+        path = _find(Path(subject), root)
+        loading = load_file(path)
+        if params and not loading.problems and len(loading.strategies) == 1:
+            loading = load_file(path, {loading.strategies[0].name: params})
+    elif cls := strategy_in(subject):
+        loading = load_class(cls, params)
+    else:
+        raise StrategyNotLoadedError(
+            f"{subject!r} is not a strategy: give a file or a class"
+        )
     if loading.problems:
         listing = "\n".join(map(str, loading.problems))
         raise StrategyNotLoadedError(f"the strategy did not load:\n{listing}")
@@ -66,31 +74,12 @@ def load(
 
 
 def load_strategy(subject: Subject) -> type[Strategy]:
-    """Give the class of a strategy file, to inherit from it in a test.
+    """Return the class of a strategy file, to inherit from it in a test.
 
     Raises:
-        NotLoadedError: as `load`.
+        StrategyNotLoadedError: as `load`.
     """
     return type(load(subject, {}).instance)
-
-
-def _load(subject: Subject, root: Path | None, params: Mapping[str, object]) -> Loading:
-    if isinstance(subject, str | Path):
-        return _load_path(_find(Path(subject), root), params)
-    cls = strategy_in(subject)
-    if cls is None:
-        raise StrategyNotLoadedError(
-            f"{subject!r} is no strategy: give a file or a class"
-        )
-    return load_class(cls, params)
-
-
-def _load_path(path: Path, params: Mapping[str, object]) -> Loading:
-    loading = load_file(path)
-    if loading.problems or not params or len(loading.strategies) != 1:
-        return loading
-    (loaded,) = loading.strategies
-    return load_file(path, {loaded.name: params})
 
 
 def _find(path: Path, root: Path | None) -> Path:
@@ -107,31 +96,31 @@ STARTER_CREDITS: Final = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """What came of one task."""
+    """How the work on one task ended."""
 
     outcome: Literal["completed", "skipped"] | RunWord
     """`completed`: done, and paid. `skipped`: not wanted. `declined`: given up.
     `retry_later`: to be run again. `misconfigured`: its owner must act. `failed`: a
     bug, or a time-out."""
     reason: str
-    """Why it is not completed; empty when it is."""
+    """Why it is not completed; empty if it is."""
     credits: int
-    """What it brought."""
+    """What it earned."""
     details: Mapping[str, object] = field(default_factory=dict)
     """What the strategy gave beside the reason: `Decline(reason, **details)`."""
     logs: tuple[LogLine, ...]
     traceback: str = ""
-    """The author's own frames, of a bug."""
+    """Of a bug: the author's own frames."""
     submitted: Result | None = None
     cost: float = 0.0
     """What it cost outside of the network, in credits: `ctx.report_cost`."""
 
     @property
     def result(self) -> Result:
-        """What the strategy handed in.
+        """What the strategy returned.
 
         Raises:
-            AssertionError: nothing; the text says why.
+            AssertionError: there is no result; the message says why.
         """
         if self.submitted is None:
             raise AssertionError(
@@ -143,25 +132,25 @@ class Run:
 class FakeAgent:
     """Runs strategies on tasks in memory; the fixture `agent` is one.
 
-    Each strategy is created once for each set of parameters and started by its
-    `on_start`, as in the daemon. An exception in a hook fails the test.
+    Each strategy is created once for each set of parameters, and its `on_start` is
+    called, as in the daemon. An exception in a hook fails the test.
     """
 
     def __init__(self, root: Path | None = None) -> None:
-        """Look for relative paths of strategies here, then in `root`."""
+        """Look for strategies in the current folder, then in `root`."""
         self.credits = STARTER_CREDITS
         self.now: datetime = NOW
-        """What `ctx.now` says; a test may set it."""
+        """What `ctx.now` returns; a test may set it."""
         self.state: dict[str, dict[str, Any]] = {}
-        """What each strategy remembers in `ctx.state`, by its name."""
+        """The `ctx.state` of each strategy, by its name."""
         self._root = root
-        self._at_work: dict[object, LoadedStrategy] = {}
+        self._loaded_strategies: dict[object, LoadedStrategy] = {}
 
     def run(self, strategy: Subject, task: Task, /, **params: object) -> Run:
         """Offer a strategy one task; `params` are values for its parameters.
 
         Raises:
-            NotLoadedError: the strategy has problems.
+            StrategyNotLoadedError: the strategy has problems.
         """
         return anyio.run(partial(self.run_async, strategy, task, **params))
 
@@ -170,7 +159,7 @@ class FakeAgent:
     ) -> Run:
         """Do the same inside a running event loop."""
         loaded = await self._loaded(strategy, params)
-        done = await dry_run(loaded, task, self._dry_run_context(loaded.name))
+        done = await dry_run(loaded, task, self._context(loaded.name))
         run = _run(done, task)
         self.credits += run.credits
         await self._tell(loaded, task, run)
@@ -180,28 +169,23 @@ class FakeAgent:
         """Ask a strategy for the tasks that it wants to publish.
 
         Raises:
-            NotLoadedError: the strategy has problems.
-            AssertionError: it has no `post`, or gives something else than NewTasks.
+            StrategyNotLoadedError: the strategy has problems.
+            AssertionError: it has no `post`, or it returns anything but NewTasks.
         """
-        return anyio.run(partial(self._posts, strategy, params))
+        posts = list(anyio.run(partial(self._ask, strategy, params, "post")) or ())
+        invalid = [post for post in posts if not isinstance(post, NewTask)]
+        if invalid:
+            raise AssertionError(f"post gave {invalid[0]!r}, which is not a NewTask")
+        return posts
 
     def status(self, strategy: Subject, /, **params: object) -> object:
-        """Ask a strategy how it does.
+        """Return what a strategy's `status` returns.
 
         Raises:
-            NotLoadedError: the strategy has problems.
+            StrategyNotLoadedError: the strategy has problems.
             AssertionError: it has no `status`.
         """
         return anyio.run(partial(self._ask, strategy, params, "status"))
-
-    async def _posts(
-        self, strategy: Subject, params: Mapping[str, object]
-    ) -> list[NewTask]:
-        posts = list(await self._ask(strategy, params, "post") or ())
-        strangers = [post for post in posts if not isinstance(post, NewTask)]
-        if strangers:
-            raise AssertionError(f"post gave {strangers[0]!r}, which is no NewTask")
-        return posts
 
     async def _ask(
         self, strategy: Subject, params: Mapping[str, object], hook: str
@@ -215,11 +199,11 @@ class FakeAgent:
         self, strategy: Subject, params: Mapping[str, object]
     ) -> LoadedStrategy:
         key = (strategy, tuple(sorted(params.items())))
-        if key not in self._at_work:
+        if key not in self._loaded_strategies:
             loaded = load(strategy, params, self._root)
-            self._at_work[key] = loaded
+            self._loaded_strategies[key] = loaded
             await self._call(loaded, "on_start")
-        return self._at_work[key]
+        return self._loaded_strategies[key]
 
     async def _tell(self, loaded: LoadedStrategy, task: Task, run: Run) -> None:
         if run.outcome not in get_args(OutcomeName):
@@ -235,18 +219,15 @@ class FakeAgent:
         hook = loaded.hooks.get(name)
         if hook is None:
             return None
-        returned = hook.bind(ctx=self._context(loaded.name), **given)()
+        context = self._context(loaded.name).make(loaded.name, None, Path())
+        returned = hook.bind(ctx=context, **given)()
         return await returned if hook.is_async else returned
 
-    def _context(self, name: str) -> Context:
-        return self._dry_run_context(name).make(name, None, Path())
-
-    def _dry_run_context(self, name: str) -> DryRunContext:
+    def _context(self, name: str) -> DryRunContext:
         return DryRunContext(
             state=self.state.setdefault(name, {}),
             budget=BudgetView(balance=self.credits, spendable=self.credits),
             now=lambda: self.now,
-            log=MemoryLog(),
         )
 
 
@@ -295,7 +276,7 @@ class RecordingLog:
             awaited.set()
 
     def bind(self, **context: object) -> Self:
-        """Give a log that adds these fields, and writes to the same lines."""
+        """Return a log that adds these fields, and writes to the same lines."""
         bound = type(self)()
         bound.lines = self.lines
         bound._context = self._context | context
@@ -303,11 +284,11 @@ class RecordingLog:
         return bound
 
     def named(self, name: str) -> list[Mapping[str, object]]:
-        """Give the fields of every event of one name, oldest first."""
+        """Return the fields of every event of one name, oldest first."""
         return [fields for event, fields in self.lines if event == name]
 
     async def until(self, name: str) -> None:
-        """Wait until an event of this name is emitted, if none was so far."""
+        """Wait until an event of this name is emitted, unless one was already."""
         if not self.named(name):
             await self._awaited.setdefault(name, anyio.Event()).wait()
 
@@ -326,7 +307,7 @@ def task(
     input: JSON = None,  # noqa: A002 - the name that a task has for it
     **fields: Any,  # noqa: ANN401 - the other fields of a Task, each with its type
 ) -> Task:
-    """Make a task, as a network would list it.
+    """Return a task, as a network would list it.
 
     `reward` is in credits. `fields` are the other fields of `journeyman.Task`. Where
     the input is an object with a `text` and no text is given, that is the text, as

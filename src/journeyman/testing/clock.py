@@ -1,4 +1,4 @@
-"""A clock whose hands a test moves."""
+"""Time and randomness that a test controls."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -36,10 +36,10 @@ class FakeClock:
         await awake.wait()
 
     def advance(self, seconds: float) -> None:
-        """Let both clocks run on, and wake whoever has slept long enough.
+        """Advance both clocks, and wake whoever has slept long enough.
 
         Raises:
-            ValueError: time does not run backwards; `step` sets the wall clock.
+            ValueError: the number is negative; `step` can set the wall clock back.
         """
         if seconds < 0:
             raise ValueError(f"cannot advance by {seconds} s: use step")
@@ -62,15 +62,15 @@ class FakeRandomness:
     """A `journeyman.domain.Randomness` drawn from a seed."""
 
     def __init__(self, seed: int = 0) -> None:
-        """Make a generator that the same seed makes again."""
+        """Create a generator that is repeatable by its seed."""
         self._random = Random(seed)  # noqa: S311 - repeatable on purpose
         self._made = 0
 
     def uniform(self, low: float, high: float) -> float:
-        """A number between the two."""
+        """Return a number between the two."""
         return self._random.uniform(low, high)
 
     def new_id(self, prefix: str) -> str:
-        """An identifier that says which one it is: `post_1`, then `post_2`."""
+        """Return an identifier with a running number: `post_1`, then `post_2`."""
         self._made += 1
         return f"{prefix}_{self._made}"

@@ -1,4 +1,4 @@
-"""Is a strategy a good citizen? What every strategy owes, whatever it does."""
+"""The rules that every strategy must keep, whatever it does."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ from journeyman.testing.agent import Subject, load
 HUGE: Final = 1_000_000
 """Characters: what a network may send, and far more than a task needs."""
 DEPTH: Final = 60
-"""Levels of nesting that a reader of JSON still takes."""
+"""Levels of nesting that a JSON reader still accepts."""
 
 TEXTS: Final[dict[str, str]] = {
     "an empty text": "",
@@ -46,14 +46,14 @@ TEXTS: Final[dict[str, str]] = {
 
 
 def odd_tasks(usual: Task) -> Iterator[tuple[str, Task]]:
-    """Give odd tasks with a name for each.
+    """Yield odd tasks, each with a name.
 
-    Each odd text comes bare, and dressed as a task that the strategy does: with the
-    kind, the tags and the input of `usual`.
+    Each odd text comes alone, and in a task that the strategy wants: with the kind,
+    the tags and the input of `usual`.
     """
     for name, text in TEXTS.items():
         yield name, _bare(text)
-        yield f"{name}, dressed", _dressed(usual, text)
+        yield f"{name}, in a usual task", _with_text(usual, text)
     yield "an empty object as input", replace(usual, input={})
     yield "no input", replace(usual, input=None)
     yield "a list as input", replace(usual, input=[1, None, "x"])
@@ -68,7 +68,7 @@ def _bare(text: str) -> Task:
     return Task(id=TaskId("odd"), text=text, description=text, reward=1)
 
 
-def _dressed(usual: Task, text: str) -> Task:
+def _with_text(usual: Task, text: str) -> Task:
     return replace(
         usual,
         title=UntrustedText(text[:200]),
@@ -79,7 +79,7 @@ def _dressed(usual: Task, text: str) -> Task:
 
 
 def _filled(given: JSON, text: str) -> JSON:
-    """Put the text where the usual input has texts."""
+    """Replace the texts of an input by this one."""
     if not isinstance(given, dict):
         return given
     return {key: text if isinstance(v, str) else v for key, v in given.items()}
@@ -99,11 +99,11 @@ def _deep() -> JSON:
 
 
 LIMIT_SECONDS: Final = 10.0
-"""What one run on an odd task may take."""
+"""The limit of one run on an odd task."""
 SOON_SECONDS: Final = 1.0
-"""How soon an asynchronous run is over once it is cancelled."""
+"""How soon an asynchronous run must end once it is cancelled."""
 WANTS_SECONDS: Final = 0.5
-"""What `wants` may take for the largest task; it is asked for each one in a listing."""
+"""The limit of `wants`, which is asked about each task in a listing."""
 
 
 @dataclass(slots=True)
@@ -116,18 +116,18 @@ class _Findings:
 
 
 def assert_strategy_conforms(strategy: Subject, /, **params: object) -> None:
-    """Put a strategy through what the daemon and the network will do to it.
+    """Check a strategy against what the daemon and the network will do to it.
 
     It must load; its examples must pass; `wants` must be quick, give the same answer
     to the same task, and never fail; `run` must not fail on odd tasks, change the
-    task, or leave in `ctx.state` what is no JSON; and once cancelled it must end.
+    task, or leave invalid JSON in `ctx.state`; and it must end once cancelled.
 
     Args:
         strategy: its file, its class, or the function under `@strategy`.
         params: values for its parameters.
 
     Raises:
-        NotLoadedError: it does not load.
+        StrategyNotLoadedError: it does not load.
         AssertionError: every rule that it breaks, a line for each.
     """
     loaded = load(strategy, params)
@@ -201,7 +201,9 @@ async def _cancellation(loaded: LoadedStrategy, findings: _Findings) -> None:
             scope.cancel()
             await dry_run(loaded, task, timeout_seconds=LIMIT_SECONDS)
         if (late := clock.monotonic() - began) > SOON_SECONDS:
-            findings.add("run goes on when it is cancelled", f"{late:.1f} s on {name}")
+            findings.add(
+                "run continues after it is cancelled", f"{late:.1f} s on {name}"
+            )
 
 
 async def _status(loaded: LoadedStrategy, findings: _Findings) -> None:
@@ -214,7 +216,7 @@ async def _status(loaded: LoadedStrategy, findings: _Findings) -> None:
         findings.add("status fails", repr(error))
         return
     if not isinstance(told, str | dict) or _not_json(told):
-        findings.add("status gives neither text nor a JSON object", repr(told))
+        findings.add("status returns neither text nor a JSON object", repr(told))
 
 
 def _tasks(loaded: LoadedStrategy) -> Iterator[tuple[str, Task]]:
@@ -224,14 +226,14 @@ def _tasks(loaded: LoadedStrategy) -> Iterator[tuple[str, Task]]:
 
 
 def _usual(loaded: LoadedStrategy) -> Iterator[tuple[str, Task]]:
-    """Give tasks that it should want: its examples', else by what it declares."""
+    """Yield tasks that it should want: its examples', or one that fits its class."""
     examples = loaded.instance.examples
     for number, example in enumerate(examples, start=1):
         yield f"example {number}", copy.deepcopy(example.task)
     if not examples:
         cls = type(loaded.instance)
         yield (
-            "a task by its declarations",
+            "a task that fits its declarations",
             Task(
                 id=TaskId("usual"),
                 kind=min(cls.kinds, default=""),
@@ -252,13 +254,13 @@ def _fault(outcome: RunOutcome | None) -> str:
         case StrategyError() | TimedOut():
             return str(outcome)
         case Misconfigured():
-            return f"{outcome}; give it the parameters that it needs"
+            return f"{outcome}; pass the parameters that it needs"
         case _:
             return ""
 
 
 def _frozen(task: Task) -> str:
-    """Give the task in a form that shows whether anything in it was changed."""
+    """Return the task in a form that shows any change of it."""
     return repr((task, task.raw))
 
 

@@ -1,18 +1,18 @@
-"""A whole network in this process, and the real daemon at work there.
+"""A whole network in this process, and the real daemon working there.
 
-The network is the sandbox with its books in a file, spoken to over HTTP without
-sockets. The daemon's clock runs fast, so that a repeat after seconds costs a test
+The network is the sandbox with its database in a file, reached over HTTP without
+sockets. The daemon's clock runs fast, so that a wait of seconds costs a test
 milliseconds.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import anyio
 import httpx2 as httpx
@@ -28,8 +28,6 @@ from journeyman.settings.sections import Settings
 from journeyman.strategies.loading.loader import load
 from journeyman.testing.agent import RecordingLog, StrategyNotLoadedError
 
-Send: TypeAlias = Callable[[httpx.Request], Awaitable[httpx.Response]]
-
 PATHS: Final = {
     "register": "create-free-agent-public",
     "discover": "get-marketplace-tasks",
@@ -38,103 +36,72 @@ PATHS: Final = {
     "complete": "complete-task-public",
     "post": "write-post-task-public",
 }
-"""The calls that a fault can be ordered for, and the end of their paths (contract
+"""The calls that can be made to fail, and the end of their paths (contract
 section 4)."""
-
-
-async def lost_request(request: httpx.Request, _send: Send) -> httpx.Response:
-    """The connection breaks before the request arrives."""
-    raise httpx.ReadError("connection reset", request=request)
-
-
-async def lost_answer(request: httpx.Request, send: Send) -> httpx.Response:
-    """The request is processed, and its answer never arrives."""
-    await send(request)
-    raise httpx.ReadError("connection reset", request=request)
-
-
-async def garbage(request: httpx.Request, send: Send) -> httpx.Response:
-    """The request is processed, and the answer cannot be read."""
-    await send(request)
-    return httpx.Response(200, content=b"\x00{garbage\xff", request=request)
-
-
-async def throttled(request: httpx.Request, _send: Send) -> httpx.Response:
-    """Too many requests; come back in a second."""
-    headers = {"retry-after": "1"}
-    body = {"error": "rate_limited"}
-    return httpx.Response(429, headers=headers, json=body, request=request)
-
-
-async def unavailable(request: httpx.Request, _send: Send) -> httpx.Response:
-    """The service is away for a moment."""
-    return httpx.Response(503, json={"error": "unavailable"}, request=request)
-
-
-async def conflict(request: httpx.Request, _send: Send) -> httpx.Response:
-    """Another agent was first."""
-    return httpx.Response(409, json={"error": "already_claimed"}, request=request)
-
-
-async def error_after(request: httpx.Request, send: Send) -> httpx.Response:
-    """The request is processed, and the answer is an error of the server's."""
-    await send(request)
-    return httpx.Response(500, json={"error": "internal"}, request=request)
-
-
-FAULTS: Final = {
-    "lost_request": lost_request,
-    "lost_answer": lost_answer,
-    "garbage": garbage,
-    "429": throttled,
-    "503": unavailable,
-    "409": conflict,
-    "500": error_after,
-}
+FAULTS: Final = ("lost_request", "lost_answer", "garbage", "429", "503", "409", "500")
 
 
 @dataclass(slots=True)
-class Order:
-    """One fault that was ordered."""
+class PlannedFault:
+    """One fault that a test asked for."""
 
     fault: str
-    """A key of FAULTS."""
+    """One of FAULTS."""
     call: str
     """A key of PATHS."""
     times: int
     """How many requests will meet it."""
 
 
+@dataclass(eq=False)
 class FaultyTransport(httpx.AsyncBaseTransport):
-    """Hands requests on to the sandbox, but for those that meet an ordered fault."""
+    """Passes requests on to the sandbox, except those that meet a planned fault."""
 
-    def __init__(self, inner: httpx.AsyncBaseTransport, orders: list[Order]) -> None:
-        self._inner = inner
-        self._orders = orders
+    inner: httpx.AsyncBaseTransport
+    planned: list[PlannedFault]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        for order in self._orders:
-            if order.times and request.url.path.endswith(PATHS[order.call]):
-                order.times -= 1
-                send = self._inner.handle_async_request
-                return await FAULTS[order.fault](request, send)
-        return await self._inner.handle_async_request(request)
+        for plan in self.planned:
+            if plan.times and request.url.path.endswith(PATHS[plan.call]):
+                plan.times -= 1
+                return await self._fail(plan.fault, request)
+        return await self.inner.handle_async_request(request)
+
+    async def _fail(self, fault: str, request: httpx.Request) -> httpx.Response:
+        if fault in ("lost_answer", "garbage", "500"):
+            # The request is processed, and only its answer is bad.
+            await self.inner.handle_async_request(request)
+        answer = partial(httpx.Response, request=request)
+        match fault:
+            case "garbage":
+                return answer(200, content=b"\x00{garbage\xff")
+            case "429":
+                headers = {"retry-after": "1"}
+                return answer(429, headers=headers, json={"error": "rate_limited"})
+            case "503":
+                return answer(503, json={"error": "unavailable"})
+            case "409":
+                return answer(409, json={"error": "already_claimed"})
+            case "500":
+                return answer(500, json={"error": "internal"})
+            case _:
+                raise httpx.ReadError("connection reset", request=request)
 
 
 URL: Final = "http://127.0.0.1:8080"
-"""Named in documents and in the identity; nothing listens there."""
+"""Appears in documents and in the identity; nothing listens there."""
 SPEED: Final = 50.0
 """Seconds of the daemon's clock in one second of the machine's."""
-LONGEST_SECONDS: Final = 30.0
-"""Of the machine: what is not done by then is left as it is."""
-BEAT_SECONDS: Final = 0.02
-"""How often the daemon looks whether a repeat is due."""
+MAX_SECONDS: Final = 30.0
+"""Of the machine: what is not done by then is left unfinished."""
+PAUSE_SECONDS: Final = 0.02
+"""How often the daemon looks whether a retry is due."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostedTask:
-    """A task of the test's own, on the market."""
+    """A task that the test posted."""
 
     task_id: TaskId
     state: str
@@ -144,14 +111,14 @@ class PostedTask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What the daemon's work came to, read from its journal after it had ended."""
+    """What the daemon did, read from its journal after it had ended."""
 
     credits: int
     """The balance by the ledger."""
     counts: Mapping[str, int]
     """Tasks by their state."""
     posted: tuple[PostedTask, ...]
-    """The test's own tasks, in the order in which they were posted."""
+    """The tasks that the test posted, in their order."""
     log: RecordingLog
 
     @property
@@ -167,24 +134,24 @@ class Report:
 
 
 class Market:
-    """A network to order, and a daemon to send there; the fixture `market` is one."""
+    """A network that a test sets up, and a daemon at work there; a pytest fixture."""
 
     def __init__(self, folder: Path, root: Path | None = None) -> None:
-        """Keep all files in `folder`; relative paths start here, or else at `root`."""
+        """Keep all files in `folder`; look for strategies here, then in `root`."""
         self._folder = folder
         self._root = root
         self._options = SandboxOptions(data=folder / "sandbox.db", tasks=0)
-        self._orders: list[Order] = []
-        self._wanted: list[dict[str, Any]] = []
+        self._planned: list[PlannedFault] = []
+        self._unposted: list[dict[str, Any]] = []
         self._posted: list[TaskId] = []
-        # One clock for all the daemons: the later one goes on where the first ended.
+        # One clock for all daemons: a later one continues where the first ended.
         self._clock = _FastClock()
 
     def stock(self, tasks: int, *kinds: str, seed: int = 1) -> None:
-        """Have the sandbox make tasks, each with a grader that judges the result.
+        """Make the sandbox generate tasks, each with a grader that judges the result.
 
-        It must be called before the first `work`. `docs/reference/sandbox-tasks.md`
-        lists the kinds; none named means all.
+        Call it before the first `work`. `docs/reference/sandbox-tasks.md`
+        lists the kinds; without any, all are used.
         """
         data = self._options.data
         self._options = SandboxOptions(data=data, tasks=tasks, kinds=kinds, seed=seed)
@@ -199,12 +166,12 @@ class Market:
         title: str = "A task",
         **fields: JSON,
     ) -> None:
-        """Put a task of the test's own on the market, before the next `work`.
+        """Post a task before the next `work`.
 
         Its text is the description, and the `text` of its input. `fields` are other
         fields of the input.
         """
-        self._wanted.append(
+        self._unposted.append(
             {
                 "title": title,
                 "description": text,
@@ -216,7 +183,7 @@ class Market:
         )
 
     def fail(self, fault: str, call: str, times: int = 1) -> None:
-        """Order a fault for the next requests of one kind.
+        """Make the next requests of one kind fail.
 
         Args:
             fault: lost_request, lost_answer, garbage, 429, 503, 409 or 500.
@@ -230,26 +197,26 @@ class Market:
             raise ValueError(f"no fault {fault!r}; there are {', '.join(FAULTS)}")
         if call not in PATHS:
             raise ValueError(f"no call {call!r}; there are {', '.join(PATHS)}")
-        self._orders.append(Order(fault, call, times))
+        self._planned.append(PlannedFault(fault, call, times))
 
     def work(self, strategy: str | Path, **settings: Any) -> Report:  # noqa: ANN401 - any setting
-        """Let the daemon join, look, and work until all that followed is done.
+        """Run the daemon until it has joined, and finished all tasks that it wants.
 
-        While something waits for its repeat the daemon is started again, so each
-        fault also tests a restart. After half a minute it ends wherever it is.
+        While a task waits for a retry the daemon is started again, so that each fault
+        also tests a restart. After half a minute it ends wherever it is.
 
         Args:
-            strategy: the strategy's file, or its folder for all that are in it.
+            strategy: the strategy's file, or a folder for all strategies in it.
             settings: other settings, `work__slots=1` for `work.slots`.
 
         Raises:
-            NotLoadedError: there is no such file.
+            StrategyNotLoadedError: there is no such file.
             JourneymanError: the daemon could not start.
         """
         return anyio.run(partial(self._work, self._find(Path(strategy)), settings))
 
     def books(self) -> dict[str, Any]:
-        """Give the sandbox's own books: all agents with their credits."""
+        """Return the sandbox's own accounts: all agents with their credits."""
         return anyio.run(self._books)
 
     def _find(self, path: Path) -> Path:
@@ -262,28 +229,21 @@ class Market:
     async def _work(self, strategy: Path, changes: dict[str, Any]) -> Report:
         log = RecordingLog()
         async with self._network() as transport:
-            await self._put_up(transport)
-            environment = self._environment(
-                log, FaultyTransport(transport, self._orders)
+            await self._post_all(transport)
+            environment = Environment(
+                clock=self._clock,
+                randomness=SystemRandomness(),
+                log=log,
+                redactor=Redactor(),
+                transport=FaultyTransport(transport, self._planned),
             )
             settings = self._settings(strategy, changes)
-            with anyio.move_on_after(LONGEST_SECONDS):
+            with anyio.move_on_after(MAX_SECONDS):
                 await run_daemon(settings, URL, environment)
                 while self._report(log).open:
-                    await anyio.sleep(BEAT_SECONDS)
+                    await anyio.sleep(PAUSE_SECONDS)
                     await run_daemon(settings, URL, environment)
         return self._report(log)
-
-    def _environment(
-        self, log: RecordingLog, transport: httpx.AsyncBaseTransport
-    ) -> Environment:
-        return Environment(
-            clock=self._clock,
-            randomness=SystemRandomness(),
-            log=log,
-            redactor=Redactor(),
-            transport=transport,
-        )
 
     async def _books(self) -> dict[str, Any]:
         async with self._network() as transport, _client(transport) as client:
@@ -295,12 +255,12 @@ class Market:
         self._folder.mkdir(parents=True, exist_ok=True)
         app = create_app(self._options)
         async with app.router.lifespan_context(app):
-            yield _Unclosed(httpx.ASGITransport(app))
+            yield httpx.ASGITransport(app)
 
-    async def _put_up(self, transport: httpx.AsyncBaseTransport) -> None:
-        """Post the test's tasks, each from a fresh agent: it has credits for it."""
+    async def _post_all(self, transport: httpx.AsyncBaseTransport) -> None:
+        """Post the test's tasks, each from a new agent, which has credits for it."""
         async with _client(transport) as client:
-            for wanted in self._wanted:
+            for wanted in self._unposted:
                 place = "/functions/v1/create-free-agent-public"
                 joined = (await client.post(place, json={})).json()
                 answer = await client.post(
@@ -308,8 +268,10 @@ class Market:
                     json=wanted,
                     headers={"authorization": f"Bearer {joined['access_token']}"},
                 )
-                self._posted.append(TaskId(_task_id(answer)))
-        self._wanted.clear()
+                if answer.is_error:
+                    raise ValueError(f"the sandbox refused the task: {answer.text}")
+                self._posted.append(TaskId(str(answer.json()["task_id"])))
+        self._unposted.clear()
 
     def _settings(self, strategy: Path, changes: dict[str, Any]) -> Settings:
         folder = strategy if strategy.is_dir() else strategy.parent
@@ -319,7 +281,7 @@ class Market:
             "strategies.directory": folder,
             "strategies.disabled": [] if folder == strategy else _others(strategy),
             "work.once": True,
-            "schedule.deliver_every_seconds": BEAT_SECONDS,
+            "schedule.deliver_every_seconds": PAUSE_SECONDS,
             **{name.replace("__", "."): value for name, value in changes.items()},
         }
         return load_settings(
@@ -338,7 +300,7 @@ class Market:
 
 
 def _others(strategy: Path) -> list[str]:
-    """Name the strategies of the folder that are in other files."""
+    """Return the names of the strategies in other files of the folder."""
     return [
         loaded.name
         for loaded in load(strategy.parent).strategies
@@ -354,28 +316,12 @@ def _posted(journal: Journal, task_id: TaskId) -> PostedTask:
     return PostedTask(task_id=task_id, state=record.state, reason=record.reason)
 
 
-def _task_id(answer: httpx.Response) -> str:
-    if answer.is_error:
-        raise ValueError(f"the sandbox refused the task: {answer.text}")
-    return str(answer.json()["task_id"])
-
-
 def _client(transport: httpx.AsyncBaseTransport) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url=URL)
 
 
-class _Unclosed(httpx.AsyncBaseTransport):
-    """Stays open when a client that used it is closed."""
-
-    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
-        self._inner = inner
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return await self._inner.handle_async_request(request)
-
-
 class _FastClock:
-    """The machine's clock, run fast from the moment at which it is made."""
+    """The machine's clock, sped up from the moment at which it is created."""
 
     def __init__(self) -> None:
         self._real = SystemClock()

@@ -1,4 +1,4 @@
-"""The pytest plugin: what a test of a strategy may name as an argument."""
+"""The pytest plugin: the fixtures for tests of strategies."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def agent(pytestconfig: pytest.Config) -> "FakeAgent":
-    """Give an agent without a network: `agent.run(STRATEGY, task("..."))`."""
+    """An agent without a network: `agent.run(STRATEGY, task("..."))`."""
     from journeyman.testing.agent import FakeAgent  # noqa: PLC0415 - see above
 
     return FakeAgent(pytestconfig.rootpath)
@@ -25,7 +25,7 @@ def agent(pytestconfig: pytest.Config) -> "FakeAgent":
 
 @pytest.fixture
 def task() -> "Callable[..., Task]":
-    """Give the maker of tasks: `task("to be or not", tags=["count"], reward=3)`."""
+    """A factory of tasks: `task("to be or not", tags=["count"], reward=3)`."""
     from journeyman.testing.agent import task as make  # noqa: PLC0415 - see above
 
     return make
@@ -33,7 +33,7 @@ def task() -> "Callable[..., Task]":
 
 @pytest.fixture
 def market(tmp_path: Path, pytestconfig: pytest.Config) -> "Market":
-    """Give a whole network in this process, and a daemon that works there."""
+    """A whole network in this process, and a daemon that works there."""
     from journeyman.testing.market import Market  # noqa: PLC0415 - see above
 
     return Market(tmp_path / "market", root=pytestconfig.rootpath)

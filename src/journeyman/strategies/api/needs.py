@@ -12,20 +12,20 @@ HOST: Final = re.compile(
 
 
 class NeedsError(ValueError):
-    """A need is declared in a way that nobody could grant."""
+    """A need is declared with a value that makes no sense."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Needs:
-    """The means that one run asks for; what is not named here is not needed.
+    """What one run needs; what is not named here is not needed.
 
-    The owner reads them in `journeyman strategies show`. The process runner enforces
-    what the system lets it enforce; the other runners enforce `seconds` only.
+    The owner reads it in `journeyman strategies show`. The process runner enforces
+    what the system can enforce; the other runners enforce `seconds` only.
     """
 
     hosts: Collection[str] = ()
-    """Whom it talks to: `api.example.com`, `api.example.com:8443`, `*.example.com`;
-    `*` is anybody. Empty: it needs no network."""
+    """The hosts that it contacts: `api.example.com`, `api.example.com:8443`,
+    `*.example.com`; `*` is any host. Empty: it needs no network."""
     files: Collection[str] = ()
     """Paths outside its workspace that it reads."""
     seconds: float | None = None
@@ -33,10 +33,10 @@ class Needs:
     memory_mb: int | None = None
     """In MiB; None: the owner's setting."""
     credits: float = 0
-    """The most that one run may cost us, in credits."""
+    """The most that one run may cost, in credits."""
 
     def __post_init__(self) -> None:
-        """Check it where it is written, so that the message names the line.
+        """Check the values where they are declared, so that the message names the line.
 
         Raises:
             NeedsError: a field has a value that makes no sense.
@@ -58,12 +58,12 @@ class Needs:
 
 
 def _words(name: str, value: object) -> tuple[str, ...]:
-    # A plain string is a collection of letters: the commonest slip of all.
+    # A plain string is a collection of strings too: the most common mistake.
     if not isinstance(value, set | frozenset | list | tuple):
         raise NeedsError(f'needs: {name} = {value!r}; write {name}={{"..."}}')
     strangers = [item for item in value if not isinstance(item, str)]
     if strangers:
-        raise NeedsError(f"needs: {name} has {strangers[0]!r}, which is no string")
+        raise NeedsError(f"needs: {name} has {strangers[0]!r}, which is not a string")
     return tuple(sorted(value))
 
 

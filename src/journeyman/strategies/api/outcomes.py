@@ -1,4 +1,4 @@
-"""How a run may end other than with a result. Anything else that is raised is a bug.
+"""How a run may end without a result. Anything else that is raised is a bug.
 
 Exception
 `- RunEnding        raised by a strategy on purpose
@@ -65,4 +65,4 @@ class OutcomeReport:
     `failed`: an error, a time-out, a missed deadline. `lost`: another agent has it."""
     reason: str = ""
     credits: int = 0
-    """What the task brought, as booked in the ledger."""
+    """What the task earned, as booked in the ledger."""

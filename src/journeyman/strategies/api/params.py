@@ -11,7 +11,7 @@ TYPES: Final = (bool, int, float, str)
 
 
 class ParamError(ValueError):
-    """A parameter is declared wrongly, or given a value that it does not allow."""
+    """A parameter is declared wrongly, or set to a value that it does not allow."""
 
 
 class Param:
@@ -28,7 +28,7 @@ class Param:
         choices: Collection[Value] | None,
         help_text: str,
     ) -> None:
-        """Declare it; `bounds` has the keys ge, le, gt and lt."""
+        """Declare the parameter; `bounds` has the keys ge, le, gt and lt."""
         if type(default) not in TYPES:
             raise ParamError(
                 f"param({default!r}): the default must be a bool, int, float or str"
@@ -53,7 +53,7 @@ class Param:
         vars(instance)[self.name] = self.check(value)
 
     def check(self, value: object) -> Value:
-        """Give the value in the parameter's own type.
+        """Return the value in the parameter's own type.
 
         Raises:
             ParamError: another type, out of range, or not one of the choices.
@@ -70,7 +70,7 @@ class Param:
         """Read the value from a command line.
 
         Raises:
-            ParamError: it is no value of the parameter's type, or not allowed.
+            ParamError: it is not of the parameter's type, or not allowed.
         """
         flags = {"true": True, "false": False}
         try:
@@ -84,7 +84,7 @@ class Param:
             raise ParamError(f"{self.name} = {text!r}: expected {wanted}") from None
 
     def _typed(self, value: object) -> Value:
-        """Refuse another type; an int may stand for a float, a bool for nothing."""
+        """Return the value if its type is right; an int may stand for a float."""
         if self.type is float and type(value) is int:
             value = float(value)
         if type(value) is not self.type:

@@ -24,15 +24,15 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A "yes" with a price on it. The best `value * reward - cost` gets the task."""
+    """A "yes" with an estimate. The best `value * reward - cost` gets the task."""
 
     value: float = 1.0
     """How likely the work is to be accepted, 0 to 1."""
     cost: float = 0.0
-    """What doing it costs us, in credits."""
+    """What the work costs, in credits."""
 
     def offer(self, reward: int) -> float:
-        """Give what the task is expected to bring, in credits."""
+        """Return what the task is expected to earn, in credits."""
         return self.value * reward - self.cost
 
 
@@ -40,16 +40,16 @@ Decision: TypeAlias = bool | Skip | Score
 
 
 def skip(reason: str, *, specific: bool = True) -> Skip:
-    """Say no, and why; the owner reads the reason in `journeyman why`.
+    """Refuse a task, and say why; the owner reads the reason in `journeyman why`.
 
-    `specific=False` says that the task is none of its kind at all: such a reason is
-    told only where no other strategy gave a better one.
+    `specific=False` means that the task is not of its kind at all: such a reason is
+    shown only where no other strategy gave a better one.
     """
     return Skip(reason, specific)
 
 
 def score(value: float, *, cost: float = 0.0) -> Score:
-    """Say yes with a likelihood of success (0 to 1) and a cost in credits.
+    """Want a task, with a likelihood of success (0 to 1) and a cost in credits.
 
     Raises:
         ValueError: the value is outside 0 to 1, or the cost is negative.
@@ -65,12 +65,12 @@ FIELDS = frozenset(field.name for field in fields(Task))
 
 
 class Example:
-    """A task and the output expected for it; `expect=Decline` means: gives it up."""
+    """A task and its expected output; `expect=Decline`: the strategy declines it."""
 
     def __init__(
         self, task: Task | Mapping[str, Any], *, expect: "JSON | type[Decline]"
     ) -> None:
-        """Take a whole task, or just the fields that matter.
+        """Accept a whole task, or just the fields that matter.
 
         Raises:
             ValueError: a field that tasks do not have.
@@ -90,15 +90,12 @@ def _task(given: Mapping[str, Any]) -> Task:
         )
     content: dict[str, Any] = {"id": TaskId("example"), "reward": 1, **given}
     content["tags"] = tuple(content.get("tags", ()))
-    content.setdefault("text", _text(content))
-    return Task(**content)
-
-
-def _text(content: Mapping[str, Any]) -> str:
-    """Find the text where the network client finds it: in the input, else outside."""
-    given = content.get("input")
-    text = given.get("text") if isinstance(given, Mapping) else None
-    return text if isinstance(text, str) else str(content.get("description", ""))
+    # The network client too takes the text from the input, or else the description.
+    fields_of_input = content.get("input")
+    text = fields_of_input.get("text") if isinstance(fields_of_input, Mapping) else None
+    if not isinstance(text, str):
+        text = str(content.get("description", ""))
+    return Task(**{"text": text, **content})
 
 
 API_VERSION: Final = 1
@@ -107,7 +104,7 @@ RunnerName: TypeAlias = Literal["loop", "thread", "process"]
 
 
 class Strategy:
-    """A plugin: it says which tasks it wants, and does them.
+    """A plugin: it declares which tasks it wants, and does them.
 
     A subclass writes `run(self, task, ctx)`, as `async def` for work that waits on
     input and output, or as plain `def` (run in a thread) for everything else. It says
@@ -127,7 +124,7 @@ class Strategy:
     timeout: ClassVar[float | None] = None
     """Seconds that one run may take; None: the owner's setting."""
     needs: ClassVar[Needs] = Needs()
-    """What a run needs of the machine and the owner; shown, and enforced where it
+    """What a run needs from the machine and the owner; shown, and enforced where it
     runs in a process of its own."""
     examples: ClassVar[Sequence[Example]] = ()
 
@@ -141,37 +138,37 @@ class Strategy:
     """In credits."""
 
     def wants(self, task: Task) -> Decision:
-        """Say whether to claim a task, by what the class declares."""
+        """Return whether to claim a task, by what the class declares."""
         missing = sorted(set(self.tags) - set(task.tags))
         if self.kinds and (task.kind or not self.tags):
             if task.kind not in self.kinds:
-                return Skip(f"kind {task.kind!r} is not for it", specific=False)
+                return Skip(f"kind {task.kind!r} is not wanted", specific=False)
         elif missing:
             return Skip(f"tag {missing[0]!r} missing", specific=False)
-        if lack := self.lack(task):
-            return Skip(lack)
+        if input_problem := self.input_problem(task):
+            return Skip(input_problem)
         if task.reward < self.min_reward:
             return Skip(f"reward {task.reward} is below {self.min_reward}")
         return True
 
-    def lack(self, task: Task) -> str:
-        """Say which of `inputs` a task does not have, or nothing."""
+    def input_problem(self, task: Task) -> str:
+        """Return what is wrong with a task's input, by `inputs`; empty: nothing."""
         given = task.input if isinstance(task.input, dict) else {}
         for name, kind in self.inputs.items():
             if name not in given:
                 return f"the input has no {name!r}"
             value = given[name]
             # In Python True is an int; in JSON it is not.
-            is_odd = isinstance(value, bool) and kind in (int, float)
-            if is_odd or not isinstance(value, kind):
-                return f"the input's {name!r} is no {kind.__name__}"
+            is_flag = isinstance(value, bool) and kind in (int, float)
+            if is_flag or not isinstance(value, kind):
+                return f"the input's {name!r} is not of type {kind.__name__}"
         return ""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 STRATEGY_OF: Final = "__journeyman_strategy__"
-"""Where a decorated function carries the class made of it."""
+"""The attribute of a decorated function that holds the class made from it."""
 
 
 def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
@@ -190,8 +187,8 @@ def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
 ) -> Callable[[F], F]:
     """Make a strategy of a function that takes `task`, `ctx`, or fields of `inputs`.
 
-    The keywords are the class attributes of `Strategy`. The function itself stays as
-    it is, so a test can call it.
+    The keywords are the class attributes of `Strategy`. The function itself is
+    unchanged, so that a test can call it.
     """
     declared = {
         "kinds": kinds,

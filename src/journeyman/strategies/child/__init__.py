@@ -1,5 +1,5 @@
-"""What runs inside a strategy's own process: a supervisor and, forked off it, a worker.
+"""What runs inside a strategy's own process: a supervisor, and its fork, a worker.
 
-The standard library and the author's API only, so that a child starts fast and stays
-small. The daemon's half is `strategies.runners.process`; both speak `frames`.
+Only the standard library and the author's API, so that a child starts fast and stays
+small. The daemon's side is `strategies.running.child`; `messages` is their protocol.
 """

@@ -1,7 +1,7 @@
-"""Where a child starts: `python -I .../child/__main__.py STRATEGY FDS [PATH...]`.
+"""The start of a child: `python -I .../child/__main__.py STRATEGY FDS [PATH...]`.
 
-It is started as a file and not by `-m`: so it can extend the import path, which `-I`
-keeps free of PYTHONPATH, to what the daemon's own is before it imports anything of us.
+It is run as a file and not by `-m`: `-I` ignores PYTHONPATH, so that the import path
+must be made that of the daemon before anything of journeyman is imported.
 """
 
 import sys

@@ -15,7 +15,6 @@ from socket import AF_UNIX
 from typing import Any, Final
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
-from journeyman.strategies.child.kernel import set_limits
 from journeyman.strategies.child.messages import ChildConfig
 
 SYSTEM: Final = (
@@ -40,7 +39,8 @@ def readable(config: ChildConfig) -> list[Path]:
         *map(Path, SYSTEM.split()),
         *(Path("/etc", name) for name in SETTINGS.split()),
         *map(Path, DEVICES),
-        *_python(),
+        *map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix}),
+        *(Path(entry) for entry in sys.path if entry),
         home,
         *map(Path, config.files),
     ]
@@ -56,23 +56,12 @@ def search_path(places: Iterable[Path], given: str) -> str:
     """
     own = str(Path(sys.executable).parent)
     wanted = dict.fromkeys((own, *filter(None, given.split(os.pathsep))))
-    reached = tuple(places)
-
-    def is_reached(folder: str) -> bool:
-        resolved = Path(folder).resolve()
-        return any(resolved.is_relative_to(place) for place in reached)
-
-    return os.pathsep.join(filter(is_reached, wanted))
-
-
-def writable(config: ChildConfig) -> list[Path]:
-    """Return what may be written."""
-    return [Path(config.home).resolve(), Path("/dev/null")]
-
-
-def _python() -> Iterator[Path]:
-    yield from map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix})
-    yield from (Path(entry) for entry in sys.path if entry)
+    allowed = tuple(places)
+    return os.pathsep.join(
+        folder
+        for folder in wanted
+        if any(Path(folder).resolve().is_relative_to(place) for place in allowed)
+    )
 
 
 def _without(paths: Iterable[Path], private: list[Path]) -> Iterator[Path]:
@@ -101,81 +90,41 @@ NOT_ENFORCED: Final = "not enforced"
 def available_confinement() -> dict[str, str]:
     """Return by what each restriction would be enforced here, without doing it."""
     version, has_filter = landlock.version(), syscall_filter.is_offered()
-    return _report(version=version, has_filter=has_filter, has_network=False)
-
-
-def confine(config: ChildConfig) -> dict[str, str]:
-    """Confine this process for good; return by what each restriction is enforced."""
-    set_limits(config)
-    for harden in (_forget_privileges, _die_with_the_supervisor):
-        with suppress(OSError):
-            harden()
-    has_network = bool(config.hosts)
-    places = readable(config)
-    os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))
-    version = _restrict_files(config, places, has_network=has_network)
-    families = NETWORK if has_network else ()
-    untouchable = (*config.daemon, os.getppid())
-    filter_rules = syscall_filter.rules(families, untouchable)
-    has_filter = _succeeds(lambda: syscall_filter.install(filter_rules))
-    return _report(version=version, has_filter=has_filter, has_network=has_network)
-
-
-def _restrict_files(
-    config: ChildConfig, places: list[Path], *, has_network: bool
-) -> int:
-    try:
-        return landlock.restrict(
-            readable=places,
-            writable=writable(config),
-            has_network=has_network,
-        )
-    except OSError:
-        return 0
-
-
-def _forget_privileges() -> None:
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.drop_capabilities()
-
-
-def _die_with_the_supervisor() -> None:
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _succeeds(act: Callable[[], None]) -> bool:
-    try:
-        act()
-    except OSError:
-        return False
-    return True
-
-
-def _report(*, version: int, has_filter: bool, has_network: bool) -> dict[str, str]:
-    landlock_name = f"Landlock {version}"
-    if has_network:
-        network = "open, as its needs request"
-    elif has_filter:
-        network = "seccomp"
-    elif version >= landlock.TCP_FROM:
-        network = f"{landlock_name}, TCP only"
-    else:
-        network = NOT_ENFORCED
-    signals = "seccomp, siblings not" if has_filter else NOT_ENFORCED
-    if version >= landlock.SIGNALS_FROM:
-        signals = landlock_name
+    by_landlock = f"Landlock {version}" if version else ""
+    by_filter = "seccomp" if has_filter else ""
+    only_tcp = f"{by_landlock}, TCP only" if version >= landlock.TCP_FROM else ""
+    siblings_open = "seccomp, siblings not" if has_filter else ""
+    proc_open = "seccomp, /proc not" if has_filter else ""
+    scoped = by_landlock if version >= landlock.SIGNALS_FROM else ""
     return {
-        "network": network,
-        "files": landlock_name if version else NOT_ENFORCED,
-        "signals": signals,
-        "memory_of_others": _memory(version=version, has_filter=has_filter),
+        "network": by_filter or only_tcp or NOT_ENFORCED,
+        "files": by_landlock or NOT_ENFORCED,
+        "signals": scoped or siblings_open or NOT_ENFORCED,
+        "memory_of_others": by_landlock or proc_open or NOT_ENFORCED,
     }
 
 
-def _memory(*, version: int, has_filter: bool) -> str:
-    if version:
-        return f"Landlock {version}"
-    return "seccomp, /proc not" if has_filter else NOT_ENFORCED
+def confine(config: ChildConfig) -> None:
+    """Confine this process for good, by all that the system offers."""
+    kernel.set_limits(config)
+    has_network = bool(config.hosts)
+    places = readable(config)
+    os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))
+    with suppress(OSError):
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.drop_capabilities()
+    with suppress(OSError):
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    with suppress(OSError):
+        landlock.restrict(
+            readable=places,
+            writable=[Path(config.home).resolve(), Path("/dev/null")],
+            has_network=has_network,
+        )
+    families = NETWORK if has_network else ()
+    untouchable = (*config.daemon, os.getppid())
+    with suppress(OSError):
+        syscall_filter.install(syscall_filter.rules(families, untouchable))
 
 
 ANYBODY: Final = "*"

@@ -3,9 +3,10 @@
 import json
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import storable
@@ -59,40 +60,55 @@ class FrameBuffer:
         """Add what was read."""
         self._bytes += piece
 
+    @property
+    def missing(self) -> int:
+        """How many bytes the first message still lacks, as far as is known.
+
+        Raises:
+            FrameError: the message is too large.
+        """
+        count = _LENGTH.size
+        if len(self._bytes) >= count:
+            (length,) = _LENGTH.unpack_from(self._bytes)
+            if length > MAX_BYTES:
+                raise FrameError(f"a message of {length} bytes was announced")
+            count += length
+        return max(0, count - len(self._bytes))
+
     def take(self) -> Message | None:
-        """Return the first message that is complete; None when more must be read.
+        """Return the first message if it is complete.
 
         Raises:
             FrameError: it is too large, or not a JSON object.
         """
-        if len(self._bytes) < _LENGTH.size:
+        if self.missing:
             return None
         (length,) = _LENGTH.unpack_from(self._bytes)
-        if length > MAX_BYTES:
-            raise FrameError(f"a message of {length} bytes was announced")
-        end = _LENGTH.size + length
-        if len(self._bytes) < end:
-            return None
-        body = bytes(self._bytes[_LENGTH.size : end])
-        del self._bytes[:end]
-        return _parse(body)
+        body = bytes(self._bytes[_LENGTH.size : _LENGTH.size + length])
+        del self._bytes[: _LENGTH.size + length]
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise FrameError("a message is not valid JSON") from error
+        if not isinstance(message, dict):
+            raise FrameError("a message is not a JSON object")
+        return message
 
 
 def read_frame(descriptor: int) -> Message | None:
-    """Read one message; None when the other side has closed the pipe.
+    """Read one message and nothing more; None when the pipe is closed.
 
     Raises:
         FrameError: it is too large, or not a JSON object.
         OSError: the pipe cannot be read.
     """
-    head = _read(descriptor, _LENGTH.size)
-    if head is None:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    if length > MAX_BYTES:
-        raise FrameError(f"a message of {length} bytes was announced")
-    body = _read(descriptor, length)
-    return None if body is None else _parse(body)
+    buffer = FrameBuffer()
+    while missing := buffer.missing:
+        piece = os.read(descriptor, missing)
+        if not piece:
+            return None
+        buffer.add(piece)
+    return buffer.take()
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -106,28 +122,7 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _read(descriptor: int, count: int) -> bytes | None:
-    """Read exactly so many bytes; None when the pipe ends before."""
-    pieces = bytearray()
-    while len(pieces) < count:
-        piece = os.read(descriptor, count - len(pieces))
-        if not piece:
-            return None
-        pieces += piece
-    return bytes(pieces)
-
-
-def _parse(body: bytes) -> Message:
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise FrameError("a message is not valid JSON") from error
-    if not isinstance(message, dict):
-        raise FrameError("a message is not a JSON object")
-    return message
-
-
-LONGEST_TRACEBACK: Final = 20_000
+MAX_TRACEBACK: Final = 20_000
 """In characters."""
 
 
@@ -174,7 +169,7 @@ def outcome_from(message: Message) -> RunOutcome:
             "where": str(where),
             "traceback": str(traceback),
         }:
-            trace = traceback[-LONGEST_TRACEBACK:].encode(errors="backslashreplace")
+            trace = traceback[-MAX_TRACEBACK:].encode(errors="backslashreplace")
             return StrategyError(storable(error), storable(where), trace.decode())
         case _:
             raise FrameError("a run ended in an unknown way")
@@ -246,13 +241,13 @@ class ChildConfig:
     params: dict[str, bool | int | float | str]
     home: str
     """The child's own empty folder: working directory, HOME and `ctx.workspace`."""
-    private: tuple[str, ...]
+    private: Sequence[str]
     """Folders that it must not access: the daemon's data directory."""
-    files: tuple[str, ...]
+    files: Sequence[str]
     """Paths that its `needs` name."""
-    hosts: tuple[str, ...]
+    hosts: Sequence[str]
     """Hosts that its `needs` name; empty: no network."""
-    daemon: tuple[int, ...]
+    daemon: Sequence[int]
     """The daemon's process and process group, which it must not signal."""
     cpu_seconds: float
     """Of one run."""
@@ -262,13 +257,3 @@ class ChildConfig:
     processes: int
     output_bytes: int
     """Of what one run prints, and of its log."""
-
-    def as_message(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_message(cls, message: dict[str, Any]) -> Self:
-        """Return the configuration of a message."""
-        lists = ("private", "files", "hosts", "daemon")
-        return cls(**message | {name: tuple(message[name]) for name in lists})

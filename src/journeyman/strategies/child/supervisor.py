@@ -41,7 +41,7 @@ def supervise(descriptors: list[int]) -> NoReturn:
     message = read_frame(requests)
     if message is None:
         os._exit(0)
-    config = ChildConfig.from_message(message)
+    config = ChildConfig(**message)
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     worker = os.fork()

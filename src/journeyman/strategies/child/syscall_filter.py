@@ -2,14 +2,14 @@
 
 It needs no privileges, only PR_SET_NO_NEW_PRIVS, and so works in a default container
 too. It holds for everything the process starts, and cannot be taken off (man 2
-seccomp). The program is classic BPF, written out by hand for two processors.
+seccomp). The program is classic BPF, written by hand for two processors.
 
-What it keeps a strategy from:
-- the network: `socket` but for the families that are allowed; and `io_uring`, whose
-  requests seccomp does not see;
+It refuses a strategy:
+- the network: `socket`, except for the families that are allowed; and `io_uring`,
+  whose requests seccomp does not see;
 - other processes' memory: `ptrace`, `process_vm_*`, `pidfd_getfd`;
-- signals to the daemon and to its own supervisor, also by the side ways;
-- other processes' limits and priorities; namespaces; doors into the kernel.
+- signals to the daemon and to its own supervisor, also by indirect ways;
+- other processes' limits and priorities; namespaces; rarely used parts of the kernel.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ AF_UNIX: Final = 1
 AF_INET: Final = 2
 AF_INET6: Final = 10
 AF_NETLINK: Final = 16
-"""Asked by the C library when it looks names up."""
+"""Used by the C library to look names up."""
 
 _SECCOMP_MODE_FILTER: Final = 2
 _IS_ACTION_KNOWN: Final = 2
@@ -58,12 +58,12 @@ _SOCKET_OWNERS: Final = (0x8901, 0x8902)
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """What differs from one processor to the next: its mark, and the numbers."""
+    """What differs between processors: the identifier, and the numbers of calls."""
 
     audit: int
     calls: dict[str, int]
     seccomp: int
-    """The number of the call that knows what the kernel offers (man 2 seccomp)."""
+    """The number of the call that tells what the kernel offers (man 2 seccomp)."""
     has_x32: bool = False
 
 
@@ -112,7 +112,7 @@ class Rule:
 
 
 def rules(families: Collection[int], untouchable: Sequence[int]) -> list[Rule]:
-    """Give the rules of a strategy.
+    """Return the rules for a strategy.
 
     Args:
         families: of sockets that it may open.
@@ -157,14 +157,14 @@ def is_offered() -> bool:
 
 
 def install(applied: Sequence[Rule]) -> None:
-    """Put the filter on this process and all that it will start.
+    """Install the filter for this process and all that it will start.
 
     Raises:
-        OSError: the kernel refuses, or has no such thing.
+        OSError: the kernel refuses, or has no seccomp.
     """
     processor = PROCESSORS.get(os.uname().machine)
     if processor is None:
-        raise OSError(f"no filter is known for the processor {os.uname().machine}")
+        raise OSError(f"there is no filter for the processor {os.uname().machine}")
     code = b"".join(program(processor, applied))
     text = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: how many instructions, and where they are.
@@ -173,7 +173,7 @@ def install(applied: Sequence[Rule]) -> None:
 
 
 def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
-    """Give the instructions; each rule is a block that falls through to the next."""
+    """Yield the instructions; each rule is a block that falls through to the next."""
     yield _do(_LOAD, _OF_PROCESSOR)
     yield _do(_IF_EQUAL, processor.audit, 1, 0)
     yield _do(_RETURN, _KILL_PROCESS)
@@ -190,29 +190,24 @@ def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
 
 
 def _block(rule: Rule) -> Iterator[bytes]:
-    """Give what follows once the call's number fits; to be stepped over as a whole."""
+    """Yield what follows if the call's number matches; skipped as a whole if not."""
     refuse = _do(_RETURN, _ERRNO | rule.code)
     # The lower half of an argument: those compared here are ints to the kernel.
     load = _do(_LOAD, _OF_ARGUMENTS + 8 * rule.argument)
-    if rule.unless_in:
-        # From each test to behind the refusal, which follows the last of them.
-        count = len(rule.unless_in)
+    compared = sorted(rule.unless_in or rule.if_in)
+    if compared or rule.if_bits:
         yield load
-        for left, value in zip(
-            range(count, 0, -1), sorted(rule.unless_in), strict=True
-        ):
+    # Each test jumps to the refusal, which follows the last of them, or behind it.
+    for left, value in zip(range(len(compared), 0, -1), compared, strict=True):
+        if rule.unless_in:
             yield _do(_IF_EQUAL, value, left, 0)
-    elif rule.if_in:
-        count = len(rule.if_in)
-        yield load
-        for left, value in zip(range(count, 0, -1), sorted(rule.if_in), strict=True):
+        else:
             yield _do(_IF_EQUAL, value, left - 1, int(left == 1))
-    elif rule.if_bits:
-        yield load
+    if rule.if_bits:
         yield _do(_IF_ANY_BIT, rule.if_bits, 0, 1)
     yield refuse
 
 
 def _do(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
-    """Give one instruction: struct sock_filter."""
+    """Return one instruction: struct sock_filter."""
     return struct.pack("=HBBI", code, if_so, if_not, value & 0xFFFF_FFFF)

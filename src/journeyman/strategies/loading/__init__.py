@@ -1,1 +1,1 @@
-"""From a strategy file, or an installed package, to a strategy fit to run."""
+"""Loading strategies from files and installed packages, and validating them."""

@@ -1,6 +1,5 @@
 """A strategy that was loaded and validated."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,21 +42,6 @@ class Hook:
     def bind(self, **given: object) -> Callable[[], Any]:
         """Return a call of it with those of the arguments that it takes."""
         return partial(self.method, **{name: given[name] for name in self.arguments})
-
-
-def hooks_of(
-    instance: Strategy,
-    arguments_of: Callable[[type[Strategy], str], tuple[str, ...] | None],
-) -> dict[str, Hook]:
-    """Return the hooks that a validated strategy has, by name."""
-    found = {}
-    for name in HOOKS:
-        method = getattr(instance, name, None)
-        if callable(method):
-            arguments = arguments_of(type(instance), name) or ()
-            is_async = inspect.iscoroutinefunction(method)
-            found[name] = Hook(name, arguments, is_async, method)
-    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, weakref_slot=True)

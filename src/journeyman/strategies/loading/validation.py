@@ -24,8 +24,8 @@ from journeyman.strategies.loading.loaded import (
     HOOKS,
     NEVER_CALLED,
     SYNC_ONLY,
+    Hook,
     LoadedStrategy,
-    hooks_of,
 )
 from journeyman.strategies.loading.problems import Problem, did_you_mean
 from journeyman.strategies.loading.source import Source
@@ -281,9 +281,20 @@ def _loaded(definition: StrategyDefinition, instance: Strategy) -> LoadedStrateg
         run=run,
         run_arguments=arguments_of(cls, "run") or (),
         params={name: getattr(instance, name) for name in params_of(cls)},
-        hooks=hooks_of(instance, arguments_of),
+        hooks=_hooks_of(instance),
         distribution=definition.distribution,
     )
+
+
+def _hooks_of(instance: Strategy) -> dict[str, Hook]:
+    found = {}
+    for name in HOOKS:
+        method = getattr(instance, name, None)
+        if callable(method):
+            arguments = arguments_of(type(instance), name) or ()
+            is_async = inspect.iscoroutinefunction(method)
+            found[name] = Hook(name, arguments, is_async, method)
+    return found
 
 
 def _fingerprint(sources: Sequence[Source]) -> str:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -293,7 +293,7 @@ class Child:
             NotStartedError: it does not load.
             ChildGoneError: the process ended.
         """
-        await self._send(pack(self._config.as_message()))
+        await self._send(pack(asdict(self._config)))
         match await self._receive():
             case {"ready": int(worker), "fingerprint": str(fingerprint)}:
                 self._worker, self.fingerprint = worker, fingerprint

@@ -1,10 +1,10 @@
-"""Looking for secrets in a result before it leaves: ours, anybody's, and the canary.
+"""Finding secrets in a result before it is sent: ours, anybody's, and the canary.
 
-A task's text is somebody's words, and a strategy that hands them to a language model or
-a shell may be talked into telling what it knows. So a result is read once more before
-it counts. What is found is named by kind and place, never quoted.
+A task's text is untrusted, and a strategy that passes it to a language model or a
+shell may be talked into revealing what it knows. So each result is scanned first.
+What is found is reported by kind and place, never quoted.
 
-What the task itself held is no secret of ours, whatever it looks like.
+What the task itself contained is not a secret, whatever it looks like.
 """
 
 import json
@@ -28,18 +28,18 @@ class Leak:
     """Such as `output['rows'][3]`."""
 
     def __str__(self) -> str:
-        return f"the result holds {self.kind} (in {self.where})"
+        return f"the result contains {self.kind} (in {self.where})"
 
 
 class LeakScan:
-    """Looks through results; knows our own secrets by asking for each text."""
+    """Scans results for secrets."""
 
     def __init__(self, is_ours: Callable[[str], bool]) -> None:
-        """Take what tells whether a text holds a secret of ours, however spelled."""
+        """Use `is_ours` to find our own secrets, however they are spelled."""
         self._is_ours = is_ours
 
     def find(self, result: Result, task: Task, canary: str) -> Leak | None:
-        """Give the first leak of a result, worst kinds first; None for a clean one."""
+        """Return the first leak of a result, worst kinds first; None if it is clean."""
         texts = list(_texts(result.output, "output"))
         texts += _texts(dict(result.evidence), "evidence")
         checks: tuple[tuple[str, Callable[[str], bool]], ...] = (
@@ -63,7 +63,7 @@ def _by_pattern(texts: list[tuple[str, str]], task: Task) -> Iterator[Leak]:
 
 
 def _given_by(task: Task) -> str:
-    """Give all that a task says, as plain text: what it holds is no secret of ours."""
+    """Return everything that a task says as plain text."""
     texts = [task.title, task.description, task.text, *task.tags]
     texts += (text for _, text in _texts(task.input, ""))
     texts += (text for _, text in _texts(dict(task.raw), ""))
@@ -71,7 +71,7 @@ def _given_by(task: Task) -> str:
 
 
 def _texts(value: JSON, where: str) -> Iterator[tuple[str, str]]:
-    """Give every text in a value, names of keys too, and where it stands."""
+    """Yield every text in a value, keys too, and its place."""
     if isinstance(value, str):
         yield where, value
     elif isinstance(value, dict):

@@ -1,13 +1,14 @@
 """Running an `async def run` on the event loop, without trusting it.
 
 The coroutine is not awaited but driven: each step from one `await` to the next is
-ours to start. So a step that never ends is interrupted (`watchdog`), and a coroutine
+started here. So a step that never ends is interrupted (`watchdog`), and a coroutine
 that swallows its cancellation is simply not driven any further.
 """
 
 import asyncio
 import inspect
 from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from functools import partial
 from types import CoroutineType
 from typing import Any, TypeAlias
@@ -39,9 +40,9 @@ async def run_on_loop(
     Args:
         loaded: the strategy, for messages.
         call: calls its run method.
-        limit: seconds that it may take in all.
+        limit: seconds that it may take in total.
         grace: seconds that it may take to clean up, once cancelled.
-        block_limit: seconds that one step may hold the loop; None: any.
+        block_limit: seconds that one step may block the loop; None: any.
     """
     drive = _Drive(call, limit, grace, block_limit)
     try:
@@ -57,6 +58,7 @@ async def run_on_loop(
     return TimedOut(limit) if drive.expired else outcome_of_return(loaded, returned)
 
 
+@dataclass(eq=False)
 class _Drive:
     """An awaitable that steps a coroutine, with a timer that stops it for good.
 
@@ -64,33 +66,26 @@ class _Drive:
     reaches a coroutine which hides in a shielded anyio scope.
     """
 
-    def __init__(
-        self,
-        call: Callable[[], Any],
-        limit: float,
-        grace: float,
-        block_limit: float | None,
-    ) -> None:
-        self.expired = False
-        self.is_stopped_from_outside = False
-        self._call = call
-        self._limit = limit
-        self._grace = grace
-        self._block_limit = block_limit
-        self._is_in_grace = False
-        self._given_up = False
-        self._own_cancels = 0
-        self._timer: asyncio.TimerHandle | None = None
+    call: Callable[[], Any]
+    limit: float
+    grace: float
+    block_limit: float | None
+    expired: bool = field(default=False, init=False)
+    is_stopped_from_outside: bool = field(default=False, init=False)
+    _is_in_grace: bool = field(default=False, init=False)
+    _is_abandoned: bool = field(default=False, init=False)
+    _own_cancels: int = field(default=0, init=False)
+    _timer: asyncio.TimerHandle | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        started = watchdog.call(self._block_limit, self._call)
+        started = watchdog.call(self.block_limit, self.call)
         if not inspect.iscoroutine(started):
             return started
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("strategies run inside an asyncio task")
         foreign_before = task.cancelling()
-        self._arm(self._limit, self._expire, task)
+        self._arm(self.limit, self._expire, task)
         try:
             return (yield from self._steps(started, task))
         finally:
@@ -105,14 +100,14 @@ class _Drive:
         resume = partial(coroutine.send, None)
         while True:
             try:
-                awaited = watchdog.call(self._block_limit, resume)
+                awaited = watchdog.call(self.block_limit, resume)
             except StopIteration as stop:
                 return stop.value
             try:
                 yield awaited
                 resume = partial(coroutine.send, None)
             except asyncio.CancelledError as error:
-                if self._given_up:
+                if self._is_abandoned:
                     raise
                 if not self._is_in_grace:
                     self._begin_grace(task)
@@ -129,10 +124,10 @@ class _Drive:
     def _begin_grace(self, task: HostTask) -> None:
         # Once only: anyio repeats its cancellation in each cycle of the loop.
         self._is_in_grace = True
-        self._arm(self._grace, self._give_up, task)
+        self._arm(self.grace, self._abandon, task)
 
-    def _give_up(self, task: HostTask) -> None:
-        self._given_up = True
+    def _abandon(self, task: HostTask) -> None:
+        self._is_abandoned = True
         self._cancel(task)
 
     def _cancel(self, task: HostTask) -> None:
@@ -154,12 +149,12 @@ class _Drive:
             self._timer.cancel()
 
     def _close(self, coroutine: Coroutine) -> None:
-        """End a coroutine that is still suspended; its last words do not matter."""
+        """End a coroutine that is still suspended, whatever it raises."""
         if coroutine.cr_frame is None:
             return
         try:
-            watchdog.call(self._block_limit, coroutine.close)
+            watchdog.call(self.block_limit, coroutine.close)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # noqa: BLE001, S110 - it was given up on already
+        except BaseException:  # noqa: BLE001, S110 - it was abandoned before
             pass

@@ -1,7 +1,8 @@
-"""The one door for running a strategy, wherever it runs."""
+"""Running a strategy, wherever it runs."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Self
 
@@ -16,47 +17,38 @@ from journeyman.strategies.running.process import ProcessRunner
 from journeyman.strategies.running.thread import ThreadRunner
 
 BLOCK_SECONDS: Final = 5.0
-"""One step on the loop may take so long; everything else waits meanwhile."""
+"""What one step on the loop may take; everything else waits meanwhile."""
 GRACE_SECONDS: Final = 2.0
-"""How long a run may go on after its time, to clean up."""
-
-_USUAL_ISOLATION: Final = Isolation()
+"""How long a run may continue after its time, to clean up."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Runner:
     """Runs strategies; whatever the author's code does, it ends as a `RunOutcome`."""
 
-    def __init__(
-        self,
-        *,
-        block_limit: float | None = BLOCK_SECONDS,
-        grace_seconds: float = GRACE_SECONDS,
-        isolation: Isolation | None = _USUAL_ISOLATION,
-    ) -> None:
-        """Set the limits.
+    block_limit: float | None = BLOCK_SECONDS
+    """Seconds that one step may block the loop; None, for simulated time: any."""
+    grace_seconds: float = GRACE_SECONDS
+    """What a run may take to end after its limit, or when the caller is cancelled."""
+    isolation: Isolation | None = field(default_factory=Isolation)
+    """The limits of processes; None, for simulated time: strategies that declare a
+    process run on the loop."""
+    _threads: ThreadRunner = field(init=False)
+    _processes: ProcessRunner | None = field(default=None, init=False)
 
-        Args:
-            block_limit: seconds that one step may hold the loop; None: any, for
-                simulated time.
-            grace_seconds: what a run may take to end after its limit, or when the
-                caller is cancelled.
-            isolation: the limits of processes; None, for simulated time: strategies
-                that ask for a process run on the loop.
-        """
-        self._block_limit = block_limit
-        self._grace = grace_seconds
-        self._threads = ThreadRunner(grace_seconds)
-        self._processes: ProcessRunner | None = None
-        if isolation is not None:
+    def __post_init__(self) -> None:
+        grace = self.grace_seconds
+        self._threads = ThreadRunner(grace_seconds=grace)
+        if self.isolation is not None:
             self._processes = ProcessRunner(
-                isolation=isolation, grace_seconds=grace_seconds
+                isolation=self.isolation, grace_seconds=grace
             )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Keep processes warm until the end of the block; then none of them is left.
+        """Keep processes warm until the end of the block; then end all of them.
 
-        Outside of it a process is started for each task, and ended with it.
+        Outside of it, each task gets a process of its own.
         """
         if self._processes is None:
             yield self
@@ -67,7 +59,7 @@ class Runner:
     def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
         """Keep processes warm for those of these strategies that run in one.
 
-        The processes of all others end, once their tasks have.
+        The processes of all others end after their tasks.
         """
         if self._processes is not None:
             self._processes.serve(one for one in strategies if one.runner == "process")
@@ -81,13 +73,13 @@ class Runner:
         timeout_seconds: float,
         at_most: float | None = None,
     ) -> RunOutcome:
-        """Run one task; the strategy's own `timeout` goes before `timeout_seconds`.
+        """Run one task; the strategy's own `timeout` overrides `timeout_seconds`.
 
-        Neither goes beyond `at_most`, in seconds: the time until the task's deadline.
+        Neither exceeds `at_most`, in seconds: the time until the task's deadline.
         Only the cancellation of the caller and Ctrl-C are raised.
         """
-        if lack := loaded.instance.lack(task):
-            return Decline(lack)
+        if problem := loaded.instance.input_problem(task):
+            return Decline(problem)
         limit = timeout_seconds if loaded.timeout is None else loaded.timeout
         limit = limit if at_most is None else min(limit, at_most)
         if loaded.runner == "process" and self._processes is not None:
@@ -100,8 +92,8 @@ class Runner:
                 loaded,
                 call,
                 limit=limit,
-                grace=self._grace,
-                block_limit=self._block_limit,
+                grace=self.grace_seconds,
+                block_limit=self.block_limit,
             )
         finally:
             context.end()
