@@ -176,11 +176,12 @@ class Exchange:
     ) -> None:
         """Log a call that has ended, and show it to the observer."""
         came = answer if isinstance(answer, Reply) else None
+        word = _word_for(outcome)
         what = {
             "endpoint": call.name,
             "path": call.path,
             "status": came.status if came else None,
-            "outcome": _word_for(outcome),
+            "outcome": word,
         }
         self.log.emit(
             NETWORK_REQUEST,
@@ -204,7 +205,7 @@ class Exchange:
                 text=came.text if came else "",
                 problem=came.problem if came else "",
                 seconds=seconds,
-                outcome=_word_for(outcome),
+                outcome=word,
                 is_yes=isinstance(outcome, Confirmed),
                 secrets=self.secrets,
             )

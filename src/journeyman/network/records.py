@@ -220,7 +220,8 @@ class Fields(dict[str, JSON]):
 
     def says(self, names: Iterable[str], *, flag: bool) -> bool:
         """Return whether one of the names is there with just this value."""
-        return any(self.get(name) is flag for name in names)
+        # Only real booleans: in Python, 0 equals False.
+        return flag in [self[n] for n in names if isinstance(self.get(n), bool)]
 
     def pick(
         self,

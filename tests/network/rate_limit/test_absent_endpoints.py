@@ -33,9 +33,9 @@ async def test_an_endpoint_that_is_absent_for_two_tasks_is_asked_again_later_onl
     (told,) = site.log.named("network.endpoint_absent")
     assert told["consequence"] == "no task is claimed"
     assert told["check_again_in"] == 60
-    held = await site.claim()
-    assert isinstance(held, NotSent)
-    assert "no such endpoint" in held.message
+    pause = await site.claim()
+    assert isinstance(pause, NotSent)
+    assert "no such endpoint" in pause.message
 
 
 async def test_the_looks_come_ever_later_and_at_most_hourly(site: Site) -> None:
@@ -96,9 +96,9 @@ async def test_an_endpoint_that_comes_back_is_used_and_told(site: Site) -> None:
     site.network.reply = lambda name: GONE if name == CLAIM else Answer()
     for _ in range(2):
         await site.claim()
-    held = await site.claim()
+    pause = await site.claim()
     site.network.reply = lambda _: Answer()
-    await site.until(held)
+    await site.until(pause)
 
     await site.claim()
 

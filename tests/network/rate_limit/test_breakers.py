@@ -93,8 +93,8 @@ async def test_one_broken_endpoint_is_probed_alone_and_the_others_go_on(
     assert looks == HOUR / 2 / 5
     (opened,) = site.log.named("network.breaker_opened")
     assert opened["scope"] == "claim"
-    held = site.rate_limiter.pause_for("claim")
-    assert held is None or held.cause is Cause.FAILING
+    pause = site.rate_limiter.pause_for("claim")
+    assert pause is None or pause.cause is Cause.FAILING
 
 
 async def test_a_refusal_is_no_failure(site: Site) -> None:
@@ -111,7 +111,7 @@ async def test_while_a_probe_is_on_its_way_nobody_else_goes(site: Site) -> None:
     while site.rate_limiter.general_pause():
         site.clock.advance(1.0)
 
-    async def held_meanwhile() -> list[bool]:
+    async def paused_meanwhile() -> list[bool]:
         return [
             isinstance(one, NotSent) and one.paused
             for one in [await site.claim(), await site.look()]
@@ -119,7 +119,7 @@ async def test_while_a_probe_is_on_its_way_nobody_else_goes(site: Site) -> None:
 
     permit = await site.rate_limiter.acquire("claim")
     assert isinstance(permit, Permit)
-    assert await held_meanwhile() == [True, True]
+    assert await paused_meanwhile() == [True, True]
     site.rate_limiter.release(permit, None, "")
     # Nobody saw how it ended, as when the daemon stops: the next one is the probe.
     assert isinstance(await site.claim(), NotSent | Unknown)

@@ -21,11 +21,11 @@ async def test_a_named_pause_holds_for_every_caller_of_that_endpoint(
     site.network.reply = lambda _: Answer()
 
     for _ in range(20):
-        held = await site.claim()
-        assert isinstance(held, NotSent)
-        assert held.paused
-        assert held.retry_after is not None
-        assert site.clock.monotonic() + held.retry_after >= 50
+        pause = await site.claim()
+        assert isinstance(pause, NotSent)
+        assert pause.paused
+        assert pause.retry_after is not None
+        assert site.clock.monotonic() + pause.retry_after >= 50
     assert isinstance(await site.look(), Confirmed)
     assert [name for _, name in site.network.asked] == [CLAIM, LISTING]
 
@@ -37,16 +37,16 @@ async def test_a_pause_may_be_a_date_and_is_at_most_the_longest(site: Site) -> N
     later = format_datetime(site.clock.now() + timedelta(seconds=90), usegmt=True)
     site.network.reply = lambda _: Answer(503, {}, {"retry-after": later})
     await site.claim()
-    held = site.rate_limiter.pause_for("claim")
-    assert held is not None
-    assert 90 <= held.seconds <= 99
+    pause = site.rate_limiter.pause_for("claim")
+    assert pause is not None
+    assert 90 <= pause.seconds <= 99
 
-    site.clock.advance(held.seconds)
+    site.clock.advance(pause.seconds)
     site.network.reply = lambda _: Answer(429, {}, {"retry-after": "9" * 12})
     await site.claim()
-    held = site.rate_limiter.pause_for("claim")
-    assert held is not None
-    assert 3600 <= held.seconds <= 3960
+    pause = site.rate_limiter.pause_for("claim")
+    assert pause is not None
+    assert 3600 <= pause.seconds <= 3960
 
 
 @pytest.mark.parametrize("wait", ["soon", "-5", "", "Sat, 21 Nov 2020 00:00:00 GMT"])
@@ -83,11 +83,11 @@ async def test_a_body_that_says_slow_down_counts_as_much_as_a_status(
     site.network.reply = lambda _: said
     await site.claim()
 
-    held = site.rate_limiter.pause_for("claim")
+    pause = site.rate_limiter.pause_for("claim")
 
-    assert held is not None
-    assert held.cause is Cause.THROTTLED
-    assert held.seconds >= 9
+    assert pause is not None
+    assert pause.cause is Cause.THROTTLED
+    assert pause.seconds >= 9
 
 
 async def test_a_short_wait_is_slept_and_a_long_one_is_given_back(site: Site) -> None:
@@ -149,17 +149,17 @@ async def test_answers_that_come_too_late_halve_the_pace_too(site: Site) -> None
     assert site.rate_limiter.limits["claim"].rate.value is not None
 
 
-async def test_what_is_held_back_is_told_with_its_reason_and_its_end(
+async def test_a_pause_is_logged_with_its_reason_and_its_end(
     site: Site,
 ) -> None:
     site.network.reply = lambda _: BUSY
     await site.claim()
     await site.claim()
 
-    ((name, held),) = site.rate_limiter.pauses()
+    ((name, pause),) = site.rate_limiter.pauses()
 
-    assert (name, held.cause) == ("claim", Cause.THROTTLED)
-    assert "429 Too Many Requests" in held.reason
+    assert (name, pause.cause) == ("claim", Cause.THROTTLED)
+    assert "429 Too Many Requests" in pause.reason
     (told,) = site.log.named("network.request_paused")
     assert told["endpoint"] == "claim"
     assert len(site.log.named("network.request")) == 1

@@ -105,7 +105,7 @@ async def test_a_forbidden_task_says_nothing_of_the_token_a_forbidden_look_does(
     assert site.rate_limiter.token_status() is TokenStatus.DOUBTED
 
 
-async def test_endpoints_without_a_token_are_not_held_for_it(site: Site) -> None:
+async def test_endpoints_without_a_token_are_not_paused_for_it(site: Site) -> None:
     site.network.reply = lambda name: Answer() if name == PUBLIC else NO
     await _work(site, 30)
 

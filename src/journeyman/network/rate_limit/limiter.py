@@ -93,7 +93,7 @@ class RateLimiter:
         now = self.clock.monotonic()
         if pause := self._service_pause(now):
             return pause
-        if self._token.is_checked_by(endpoint) and (wait := self._token.wait(now)):
+        if (wait := self._token.wait(now)) and self._token.is_checked_by(endpoint):
             return self._token_pause(wait)
         return limit.pause()
 

@@ -75,6 +75,8 @@ class TokenMonitor:
         if accepted is False and endpoint in self.private:
             self.message = evidence.message
             self._refuse(endpoint, now, is_probe=is_probe)
+        elif self.status is TokenStatus.ACCEPTED:
+            return
         elif accepted and self.is_checked_by(endpoint):
             self.status = TokenStatus.ACCEPTED
             self._refused_by.clear()
