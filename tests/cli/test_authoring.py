@@ -181,7 +181,7 @@ def test_try_can_change_the_kind_and_the_tags_of_the_task(run: Run) -> None:
         *("--tag", "text", "--tag", "count"),
     )
 
-    assert "wants    no      kind 'drawing' is not for it" in kind.out
+    assert "wants    no      kind 'drawing' is not wanted" in kind.out
     assert "wants    yes" in tags.out
 
 

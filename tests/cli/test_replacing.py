@@ -47,7 +47,7 @@ def test_a_replacement_without_a_network_changes_nothing(
     assert sorted(path.name for path in Path("mine").glob("*.json")) == before
 
 
-def test_status_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
+def test_status_tells_of_a_rejected_token_and_of_pauses() -> None:
     rows = status_fields(
         {
             "running": True,
@@ -85,4 +85,4 @@ def test_status_tells_of_a_rejected_token_and_of_what_is_held_back() -> None:
 
     assert rows["token"].startswith("REJECTED by the network since 2026-11-21T12:00")
     assert "\x1b" not in rows["token"]
-    assert rows["held back"] == "claim until 12:05:00 UTC: asked to wait (429)"
+    assert rows["pauses"] == "claim until 12:05:00 UTC: asked to wait (429)"

@@ -366,7 +366,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
     given: dict[str, Any] = {
         "strategy": "count",
         "fingerprint": "1",
-        "live": "other",
+        "active": "other",
         "wanted": True,
         "reason": "reward 5",
         "offer": 5.0,
@@ -378,7 +378,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
 @pytest.fixture
 def shadowed(past: Past) -> Past:
     with past.journal.tx("shadow"):
-        past.journal.shadows.add([verdict("t1"), verdict("t2", live="", offer=2.5)])
+        past.journal.shadows.add([verdict("t1"), verdict("t2", active="", offer=2.5)])
         past.journal.shadows.put_state(ShadowState(shadows=("count", "young")))
     return past
 

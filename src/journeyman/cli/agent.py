@@ -6,8 +6,8 @@ from typing import TypeVar
 import anyio
 
 from journeyman.cli.session import Session
-from journeyman.control.client import ControlClient
-from journeyman.daemon.agent import Agent
+from journeyman.control.verbs import Asked, Verb
+from journeyman.daemon.commands import AgentCommands
 from journeyman.domain.errors import NetworkError, NotRunningError
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.tasks import JSON
@@ -17,11 +17,7 @@ Answer = dict[str, JSON]
 T = TypeVar("T")
 
 
-def act(
-    session: Session,
-    through_daemon: Callable[[ControlClient], Answer],
-    alone: Callable[[Agent], Awaitable[Answer]],
-) -> Answer:
+def act(session: Session, verb: Verb[Asked], request: Asked) -> Answer:
     """Act once: through the daemon if one runs, else in its place.
 
     Raises:
@@ -30,11 +26,11 @@ def act(
 
     async def act_alone() -> Answer:
         async with session.agent() as agent:
-            return await alone(agent)
+            return await AgentCommands(agent).call(verb, request)
 
     with session.daemon() as daemon:
         try:
-            return through_daemon(daemon)
+            return daemon.call(verb, request)
         except NotRunningError:
             # Raised only when no connection was made: nothing has been done yet.
             return anyio.run(act_alone)

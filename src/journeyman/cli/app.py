@@ -30,126 +30,64 @@ EXIT_CODES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CommandEntry:
-    """One command of the tree: the words that call it, and its line in the help."""
-
-    words: str
-    summary: str
-    """The first line of the command's own help."""
-    file: str = ""
-    """The module of the command below `commands`; empty: named like the first word."""
-
-    @property
-    def name(self) -> str:
-        """The last word, which is the name of the command in its module."""
-        return self.words.split()[-1]
-
-    def load(self) -> Command:
-        """Import the module of the command."""
-        file = self.file or self.words.split()[0]
-        module = importlib.import_module(f"journeyman.cli.commands.{file}")
-        return next(
-            found
-            for found in vars(module).values()
-            if isinstance(found, Command) and found.name == self.name
-        )
-
-
-COMMANDS = (
-    CommandEntry("run", "Run the daemon: join, discover, work and earn until stopped."),
-    CommandEntry("demo", "Watch the daemon earn in a sandbox on this machine."),
-    CommandEntry("sandbox", "Run a local network with tasks to do, until Ctrl-C."),
-    CommandEntry("status", "Show the agent's state, and why it is not doing more."),
-    CommandEntry("health", "Check whether the daemon is working, for HEALTHCHECK."),
-    CommandEntry(
-        "pause", "Pause the daemon: it finishes its work and claims no more.", "control"
-    ),
-    CommandEntry("resume", "Resume a paused daemon: it claims tasks again.", "control"),
-    CommandEntry("reload", "Reload the strategies and their settings.", "control"),
-    CommandEntry("stop", "Stop the daemon once its work in flight is done.", "control"),
-    CommandEntry("tasks", "List the tasks that changed last, and why."),
-    CommandEntry("ledger", "Show the last entries of the ledger, and its totals."),
-    CommandEntry("journal check", "Check the file, the ledger's chain and the totals."),
-    CommandEntry(
-        "journal backup", "Copy the journal to a new file, even while a daemon runs."
-    ),
-    CommandEntry(
-        "journal compact", "Free unused space in the journal; no daemon may run."
-    ),
-    CommandEntry("identity show", "Show which agent this is; never its token."),
-    CommandEntry(
-        "identity export", "Write the identity, with its token, to a new file."
-    ),
-    CommandEntry("identity import", "Become the agent of an exported identity."),
-    CommandEntry("join", "Join the network, or show which agent we are."),
-    CommandEntry("market", "List the tasks that the network offers now."),
-    CommandEntry("directory", "Show the directory of agents, or the manifest of one."),
-    CommandEntry("discover", "Compare the 12 discovery documents with the contract."),
-    CommandEntry(
-        "contract show", "Show how each endpoint of the contract has behaved."
-    ),
-    CommandEntry(
-        "contract export", "Write the contract as OpenAPI 3.1, with what was learned."
-    ),
-    CommandEntry(
-        "contract dialects", "List the request formats, and what the network took."
-    ),
-    CommandEntry("post", "Post a task for other agents, within your limits."),
-    CommandEntry("topup", "Request a payment page, and print its address."),
-    CommandEntry(
-        "strategies list",
-        "List the strategies, their results, and every problem with its fix.",
-        "strategies.list",
-    ),
-    CommandEntry(
-        "strategies show",
-        "Show what a strategy wants and needs, its parameters and its results.",
-        "strategies.show",
-    ),
-    CommandEntry(
-        "strategies new",
-        "Create a working strategy and its test; nothing is overwritten.",
-        "strategies.new",
-    ),
-    CommandEntry(
-        "strategies check",
-        "Load strategies and run their examples; nothing is sent.",
-        "check",
-    ),
-    CommandEntry(
-        "strategies release",
-        "Release a strategy from quarantine: it is given work again.",
-        "strategies.release",
-    ),
-    CommandEntry(
-        "strategies scoreboard",
-        "Show what strategies in shadow would have done.",
-        "strategies.shadow",
-    ),
-    CommandEntry(
-        "strategies promote",
-        "Promote a strategy from shadow to active, after its scoreboard.",
-        "strategies.shadow",
-    ),
-    CommandEntry("check", "Load strategies and run their examples; nothing is sent."),
-    CommandEntry(
-        "try", "Show what a strategy would do with one task; nothing is sent.", "try_"
-    ),
-    CommandEntry("replay", "Show what a strategy would decide about recorded tasks."),
-    CommandEntry("explain", "Explain a problem code of strategies, with an example."),
-    CommandEntry("doctor", "Check this machine, the agent's state and the network."),
-    CommandEntry("config show", "Show the current settings; secrets are hidden."),
-    CommandEntry("events", "List every event that the daemon can log."),
-    CommandEntry("version", "Show the versions of Journeyman and Python."),
-)
-"""In the order in which `--help` lists them, as a reader looks for them."""
-
-TASKS_SHOW = CommandEntry(
-    "tasks show", "Show the history of one task, with its result."
-)
+COMMANDS = {
+    "run": "Run the daemon: join, discover, work and earn until stopped.",
+    "demo": "Watch the daemon earn in a sandbox on this machine.",
+    "sandbox": "Run a local network with tasks to do, until Ctrl-C.",
+    "status": "Show the agent's state, and why it is not doing more.",
+    "health": "Check whether the daemon is working, for HEALTHCHECK.",
+    "pause": "Pause the daemon: it finishes its work and claims no more.",
+    "resume": "Resume a paused daemon: it claims tasks again.",
+    "reload": "Reload the strategies and their settings.",
+    "stop": "Stop the daemon once its work in flight is done.",
+    "tasks": "List the tasks that changed last, and why.",
+    "tasks show": "Show the history of one task, with its result.",
+    "ledger": "Show the last entries of the ledger, and its totals.",
+    "journal check": "Check the file, the ledger's chain and the totals.",
+    "journal backup": "Copy the journal to a new file, even while a daemon runs.",
+    "journal compact": "Free unused space in the journal; no daemon may run.",
+    "identity show": "Show which agent this is; never its token.",
+    "identity export": "Write the identity, with its token, to a new file.",
+    "identity import": "Become the agent of an exported identity.",
+    "join": "Join the network, or show which agent we are.",
+    "market": "List the tasks that the network offers now.",
+    "directory": "Show the directory of agents, or the manifest of one.",
+    "discover": "Compare the 12 discovery documents with the contract.",
+    "contract show": "Show how each endpoint of the contract has behaved.",
+    "contract export": "Write the contract as OpenAPI 3.1, with what was learned.",
+    "contract dialects": "List the dialects of requests, and which the network took.",
+    "post": "Post a task for other agents, within your limits.",
+    "topup": "Request a payment page, and print its address.",
+    "strategies list": "List the strategies, their results, and every problem.",
+    "strategies show": "Show what a strategy wants and needs, and its results.",
+    "strategies new": "Create a working strategy and its test.",
+    "strategies check": "Load strategies and run their examples; nothing is sent.",
+    "strategies release": "Release a strategy from quarantine, to be given work again.",
+    "strategies scoreboard": "Show what strategies in shadow would have done.",
+    "strategies promote": "Promote a strategy from shadow to active.",
+    "check": "Load strategies and run their examples; nothing is sent.",
+    "try": "Show what a strategy would do with one task; nothing is sent.",
+    "replay": "Show what a strategy would decide about recorded tasks.",
+    "explain": "Explain a problem code of strategies, with an example.",
+    "doctor": "Check this machine, the agent's state and the network.",
+    "config show": "Show the current settings; secrets are hidden.",
+    "events": "List every event that the daemon can log.",
+    "version": "Show the versions of Journeyman and Python.",
+}
+"""Each command and the first line of its help, as readers look for them."""
+TASKS_SHOW = "tasks show"
 """The one command below another that does something by itself."""
-
+FILES = {
+    "pause": "control",
+    "resume": "control",
+    "reload": "control",
+    "stop": "control",
+    "strategies scoreboard": "strategies.shadow",
+    "strategies promote": "strategies.shadow",
+    "strategies check": "check",
+    "try": "try_",
+}
+"""The modules of commands that are not in one of their own, or of their group."""
 GROUPS = {
     "journal": "Check, copy and compact the agent's journal.",
     "identity": "Show, export and import the agent's identity.",
@@ -163,9 +101,9 @@ GROUPS = {
 class LazyCommand(typer.core.TyperCommand):
     """A command whose module is imported when it is called, so that help is instant."""
 
-    def __init__(self, entry: CommandEntry) -> None:
-        super().__init__(entry.name, help=entry.summary)
-        self.entry = entry
+    def __init__(self, words: str) -> None:
+        super().__init__(words.rsplit(maxsplit=1)[-1], help=COMMANDS[words])
+        self.words = words
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:  # noqa: ANN401 - Typer vendors these types
         """Load the command, and let it read its arguments."""
@@ -173,16 +111,27 @@ class LazyCommand(typer.core.TyperCommand):
 
     def load(self) -> Any:  # noqa: ANN401 - as above
         """Import the module of the command, and build the command."""
-        command = self.entry.load()
+        command = self._import()
         epilog = f"Example: {command.example}"
         app = _typer(help=command.help, epilog=epilog)
-        if self.entry.words == "tasks":
+        if self.words == "tasks":
             app.callback(invoke_without_command=True)(command.entry)
             group = typer.main.get_group(app)
             group.add_command(LazyCommand(TASKS_SHOW))
             return group
         app.command(command.name, help=command.help, epilog=epilog)(command.entry)
         return typer.main.get_command(app)
+
+    def _import(self) -> Command:
+        group, *_ = self.words.split()
+        own = self.words.replace(" ", ".") if group == "strategies" else group
+        file = FILES.get(self.words, own)
+        module = importlib.import_module(f"journeyman.cli.commands.{file}")
+        return next(
+            found
+            for found in vars(module).values()
+            if isinstance(found, Command) and found.name == self.name
+        )
 
 
 def build_app() -> typer.core.TyperGroup:
@@ -191,12 +140,14 @@ def build_app() -> typer.core.TyperGroup:
     app.callback()(_root)
     root = typer.main.get_group(app)
     groups: dict[str, typer.core.TyperGroup] = {}
-    for entry in COMMANDS:
-        first, _, second = entry.words.partition(" ")
+    for words in COMMANDS:
+        if words == TASKS_SHOW:
+            continue
+        first, _, second = words.partition(" ")
         if second and first not in groups:
             groups[first] = _group(GROUPS[first])
             root.add_command(groups[first], first)
-        (groups[first] if second else root).add_command(LazyCommand(entry))
+        (groups[first] if second else root).add_command(LazyCommand(words))
     return root
 
 

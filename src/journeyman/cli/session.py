@@ -43,11 +43,33 @@ DATA_VARIABLE = "JOURNEYMAN_DATA__DIRECTORY"
 class Session:
     """The options that commands share, and access to what they name."""
 
-    as_json: bool = False
-    config: list[Path] | None = None
-    data_dir: Path | None = None
-    base_url: str | None = None
-    assignments: list[str] | None = None
+    config: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A TOML file of settings, instead of the default one; may be "
+            "repeated, later ones win.",
+        ),
+    ] = None
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the agent keeps its state."),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The address of the network."),
+    ] = None
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Any setting, such as work.slots=4; may be repeated.",
+        ),
+    ] = None
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, for programs.")
+    ] = False
 
     def answer(self, data: object, show: Callable[[], None]) -> None:
         """Print `data` as one JSON document if that was asked for, else call `show`."""
@@ -246,38 +268,6 @@ def _assignment(text: str) -> tuple[str, str]:
     return key.strip(), value
 
 
-_JSON = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-_SETTINGS_OPTIONS: dict[str, object] = {
-    "config": Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="A TOML file of settings, instead of the default one; may be "
-            "repeated, later ones win.",
-        ),
-    ],
-    "data_dir": Annotated[
-        Path | None,
-        typer.Option(
-            "--data-dir", metavar="DIR", help="Where the agent keeps its state."
-        ),
-    ],
-    "base_url": Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="The address of the network."),
-    ],
-    "assignments": Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Any setting, such as work.slots=4; may be repeated.",
-        ),
-    ],
-}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
     """A function that the command line can call, and how it is shown."""
@@ -303,20 +293,9 @@ def command(
     """
 
     def decorate(function: Callable[..., int | None]) -> Command:
-        shared = [
-            inspect.Parameter(
-                option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
-            )
-            for option, kind in (_SETTINGS_OPTIONS.items() if settings else ())
-        ]
-        shared.append(
-            inspect.Parameter(
-                "as_json",
-                inspect.Parameter.KEYWORD_ONLY,
-                default=False,
-                annotation=_JSON,
-            )
-        )
+        shared = list(inspect.signature(Session, eval_str=True).parameters.values())
+        if not settings:
+            shared = [option for option in shared if option.name == "as_json"]
         return Command(
             name=name,
             help=inspect.cleandoc(function.__doc__ or ""),

@@ -170,6 +170,18 @@ class StrategyHistory:
         fix = f"; {health.fix}" if health.fix else ""
         return f"{until}; last: {health.problem}{task}{fix}"
 
+    def figures(self, name: str) -> dict[str, int] | None:
+        """Return what a strategy did; None if it has done nothing."""
+        score = self.scores.get(name)
+        if score is None:
+            return None
+        return {
+            "wants_24h": score.wanted,
+            "done": score.completed,
+            "failed": score.failed,
+            "credits": score.credits,
+        }
+
 
 def strategy_history(
     session: Session, available: AvailableStrategies

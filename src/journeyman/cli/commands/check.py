@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import anyio
 import typer
 
+from journeyman.cli.output import plural
 from journeyman.cli.session import Session, command
 from journeyman.cli.strategies import (
     AvailableStrategies,
@@ -99,7 +100,6 @@ def _show(rows: list[dict[str, Any]], loading: Loading) -> None:
 def _verdict(row: dict[str, Any]) -> str:
     if not row["passed"]:
         return "FAILED"
-    count = row["examples"]
-    if not count:
+    if not row["examples"]:
         return "ok, but it has no examples to run"
-    return f"ok, {count} example{'s' if count > 1 else ''}"
+    return f"ok, {plural(row['examples'], 'example')}"

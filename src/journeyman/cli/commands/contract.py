@@ -23,9 +23,9 @@ from journeyman.domain.errors import (
     StateError,
     UsageError,
 )
-from journeyman.network.actions import ACTIONS
 from journeyman.domain.tasks import JSON, AgentId
 from journeyman.domain.text import escape
+from journeyman.network.actions import ACTIONS
 from journeyman.network.endpoints import ENDPOINTS, Endpoint
 from journeyman.network.explanation import ExplainedRequest, explain_request
 from journeyman.network.negotiation import Learned, Writing, read_learned
@@ -298,10 +298,11 @@ def list_dialects(
         str | None, typer.Option(metavar="NAME", help="Only this dialect.")
     ] = None,
 ) -> None:
-    """List the request formats, and what the network took.
+    """List the dialects of requests, and which the network took.
 
-    Nothing is sent. The current formats were learned on this network, see
-    docs/reference/dialect.md; the settings can add formats and pin one.
+    A dialect is how requests are written. Nothing is sent. The current ones were
+    learned on this network, see docs/reference/dialect.md; the settings can add
+    dialects and pin one.
     """
     writing = writing_from(session.load().settings.contract)
     if explain is not None and explain not in ACTIONS:
@@ -349,7 +350,7 @@ def _read_learned(session: Session) -> tuple[str | None, dict[str, Learned]]:
 def _current(
     action: str, writing: Writing, learned: dict[str, Learned]
 ) -> dict[str, JSON]:
-    """Return which format the next request has, and how we know."""
+    """Return which dialect the next request has, and how we know."""
     known = learned.get(action)
     current: dict[str, JSON] = {"since": "", "refused": []}
     if writing.pinned_for(action) is not None:

@@ -8,33 +8,29 @@ from journeyman.control import verbs
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.text import escape
 
-DONE = {"ok": True}
-
 
 @command("pause", example="journeyman pause")
 def pause(session: Session) -> None:
     """Pause the daemon: it finishes its work and claims no more."""
-    with session.daemon() as daemon:
-        daemon.call(verbs.PAUSE)
-    text = "The daemon claims nothing until `journeyman resume`."
-    session.answer(DONE, lambda: print(text))
+    _send(session, verbs.PAUSE, "The daemon claims nothing until `journeyman resume`.")
 
 
 @command("resume", example="journeyman resume")
 def resume(session: Session) -> None:
     """Resume a paused daemon: it claims tasks again."""
-    with session.daemon() as daemon:
-        daemon.call(verbs.RESUME)
-    session.answer(DONE, lambda: print("The daemon claims tasks again."))
+    _send(session, verbs.RESUME, "The daemon claims tasks again.")
 
 
 @command("stop", example="journeyman stop --data-dir demo/data")
 def stop(session: Session) -> None:
     """Stop the daemon once its work in flight is done."""
+    _send(session, verbs.STOP, "The daemon finishes what is in flight, then stops.")
+
+
+def _send(session: Session, verb: verbs.Verb[None], done: str) -> None:
     with session.daemon() as daemon:
-        daemon.call(verbs.STOP)
-    text = "The daemon finishes what is in flight, then stops."
-    session.answer(DONE, lambda: print(text))
+        daemon.call(verb)
+    session.answer({"ok": True}, lambda: print(done))
 
 
 @command("reload", example="journeyman reload --data-dir demo/data")

@@ -7,7 +7,7 @@ import anyio
 import typer
 
 from journeyman.cli.session import Session, command
-from journeyman.daemon.doctor.examination import Case, examine
+from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding, Grade
 from journeyman.daemon.environment import build_environment
 from journeyman.domain.text import escape
@@ -34,17 +34,14 @@ def doctor(
     --fix it changes nothing. It never joins, and a daemon may run meanwhile. The exit
     code is 1 if something does not work.
     """
-    case = Case(
-        settings=lambda: session.load().settings,
-        directory=session.directory,
-        address=session.address,
+    examination = Examination(
+        read_settings=lambda: session.load().settings,
+        find_directory=session.directory,
+        find_address=session.address,
         environment=build_environment(),
+        fix=fix,
     )
-
-    async def run() -> list[Finding]:
-        return await examine(case, fix=fix)
-
-    findings = anyio.run(run)
+    findings = anyio.run(examination.run)
     data = [
         {
             "check": found.check,

@@ -1,5 +1,6 @@
 """`journeyman join`: become an agent, or show which one we are."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import anyio
@@ -93,11 +94,7 @@ def _answer_replaced(session: Session, replaced: Replacement) -> None:
         "joined_now": True,
         **_current_agent(session),
         "replaced": {
-            "agent_id": old.agent_id,
-            "credits": old.credits,
-            "in_flight": old.in_flight,
-            "undelivered": old.undelivered,
-            "reserved_credits": old.reserved_credits,
+            **asdict(old),
             "identity_file": str(kept.identity) if kept.identity else None,
             "journal_file": str(kept.journal) if kept.journal else None,
         },

@@ -10,7 +10,6 @@ from journeyman.cli.agent import act
 from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import POST, PostRequest
-from journeyman.daemon.commands import post_task
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import JSON
 
@@ -48,11 +47,7 @@ def post(
         tags=tuple(tag or ()),
         input=_read_input(input_),
     )
-    posted = act(
-        session,
-        lambda daemon: daemon.call(POST, request),
-        lambda agent: post_task(agent, request.task()),
-    )
+    posted = act(session, POST, request)
     fields = {
         "posted": str(posted["task_id"] or "yes; the network did not name it"),
         "reward": str(posted["reward"]),

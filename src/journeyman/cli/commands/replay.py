@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -28,16 +28,8 @@ from journeyman.cli.strategies import (
     relative_path,
 )
 from journeyman.daemon.environment import SystemClock
-from journeyman.daemon.replay.decisions import (
-    Balance,
-    Change,
-    Fate,
-    Replayed,
-    Then,
-    old_version,
-    recorded,
-    replay_decisions,
-)
+from journeyman.daemon.replay import decisions
+from journeyman.daemon.replay.decisions import Balance, Change, Fate, Replayed
 from journeyman.daemon.replay.rerun import Rerun, rerun
 from journeyman.daemon.strategies import isolation_of
 from journeyman.domain.errors import StateError, UsageError
@@ -129,13 +121,13 @@ def replay(
     with session.journal() as journal:
         total = min(last, _require_recordings(journal, earliest))
         with progress(f"{total} tasks", total, shown=not session.as_json) as report:
-            then = old or recorded(
+            then = old or decisions.recorded(
                 loaded.name, journal.shadows.opinions_of(loaded.name)
             )
             forecasts = Forecasts(journal.track_records.all())
             recordings = journal.recordings.last(last, earliest)
-            decisions = replay_decisions(recordings, loaded, then, forecasts)
-            anyio.run(_collect, decisions, done, runner, report)
+            replayed = decisions.replay_decisions(recordings, loaded, then, forecasts)
+            anyio.run(_collect, replayed, done, runner, report)
     if not done.tasks:  # a daemon has just dropped what was counted
         raise StateError("no task is recorded here any more", HOW_RECORDINGS_ARISE)
     session.answer(_as_json(done), lambda: _show(done))
@@ -173,7 +165,7 @@ def _require_recordings(journal: Journal, earliest: datetime | None) -> int:
 
 def _other_version(
     path: Path, loaded: LoadedStrategy, available: AvailableStrategies
-) -> Then:
+) -> decisions.Then:
     """Load another version of a strategy, with those parameters that it has, too."""
     if not path.is_file():
         raise UsageError(
@@ -198,16 +190,16 @@ def _other_version(
     configured = load_class(cls, known)
     if configured.problems:
         raise loading_error(configured.problems)
-    return old_version(configured.strategies[0])
+    return decisions.old_version(configured.strategies[0])
 
 
 async def _collect(
-    decisions: Iterator[Replayed], done: Replay, runner: Runner, report: ReportProgress
+    replayed: Iterator[Replayed], done: Replay, runner: Runner, report: ReportProgress
 ) -> None:
     async with runner.running():
         if done.has_run:
             runner.serve([done.strategy])
-        for one in decisions:
+        for one in replayed:
             again = None
             if done.has_run and one.change in (Change.KEPT, Change.GAINED):
                 again = await rerun(one.sighting, done.strategy, runner)
@@ -278,13 +270,7 @@ def _change_as_json(one: Replayed, again: Rerun | None) -> dict[str, Any]:
         "credits": ending.credits,
         "estimate": round(one.estimate.credits, 1) if is_estimate else None,
         "recorded_in_part": seen.in_part,
-        "run": again
-        and {
-            "word": again.word,
-            "reason": again.reason,
-            "result": again.result,
-            "recorded": again.recorded,
-        },
+        "run": asdict(again) if again else None,
     }
 
 

@@ -53,22 +53,19 @@ def status_fields(status: Status) -> dict[str, str]:
     """Return label and text of each line; an empty text is not printed."""
     strategy_health = status.get("strategy_health", {})
     strategy_status = status.get("strategy_status", {})
-    skipped_because = status["skipped_because"].items()
     return {
         "state": _state(status),
         "agent": _agent(status),
         "token": _token(status),
-        "held back": "\n".join(map(_held_back, status.get("pauses", ()))),
+        "pauses": "\n".join(map(_pause, status.get("pauses", ()))),
         "credits": _credits(status),
         "now": _now(status),
-        "this run": counted(status.get("this_run", {}).items()).replace("_", " ")
-        if "this_run" in status
-        else "",
+        "this run": _counted(status, "this_run").replace("_", " "),
         "all time": _all_time(status),
-        "skipped": counted(skipped_because) if skipped_because else "",
+        "skipped": _counted(status, "skipped_because"),
         "top-ups": "\n".join(map(_top_up, status["open_top_ups"])),
         "problems": _problems(status),
-        "cannot": "\n".join(status.get("blocked_actions", {}).values()),
+        "blocked": "\n".join(status.get("blocked_actions", {}).values()),
         "quarantine": "\n".join(
             _quarantine(name, health) for name, health in strategy_health.items()
         ),
@@ -79,6 +76,10 @@ def status_fields(status: Status) -> dict[str, str]:
         ),
         "data": str(status["data_directory"]),
     }
+
+
+def _counted(status: Status, key: str) -> str:
+    return counted(status[key].items()) if status.get(key) else ""
 
 
 def _state(status: Status) -> str:
@@ -121,18 +122,20 @@ def _token(status: Status) -> str:
     )
 
 
-def _held_back(held: Mapping[str, Any]) -> str:
-    until = str(held["until"])[11:19]
-    return f"{held['what']} until {until} UTC: {escape(held['reason'])}"
+def _pause(pause: Mapping[str, Any]) -> str:
+    until = str(pause["until"])[11:19]
+    return f"{pause['what']} until {until} UTC: {escape(pause['reason'])}"
 
 
 def _credits(status: Status) -> str:
     moved = ", ".join(
         f"{kind} {amount:+d}" for kind, amount in status["ledger"].items() if amount
     )
-    held = status["reserved_credits"]
+    reserved = status["reserved_credits"]
     return f"{status['balance']} ({moved or 'nothing booked'})" + (
-        f", of which {held} are reserved for posts of unknown outcome" if held else ""
+        f", of which {reserved} are reserved for posts of unknown outcome"
+        if reserved
+        else ""
     )
 
 

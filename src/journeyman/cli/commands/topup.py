@@ -8,11 +8,9 @@ from journeyman.cli.agent import act
 from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.control import verbs
-from journeyman.daemon.agent import Agent
-from journeyman.daemon.commands import settle_top_up, top_up
 from journeyman.daemon.status import journal_status
 from journeyman.domain.errors import UsageError
-from journeyman.domain.tasks import JSON, SpendId
+from journeyman.domain.tasks import SpendId
 
 
 @command("topup", example="journeyman topup --credits 200")
@@ -64,11 +62,7 @@ def _list(session: Session) -> None:
 
 
 def _request(session: Session, credits_: int) -> None:
-    page: Any = act(
-        session,
-        lambda daemon: daemon.call(verbs.TOP_UP, verbs.TopUpRequest(credits_)),
-        lambda agent: top_up(agent, credits_),
-    )
+    page: Any = act(session, verbs.TOP_UP, verbs.TopUpRequest(credits_))
 
     def show() -> None:
         print_fields(
@@ -88,15 +82,7 @@ def _request(session: Session, credits_: int) -> None:
 
 def _settle(session: Session, spend_id: SpendId, *, paid: bool) -> None:
     verb = verbs.CONFIRM_TOP_UP if paid else verbs.CANCEL_TOP_UP
-
-    async def alone(agent: Agent) -> dict[str, JSON]:
-        return settle_top_up(agent, spend_id, paid=paid)
-
-    settled = act(
-        session,
-        lambda daemon: daemon.call(verb, verbs.TopUpName(spend_id)),
-        alone,
-    )
+    settled = act(session, verb, verbs.TopUpName(spend_id))
     word = "booked" if paid else "forgotten"
     text = f"{settled['credits']} credits {word}; the balance is {settled['balance']}."
     session.answer(settled, lambda: print(text))

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,6 @@ from journeyman.daemon.strategies import isolation_of
 from journeyman.domain.errors import ConfigurationError, UsageError
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.domain.text import UntrustedText, escape
-from journeyman.journal.directory import DataDirectory
 from journeyman.network.answers import ListingReader
 from journeyman.network.dialect import Dialect
 from journeyman.strategies.api import ParamError
@@ -42,17 +42,6 @@ from journeyman.strategies.running.runner import Runner
 
 MAX_BYTES = 10_000_000
 """Of a task's file: far more than a network may send."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TaskSource:
-    """What was said about the task: one of three sources, and changes."""
-
-    text: str | None
-    file: Path | None
-    market_id: str | None
-    changes: Mapping[str, Any]
-    """Fields of the task; None: what the source says."""
 
 
 @command("try", example='journeyman try count_words --text "to be or not"')
@@ -97,14 +86,15 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     """
     available = open_strategies(session, strategies)
     loaded = _configured(available.find(name), available, param or [])
-    changes = {"reward": reward, "kind": kind, "tags": tuple(tag) if tag else None}
-    source = TaskSource(text=text, file=task, market_id=from_market, changes=changes)
-    found = _task_from(session, loaded, source)
-
-    async def run() -> tuple[DryRun, float]:
-        directory = session.directory()
-        return await _run_once(loaded, found, available, directory, anyway=anyway)
-
+    found = _task_from(session, loaded, text, task, from_market)
+    changes: dict[str, Any] = {
+        "reward": reward,
+        "kind": kind,
+        "tags": tuple(tag) if tag else None,
+    }
+    given = {name: value for name, value in changes.items() if value is not None}
+    found = replace(found, **given)
+    run = partial(_run_once, session, loaded, found, available, anyway=anyway)
     done, seconds = anyio.run(run)
     data = _as_json(loaded, found, done, seconds)
     session.answer(data, lambda: _show(data))
@@ -145,10 +135,10 @@ def _assignment(loaded: LoadedStrategy, text: str) -> tuple[str, object]:
 
 
 async def _run_once(
+    session: Session,
     loaded: LoadedStrategy,
     task: Task,
     available: AvailableStrategies,
-    directory: DataDirectory,
     *,
     anyway: bool,
 ) -> tuple[DryRun, float]:
@@ -158,7 +148,8 @@ async def _run_once(
     directory, which it may not read either.
     """
     clock = SystemClock()
-    limits = isolation_of(available.settings.settings.isolation, directory)
+    settings = available.settings.settings
+    limits = isolation_of(settings.isolation, session.directory())
     runner = Runner(isolation=replace(limits, homes=None))
     began = clock.monotonic()
     context = DryRunContext(now=clock.now)
@@ -269,7 +260,13 @@ def _show_run(data: dict[str, Any]) -> None:
     print("\n".join(escape(line.rstrip()) for line in lines))
 
 
-def _task_from(session: Session, loaded: LoadedStrategy, source: TaskSource) -> Task:
+def _task_from(
+    session: Session,
+    loaded: LoadedStrategy,
+    text: str | None,
+    file: Path | None,
+    market_id: str | None,
+) -> Task:
     """Make, read or fetch the task.
 
     Raises:
@@ -277,23 +274,17 @@ def _task_from(session: Session, loaded: LoadedStrategy, source: TaskSource) -> 
         NetworkError: the public list cannot be read.
         ConfigurationError: no network is named.
     """
-    sources = (source.text, source.file, source.market_id)
-    named = sum(one is not None for one in sources)
+    named = sum(source is not None for source in (text, file, market_id))
     if named != 1:
         raise UsageError(
             "name one task at a time" if named else "name one task to try it on",
             'Give --text "...", or --task FILE.json, or --from-market ID.',
         )
-    if source.file is not None:
-        task = _task_from_file(source.file)
-    elif source.market_id is not None:
-        task = _task_from_market(session, source.market_id)
-    else:
-        task = _task_of_text(loaded, source.text or "")
-    changes = {
-        name: value for name, value in source.changes.items() if value is not None
-    }
-    return replace(task, **changes)
+    if file is not None:
+        return _task_from_file(file)
+    if market_id is not None:
+        return _task_from_market(session, market_id)
+    return _task_of_text(loaded, text or "")
 
 
 def _task_of_text(loaded: LoadedStrategy, text: str) -> Task:

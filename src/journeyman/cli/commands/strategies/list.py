@@ -22,13 +22,14 @@ from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
 
 COLUMNS = ("name", "ver", "state", "from")
+FIGURE_KEYS = ("wants_24h", "done", "failed", "credits")
 FIGURES = ("wants/24h", "done", "fail", "credits")
 SOME_DO_NOT_RUN = 1
 
 
 @command("list", example="journeyman strategies list --strategies strategies")
 def list_strategies(session: Session, *, strategies: StrategiesOption = None) -> int:
-    """List the strategies, their results, and every problem with its fix.
+    """List the strategies, their results, and every problem.
 
     The exit code is 1 if some do not run; the others are active all the same.
     """
@@ -52,9 +53,8 @@ def list_strategies(session: Session, *, strategies: StrategiesOption = None) ->
 
 def _row(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, Any]:
     place = f"{relative_path(loaded.path)}:{loaded.line}"
-    score = history.scores.get(loaded.name)
-    # Where no agent has run it is None, since 0 would be a claim.
-    nothing = 0 if history.has_journal else None
+    # Where no agent has run they are None, since 0 would be a claim.
+    no_figures = dict.fromkeys(FIGURE_KEYS, 0 if history.has_journal else None)
     return {
         "name": loaded.name,
         "version": loaded.version,
@@ -63,10 +63,7 @@ def _row(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, Any]:
         "runner": loaded.runner,
         "description": loaded.description,
         "quarantine_reason": history.quarantine_reason(loaded),
-        "wants_24h": score.wanted if score else nothing,
-        "done": score.completed if score else nothing,
-        "failed": score.failed if score else nothing,
-        "credits": score.credits if score else nothing,
+        **(history.figures(loaded.name) or no_figures),
     }
 
 
@@ -100,12 +97,11 @@ def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[str | int]:
-    figures = (row["wants_24h"], row["done"], row["failed"])
-    earned = "-" if row["credits"] is None else f"{row['credits']:+d}"
+    *figures, earned = ("-" if row[key] is None else row[key] for key in FIGURE_KEYS)
     return [
         *(row["name"], row["version"], row["state"], row["from"]),
-        *(f"{'-' if figure is None else figure:>9}" for figure in figures),
-        f"{earned:>9}",
+        *(f"{figure:>9}" for figure in figures),
+        f"{earned if earned == '-' else f'{earned:+d}':>9}",
     ]
 
 

@@ -32,7 +32,10 @@ def new_strategy(
         Path | None, typer.Option(metavar="DIR", help="Where to put the file.")
     ] = None,
 ) -> None:
-    """Create a working strategy and its test; nothing is overwritten."""
+    """Create a working strategy and its test.
+
+    Nothing is ever overwritten.
+    """
     _require_name(name)
     if template not in TEMPLATES:
         raise UsageError(

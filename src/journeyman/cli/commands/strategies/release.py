@@ -18,7 +18,7 @@ def release_strategy(
         str, typer.Argument(metavar="NAME", help="A strategy in quarantine.")
     ],
 ) -> None:
-    """Release a strategy from quarantine: it is given work again.
+    """Release a strategy from quarantine, to be given work again.
 
     Use it when the cause was neither in its file nor in its settings: a change of
     either releases it anyway.

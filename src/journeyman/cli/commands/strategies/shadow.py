@@ -28,16 +28,23 @@ def score_shadows(
     shadow. It is asked about each task and given none. What it would have done is
     compared with what the active strategies did.
     """
-    scores = _scores(session) if name is None else [_score_of(session, name)]
+    if name is None:
+        with session.journal() as journal:
+            scores = journal.shadows.scores()
+    else:
+        score = shadow_score(session, name)
+        scores = [score] if score else []
 
     def show() -> None:
         for number, score in enumerate(scores):
             if number:
                 print()
             _show_score(score)
-        if not scores:
+        if not scores and name is None:
             print("No strategy was ever in shadow here.")
             print("Put one in shadow with `journeyman run --shadow NAME`.")
+        elif not scores:
+            print(f"{name} was not asked about any task yet.")
 
     session.answer([asdict(score) for score in scores], show)
 
@@ -51,18 +58,13 @@ def promote_strategy(
         bool, typer.Option("--dry-run", help="Show the scoreboard; change nothing.")
     ] = False,
 ) -> None:
-    """Promote a strategy from shadow to active, after its scoreboard.
+    """Promote a strategy from shadow to active.
 
-    The running daemon gives it tasks from now on, without a restart, and also after
-    one. If more of its first tasks fail than was usual before, it returns to shadow by
-    itself.
+    Its scoreboard is shown first. The running daemon gives it tasks from now on, also
+    after a restart. If more of its first tasks fail than was usual before, it returns
+    to shadow by itself.
     """
     score = shadow_score(session, name)
-    if score is None:
-        with session.journal() as journal:
-            in_shadow = journal.shadows.state().shadows
-        if name not in in_shadow:
-            raise _never_in_shadow(session, name)
     if not session.as_json and score is not None:
         _show_score(score)
         print()
@@ -98,33 +100,22 @@ def _show_promotion(data: dict[str, Any]) -> None:
 
 
 def shadow_score(session: Session, name: str) -> ShadowScore | None:
-    """Return the score of a strategy; None if it was not asked in shadow.
+    """Return the score of a strategy; None if it was not asked about any task yet.
 
     Raises:
         NotRunningError: no agent has ever run in the data directory.
+        UsageError: the strategy was never in shadow.
     """
-    return next((one for one in _scores(session) if one.strategy == name), None)
-
-
-def _scores(session: Session) -> list[ShadowScore]:
     with session.journal() as journal:
-        return journal.shadows.scores()
-
-
-def _score_of(session: Session, name: str) -> ShadowScore:
-    score = shadow_score(session, name)
-    if score is None:
-        raise _never_in_shadow(session, name)
-    return score
-
-
-def _never_in_shadow(session: Session, name: str) -> UsageError:
-    known = [score.strategy for score in _scores(session)]
-    hint = did_you_mean(name, known).strip()
-    return UsageError(
-        f"the strategy {name!r} was never in shadow here",
-        hint or f"Put it in shadow with `journeyman run --shadow {name}`.",
-    )
+        scores = {score.strategy: score for score in journal.shadows.scores()}
+        in_shadow = journal.shadows.state().shadows
+    if name not in scores and name not in in_shadow:
+        hint = did_you_mean(name, scores).strip()
+        raise UsageError(
+            f"the strategy {name!r} was never in shadow here",
+            hint or f"Put it in shadow with `journeyman run --shadow {name}`.",
+        )
+    return scores.get(name)
 
 
 def _show_score(score: ShadowScore) -> None:
@@ -141,7 +132,7 @@ def _show_score(score: ShadowScore) -> None:
             "agreed": f"{score.agreed} of {score.asked} with the active strategies",
             "alone": f"{score.alone} that no active one wanted",
             "both want": f"{score.wanted - score.alone}; the active ones were paid "
-            f"{score.live_credits} credits for {score.live_completed} of these",
+            f"{score.active_credits} credits for {score.active_completed} of these",
             "passes over": f"{score.missed} that an active one wanted, and was "
             f"paid {score.missed_credits} credits for",
             "errors": str(score.errors),

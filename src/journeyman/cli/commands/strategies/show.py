@@ -12,11 +12,9 @@ from journeyman.cli.strategies import (
     AvailableStrategies,
     StrategiesOption,
     StrategyArgument,
-    StrategyHistory,
     open_strategies,
     strategy_history,
 )
-from journeyman.control.verbs import STATUS
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.track_records import Group, TrackRecord
 from journeyman.strategies.api import Param, Strategy
@@ -34,7 +32,7 @@ def show_strategy(
     *,
     strategies: StrategiesOption = None,
 ) -> None:
-    """Show what a strategy wants and needs, its parameters and its results."""
+    """Show what a strategy wants and needs, and its results."""
     available = open_strategies(session, strategies)
     loaded = available.find(name)
     history = strategy_history(session, available)
@@ -43,7 +41,7 @@ def show_strategy(
         "state": history.state_of(loaded),
         "quarantine_reason": history.quarantine_reason(loaded),
         "parameters": _parameters(loaded, available),
-        "figures": _figures(loaded, history),
+        "figures": history.figures(loaded.name),
         "forecast": compare_forecast(history.track_records, loaded.name),
         "shadow": _shadow(session, loaded.name),
         "says": _status(session, loaded.name),
@@ -115,18 +113,6 @@ def _allowed(param: Param) -> str:
     return ", ".join((param.type.__name__, *limits))
 
 
-def _figures(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, int] | None:
-    score = history.scores.get(loaded.name)
-    if score is None:
-        return None
-    return {
-        "wants_24h": score.wanted,
-        "done": score.completed,
-        "failed": score.failed,
-        "credits": score.credits,
-    }
-
-
 def compare_forecast(
     records: Mapping[Group, TrackRecord], strategy: str
 ) -> dict[str, Any] | None:
@@ -154,11 +140,9 @@ def _shadow(session: Session, name: str) -> dict[str, Any] | None:
 def _status(session: Session, name: str) -> Any:  # noqa: ANN401 - the strategy's own JSON
     """Return what its `status` tells the running daemon; None if none runs."""
     try:
-        with session.daemon() as daemon:
-            status: dict[str, Any] = daemon.call(STATUS)
+        return session.status().get("strategy_status", {}).get(name)
     except JourneymanError:
         return None
-    return status.get("strategy_status", {}).get(name)
 
 
 def _show(data: dict[str, Any]) -> None:
