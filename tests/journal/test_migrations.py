@@ -142,8 +142,8 @@ AT = "2026-01-02T03:04:05+00:00"
 OLD_ROWS: tuple[tuple[str, tuple[object, ...]], ...] = (
     (
         (
-            "INSERT INTO tasks (task_id, state, strategy, reward, fingerprint, seen_at, "
-            "updated_at, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO tasks (task_id, state, strategy, reward, fingerprint, "
+            "seen_at, updated_at, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         ),
         ("t1", "executed", "count", 3, "f", AT, AT, 5.5),
     ),
@@ -162,8 +162,8 @@ OLD_ROWS: tuple[tuple[str, tuple[object, ...]], ...] = (
     ),
     (
         (
-            "INSERT INTO spends (spend_id, kind, state, credits, cents, strategy, request, "
-            "at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO spends (spend_id, kind, state, credits, cents, strategy, "
+            "request, at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         ),
         ("post-1", "post", "held", 5, 0, "owner", '{"title": "Count"}', AT, AT),
     ),

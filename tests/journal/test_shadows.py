@@ -1,4 +1,4 @@
-"""What strategies in shadow said, added up beside what the live ones did."""
+"""What strategies in shadow said, added up beside what the active ones did."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -22,7 +22,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
     given: dict[str, Any] = {
         "strategy": "new",
         "fingerprint": "2",
-        "live": "old",
+        "active": "old",
         "wanted": True,
         "reason": "reward 3",
         "offer": 3.0,
@@ -59,10 +59,10 @@ def test_the_score_tells_what_it_would_have_done_and_what_others_earned(
         journal,
         [
             verdict("both", seconds=0.002),
-            verdict("alone", live="", offer=5.0, seconds=0.004),
+            verdict("alone", active="", offer=5.0, seconds=0.004),
             verdict("passed over", wanted=False),
-            verdict("neither", wanted=False, live=""),
-            verdict("broken", wanted=False, live="", failed=True),
+            verdict("neither", wanted=False, active=""),
+            verdict("broken", wanted=False, active="", failed=True),
             verdict("other's", strategy="another"),
         ],
     )
@@ -82,8 +82,8 @@ def test_the_score_tells_what_it_would_have_done_and_what_others_earned(
         alone=1,
         missed=1,
         expected_credits=8.0,
-        live_completed=1,
-        live_credits=4,
+        active_completed=1,
+        active_credits=4,
         missed_credits=6,
         errors=1,
         mean_seconds=score.mean_seconds,

@@ -14,7 +14,7 @@ LATER = timedelta(days=31)
 
 
 def forget(journal: Journal, clock: FakeClock, most: int = 100) -> int:
-    with journal.tx("passed over"):
+    with journal.tx("skipped"):
         return journal.tasks.forget_skipped(clock.now(), most)
 
 
@@ -42,7 +42,7 @@ def test_one_that_was_passed_over_since_is_kept(
     clock.advance(LATER.total_seconds())
     brought_to(journal, TaskState.SKIPPED, "new")
 
-    with journal.tx("passed over"):
+    with journal.tx("skipped"):
         journal.tasks.forget_skipped(before, 100)
 
     assert journal.tasks.last_decision(TaskId("old")) is None

@@ -91,6 +91,5 @@ FORGOTTEN = declare(
     "journal.forgotten",
     "info",
     "tasks days",
-    "Tasks that were passed over, and have not changed for so many days, were "
-    "forgotten.",
+    "Skipped tasks that have not changed for so many days were forgotten.",
 )

@@ -36,13 +36,13 @@ class Housekeeping:
         """
         self.disk.look()
         self.recording.trim()
-        self._forget_passed_over()
+        self._forget_skipped()
         self.learning.keep()
         self.journal.database.checkpoint()
 
-    def _forget_passed_over(self) -> None:
+    def _forget_skipped(self) -> None:
         before = self.clock.now() - timedelta(days=self.forget_skipped_days)
-        with self.journal.tx("passed over"):
+        with self.journal.tx("skipped"):
             forgotten = self.journal.tasks.forget_skipped(before, MOST_FORGOTTEN)
         if forgotten:
             self.log.emit(

@@ -1,7 +1,7 @@
 """Dataclasses from rows and from JSON, and back: one typed codec for all tables.
 
 What is read may have been written by an older version, or be damaged: a field that is
-missing gets its default, one that is not known is passed over, and anything else that
+missing gets its default, one that is not known is ignored, and anything else that
 does not fit raises a ValueError.
 
 Tasks and their results are written by hand, in `tasks`: a text in them may hold half of

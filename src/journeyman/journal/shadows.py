@@ -26,8 +26,8 @@ class ShadowVerdict:
     fingerprint: str
     """Of its files and its settings."""
     task_id: TaskId
-    live: str
-    """The strategy that got the task; empty: nobody."""
+    active: str
+    """The active strategy that got the task; empty: nobody."""
     wanted: bool
     reason: str
     offer: float = 0.0
@@ -52,19 +52,19 @@ class ShadowScore:
     """When it was first asked, ISO 8601; empty: never."""
     wanted: int = 0
     agreed: int = 0
-    """Tasks that both it and a live strategy wanted, or neither."""
+    """Tasks that both it and an active strategy wanted, or neither."""
     alone: int = 0
-    """It wanted them, and no live strategy did."""
+    """It wanted them, and no active strategy did."""
     missed: int = 0
-    """A live strategy wanted them, and it did not."""
+    """An active strategy wanted them, and it did not."""
     expected_credits: float = 0.0
     """What it expected to earn by the tasks that it wanted."""
-    live_completed: int = 0
-    """Tasks that it wanted, too, and that live strategies were paid for."""
-    live_credits: int = 0
+    active_completed: int = 0
+    """Tasks that it wanted, too, and that active strategies were paid for."""
+    active_credits: int = 0
     """What they earned by them."""
     missed_credits: int = 0
-    """What live strategies earned by tasks that it did not want."""
+    """What active strategies earned by tasks that it did not want."""
     errors: int = 0
     """Times that its `wants` failed."""
     mean_seconds: float = 0.0
@@ -147,9 +147,9 @@ class Shadows:
     def _score(self, strategy: str, fingerprint: str) -> ShadowScore:
         row = self.database.rows(
             "SELECT count(*) AS asked, coalesce(min(at), '') AS since, "
-            "total(wanted) AS wanted, total(wanted = (live != '')) AS agreed, "
-            "total(wanted AND live = '') AS alone, "
-            "total(NOT wanted AND live != '') AS missed, "
+            "total(wanted) AS wanted, total(wanted = (active != '')) AS agreed, "
+            "total(wanted AND active = '') AS alone, "
+            "total(NOT wanted AND active != '') AS missed, "
             "total(offer) AS expected_credits, total(failed) AS errors, "
             "coalesce(avg(seconds), 0) AS mean_seconds, "
             "coalesce(max(seconds), 0) AS longest_seconds "
@@ -166,8 +166,8 @@ class Shadows:
             {
                 **dict(row),
                 "strategy": strategy,
-                "live_completed": completed,
-                "live_credits": credits_,
+                "active_completed": completed,
+                "active_credits": credits_,
                 "missed_credits": missed,
                 "outdated": every - row["asked"],
             },

@@ -34,8 +34,8 @@ class ShadowStrategies:
         """All of them."""
         return tuple(self.fingerprints)
 
-    def ask(self, task: Task, live: str, clock: Clock) -> Iterator[ShadowVerdict]:
-        """Ask each; `live` is the strategy that got the task, empty for nobody."""
+    def ask(self, task: Task, active: str, clock: Clock) -> Iterator[ShadowVerdict]:
+        """Ask each; `active` is the strategy that got the task, empty for nobody."""
         for loaded, registry in self._asked:
             began = clock.monotonic()
             verdict = registry.choose(task).verdicts[0]
@@ -43,7 +43,7 @@ class ShadowStrategies:
                 strategy=loaded.name,
                 fingerprint=self.fingerprints[loaded],
                 task_id=task.id,
-                live=live,
+                active=active,
                 wanted=verdict.wanted,
                 reason=verdict.reason,
                 offer=verdict.offer or 0.0,

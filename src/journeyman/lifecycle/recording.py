@@ -48,14 +48,14 @@ class DecisionRecording:
 
     def record(self, task: Task, choice: Choice) -> None:
         """Keep one decision."""
-        live = choice.strategy.name if choice.strategy else ""
+        active = choice.strategy.name if choice.strategy else ""
         if self.limits.max_bytes:
-            decision = self._decision(task, choice, live)
+            decision = self._decision(task, choice, active)
             self.journal.recordings.add(decision)
             self._bound(len(decision.task) + len(decision.opinions))
         shadows = self.active.shadows
         if shadows.strategies:
-            said = shadows.ask(task, live, self.clock)
+            said = shadows.ask(task, active, self.clock)
             self.journal.shadows.add(
                 replace(one, reason=self.redactor.clean(one.reason[:LONGEST_REASON]))
                 for one in said
@@ -76,7 +76,7 @@ class DecisionRecording:
             self.journal.recordings.shrink(self.limits.max_bytes)
             self.journal.shadows.forget_before(before)
 
-    def _decision(self, task: Task, choice: Choice, live: str) -> NewRecordedDecision:
+    def _decision(self, task: Task, choice: Choice, active: str) -> NewRecordedDecision:
         content = shown(task)
         encoded = _json(content)
         was_cut = len(encoded) > self.limits.longest_text and self._cut(content)
@@ -86,7 +86,7 @@ class DecisionRecording:
             task_id=task.id,
             task=cleaned,
             in_part=was_cut or cleaned != encoded,
-            strategy=live,
+            strategy=active,
             reason=self.redactor.clean(choice.reason[:LONGEST_REASON]),
             opinions=self._opinions(choice.verdicts),
         )

@@ -389,7 +389,7 @@ class ScheduleSettings(Section):
     being written is let be."""
     housekeeping_every_seconds: Seconds = 3_600
     """How often to fold the journal's write-ahead log into its file, to look how much
-    room the disk has, and to forget what was passed over long ago."""
+    room the disk has, and to forget what was skipped long ago."""
 
 
 class WorkSettings(Section):
@@ -417,9 +417,9 @@ class WorkSettings(Section):
     """Tasks that pay less are skipped. Zero takes also the tasks whose reward the
     network does not show."""
     forget_skipped_days: Days = 30
-    """After how long a task that was passed over, and has not changed since, is
-    forgotten, so that the journal of a busy network does not grow for ever. One that is
-    still listed is then decided about again. What was claimed is never forgotten."""
+    """After how long a skipped task that has not changed since is forgotten, so that
+    the journal of a busy network does not grow for ever. One that is still listed is
+    then decided about again. What was claimed is never forgotten."""
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
     given up."""
