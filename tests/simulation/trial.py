@@ -43,7 +43,7 @@ from journeyman.settings.sections import (
 from journeyman.strategies.api.context import Context
 from journeyman.strategies.api.strategy import Decision, Strategy
 from journeyman.strategies.loading.registry import Registry
-from journeyman.worker.ranking import RANKINGS, Ranking
+from journeyman.worker.ranking import Ranking, by_age, by_reward
 
 KINDS: Final = 8
 OFFERS_PER_HOUR: Final = 1_000
@@ -198,8 +198,8 @@ def clairvoyant(offers: Offers, waiting: Sequence[Waiting]) -> list[TaskId]:
 
 ORDERS: dict[str, Callable[[Offers], Ranking | None]] = {
     "expected": lambda _offers: None,
-    "first": lambda _offers: RANKINGS["first"],
-    "reward": lambda _offers: RANKINGS["reward"],
+    "first": lambda _offers: by_age,
+    "reward": lambda _offers: by_reward,
     "clairvoyant": lambda offers: partial(clairvoyant, offers),
 }
 """By their names; None is what the daemon does by itself."""

@@ -44,7 +44,7 @@ from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
 from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
-from journeyman.worker.ranking import RANKINGS, Shortlist
+from journeyman.worker.ranking import Shortlist, by_reward
 from journeyman.worker.recover import recover_interrupted
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
@@ -358,7 +358,7 @@ class Loop:
             submit=submit,
             complete=complete,
             gate=self.gate,
-            shortlist=Shortlist(journal, RANKINGS["reward"], clock),
+            shortlist=Shortlist(journal, by_reward, clock),
             slots=options.slots,
             max_tasks=options.max_tasks,
             retry=retry,

@@ -10,11 +10,12 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.track_records import EndedTask, Forecast, Group, Waiting
 from journeyman.testing import FakeClock, FakeRandomness
 from journeyman.worker.ranking import (
-    RANKINGS,
     ByExpectation,
     Forecaster,
     Ranking,
     Shortlist,
+    by_age,
+    by_reward,
 )
 
 QUICK: Group = ("counter", "quick")
@@ -138,12 +139,14 @@ def test_exploration_now_and_then_tries_what_looks_worse_by_little_evidence(
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("reward", ["b", "a"]), ("first", ["a", "b"])]
+    ("ranking", "expected"), [(by_reward, ["b", "a"]), (by_age, ["a", "b"])]
 )
-def test_the_simple_orders_look_at_one_thing(name: str, expected: list[str]) -> None:
+def test_the_simple_orders_look_at_one_thing(
+    ranking: Ranking, expected: list[str]
+) -> None:
     tasks = [waiting("b", reward=9, number=2), waiting("a", reward=1, number=1)]
 
-    assert RANKINGS[name](tasks) == expected
+    assert ranking(tasks) == expected
 
 
 # -- the shortlist ----------------------------------------------------------------
@@ -169,7 +172,7 @@ class Counting:
 
     def __call__(self, tasks: Sequence[Waiting]) -> list[TaskId]:
         self.times += 1
-        return RANKINGS["first"](tasks)
+        return by_age(tasks)
 
 
 def names(shortlist: Shortlist, limit: int, *carried: str) -> list[str]:
@@ -184,7 +187,7 @@ def test_what_is_taken_and_not_begun_is_given_again(
     journal: Journal, clock: FakeClock
 ) -> None:
     want(journal, "a", "b", "c")
-    shortlist = shortlist_of(journal, clock, RANKINGS["first"])
+    shortlist = shortlist_of(journal, clock, by_age)
 
     assert names(shortlist, 2) == ["a", "b"]
     assert names(shortlist, 2) == ["a", "b"]
@@ -193,7 +196,7 @@ def test_what_is_taken_and_not_begun_is_given_again(
 
 def test_a_task_that_was_moved_is_not_given(journal: Journal, clock: FakeClock) -> None:
     want(journal, "a", "b")
-    shortlist = shortlist_of(journal, clock, RANKINGS["first"])
+    shortlist = shortlist_of(journal, clock, by_age)
     names(shortlist, 1)
     with journal.tx("move"):
         journal.tasks.move(journal.tasks.get(TaskId("a")), TaskState.CLAIMING)
@@ -220,7 +223,7 @@ def test_a_new_task_is_ranked_once_the_old_ranking_is_stale(
     journal: Journal, clock: FakeClock
 ) -> None:
     want(journal, "old")
-    shortlist = shortlist_of(journal, clock, RANKINGS["reward"])
+    shortlist = shortlist_of(journal, clock, by_reward)
     names(shortlist, 1)
     want(journal, "better", reward=50)
 
@@ -230,7 +233,7 @@ def test_a_new_task_is_ranked_once_the_old_ranking_is_stale(
 
 
 def test_an_empty_line_is_looked_up_at_once(journal: Journal, clock: FakeClock) -> None:
-    shortlist = shortlist_of(journal, clock, RANKINGS["first"])
+    shortlist = shortlist_of(journal, clock, by_age)
     assert names(shortlist, 1) == []
 
     want(journal, "new")

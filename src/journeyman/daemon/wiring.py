@@ -39,11 +39,12 @@ from journeyman.worker.discover import Discover
 from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
 from journeyman.worker.ranking import (
-    RANKINGS,
     ByExpectation,
     Forecaster,
     Ranking,
     Shortlist,
+    by_age,
+    by_reward,
 )
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
@@ -175,10 +176,15 @@ class Components:
         ranking = self.settings.ranking
         if self.environment.ranking is not None:
             return self.environment.ranking
-        if ranking.order != "expected":
-            return RANKINGS[ranking.order]
-        randomness = self.environment.randomness
-        return ByExpectation(self.forecaster, randomness, ranking.exploration).rank
+        match ranking.order:
+            case "reward":
+                return by_reward
+            case "first":
+                return by_age
+            case "expected":
+                randomness = self.environment.randomness
+                exploration = ranking.exploration
+                return ByExpectation(self.forecaster, randomness, exploration).rank
 
     @cached_property
     def intents(self) -> Intents:

@@ -202,13 +202,6 @@ class ByExpectation:
         return [one.task_id for one in sorted(waiting, key=worth)]
 
 
-RANKINGS: dict[str, Ranking] = {
-    "reward": by_reward,
-    "first": by_age,
-}
-"""The orders that need to know nothing but the tasks themselves."""
-
-
 GOOD_FOR_SECONDS: Final = 5.0
 """How long a ranking is used; so long a better task that was just seen may wait."""
 MOST_RANKED: Final = 1_000
