@@ -14,7 +14,7 @@ MAX_BITS = 10_000  # of a number: about 3 000 digits
 
 
 def exact(operation: Callable[..., Fraction]) -> Callable[..., Fraction]:
-    """Let an operation work on fractions, and refuse what grows too large."""
+    """Apply an operation to fractions, and refuse what grows too large."""
 
     def bounded(*operands: int) -> Fraction:
         value = operation(*map(Fraction, operands))
@@ -72,13 +72,13 @@ class Arithmetic(Strategy):
         return True
 
     async def run(self, expression: str) -> str:
-        """Give the exact value; `Fraction` prints it as it is wanted."""
+        """Return the exact value; `Fraction` prints it as it is wanted."""
         evaluator = SimpleEval(operators=OPERATORS, functions={}, names={})
         try:
             return str(Fraction(evaluator.eval(expression)))
         except ZeroDivisionError:
             raise Decline("it divides by zero") from None
         except (InvalidExpression, SyntaxError, TypeError, ValueError) as error:
-            raise Decline("it is no expression", why=str(error)) from error
+            raise Decline("it is not an expression", why=str(error)) from error
         except (RecursionError, MemoryError):
             raise Decline("it is nested too deeply") from None

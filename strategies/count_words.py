@@ -8,12 +8,12 @@ class CountWords(Strategy):
 
     api, version = 1, "1.0.0"
 
-    # A task is ours by its kind or, where a network names no kinds, by its tags.
+    # It wants a task by its kind or, where a network has no kinds, by its tags.
     kinds = {"word_count"}
     tags = {"text", "count"}
     inputs = {"text": str}
 
-    max_words: int = param(100_000, ge=1, help="give longer texts up")
+    max_words: int = param(100_000, ge=1, help="decline longer texts")
 
     examples = [
         Example({"kind": "word_count", "input": {"text": "to be or not"}}, expect="4"),

@@ -26,11 +26,11 @@ EXAMPLE = {
 
 
 def number(cell: str) -> float:
-    """Read a cell, or give the task up: a guess would be wrong work."""
+    """Read a cell, or decline: a guess would be wrong."""
     try:
         value = float(cell)
     except ValueError:
-        raise Decline("a cell is no number", cell=cell[:50]) from None
+        raise Decline("a cell is not a number", cell=cell[:50]) from None
     if not abs(value) <= LARGEST:
         raise Decline("a number is too large to add exactly", cell=cell[:50])
     return value
@@ -54,7 +54,7 @@ class CsvAggregate(Strategy):
         ),
     ]
 
-    max_characters: int = param(500_000, ge=1, help="give larger tables up")
+    max_characters: int = param(500_000, ge=1, help="decline larger tables")
 
     def run(
         self, csv: str, group_by: str, value: str, operation: str, ctx: Context
@@ -75,7 +75,7 @@ class CsvAggregate(Strategy):
         return Result(output, evidence={"groups": len(groups)})
 
     def collect(self, csv: str, group_by: str, value: str) -> dict[str, list[str]]:
-        """Give the cells of each group that are not empty."""
+        """Return the cells of each group that are not empty."""
         rows = DictReader(io.StringIO(csv, newline=""))
         groups = defaultdict(list)
         try:

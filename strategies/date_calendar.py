@@ -8,7 +8,7 @@ NOON_OF_DAY_ZERO = 1_721_425  # the Julian day number before 0001-01-01 (Gregori
 
 
 def julian(day_number: int) -> str:
-    """Give the date in the Julian calendar (Richards' algorithm).
+    """Return the date in the Julian calendar (Richards' algorithm).
 
     Source: Explanatory Supplement to the Astronomical Almanac, 3rd edition, 15.11.
     """
@@ -43,7 +43,7 @@ def date_calendar(date: str, to: str) -> str:
     try:
         day = dt.date.fromisoformat(date)
     except ValueError as error:
-        raise Decline("no ISO 8601 date", date=date[:50]) from error
+        raise Decline("not an ISO 8601 date", date=date[:50]) from error
     match to:
         case "julian":
             return julian(day.toordinal() + NOON_OF_DAY_ZERO)

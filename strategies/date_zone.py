@@ -13,7 +13,7 @@ EXAMPLE = {
 
 
 def zone(name: str) -> ZoneInfo:
-    """Find a zone of the IANA database, or give the task up."""
+    """Return a zone of the IANA database, or decline."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
@@ -41,7 +41,9 @@ def date_zone(task: Task) -> str:
     try:
         local = datetime.fromisoformat(given["datetime"])
     except ValueError as error:
-        raise Decline("no ISO 8601 time", datetime=given["datetime"][:50]) from error
+        raise Decline(
+            "not an ISO 8601 time", datetime=given["datetime"][:50]
+        ) from error
     if local.tzinfo is not None:
         raise Decline("the time has an offset of its own", datetime=given["datetime"])
     try:

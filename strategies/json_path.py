@@ -43,11 +43,11 @@ class JsonPath(Strategy):
         ]
     ]
 
-    max_characters: int = param(100_000, ge=1, help="give larger documents up")
-    max_values: int = param(10_000, ge=1, help="give up what finds more")
+    max_characters: int = param(100_000, ge=1, help="decline larger documents")
+    max_values: int = param(10_000, ge=1, help="decline what finds more")
 
     def wants(self, task: Task) -> Decision:
-        """Leave alone what would run away: descents in descents, and patterns."""
+        """Skip paths that could take forever: nested descents, and patterns."""
         decision = super().wants(task)
         if decision is not True:
             return decision
@@ -57,9 +57,9 @@ class JsonPath(Strategy):
         return True
 
     def run(self, document: Any, path: str) -> Result:  # noqa: ANN401 - any JSON
-        """Give the values that the path finds, in order."""
+        """Return the values that the path finds, in order."""
         if not isinstance(document, dict | list) or len(path) > LONGEST_PATH:
-            raise Decline("the document is none, or the path is too long")
+            raise Decline("there is no document, or the path is too long")
         try:
             size = len(json.dumps(document, allow_nan=False))
             if size > self.max_characters or depth(document) > DEEPEST:

@@ -1,4 +1,4 @@
-"""Links out of a page with Beautiful Soup: leaving broken parts out, not giving up."""
+"""Links out of a page with Beautiful Soup: skipping broken parts instead of failing."""
 
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -39,7 +39,7 @@ class Links(Strategy):
         ),
     ]
 
-    max_characters: int = param(300_000, ge=1, help="give larger pages up")
+    max_characters: int = param(300_000, ge=1, help="decline larger pages")
 
     def run(self, html: str, base: str, ctx: Context) -> Result:
         """Read leniently, as browsers do: most pages are not quite valid."""

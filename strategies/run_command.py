@@ -1,9 +1,9 @@
-"""A program does the tasks, in any language: JSON in, the result out; off until set.
+"""A program in any language does the tasks: JSON in, the result out; off until set.
 
 The program gets the task as one JSON object on its standard input, and prints the
 result: plain text, or {"output": ..., "evidence": {...}}. Its exit code says how it
-went (sysexits.h): 0 a result, 65 or 69 not for us, 75 try again later, 78 it needs its
-owner, anything else a failure. How to set it up: docs/how-to/shell-strategy.md.
+ended (sysexits.h): 0 a result, 65 or 69 declined, 75 try again later, 78 misconfigured,
+anything else an error. How to set it up: docs/how-to/shell-strategy.md.
 """
 
 import json
@@ -38,45 +38,51 @@ FIX = "correct the parameter `command`"
 
 
 class RunCommand(Strategy):
-    """Hands each task to a program, and its answer in."""
+    """Passes each task to a program, and submits its answer."""
 
     api, version = 1, "1.0.0"
     runner = "process"
 
-    command: str = param("", help="the program and its words; empty: it does nothing")
-    shell: bool = param(False, help="let /bin/sh read the command: pipes, variables")
-    task_kinds: str = param("", help="the kinds of task that it takes, by blanks")
+    command: str = param(
+        "", help="the program and its arguments; empty: it does nothing"
+    )
+    shell: bool = param(False, help="run the command with /bin/sh: pipes, variables")
+    task_kinds: str = param(
+        "", help="the kinds of task that it wants, separated by blanks"
+    )
     task_tags: str = param("", help="or tasks with one of these tags")
-    seconds: float = param(60.0, gt=0, le=3_600, help="for one task; then it is killed")
+    seconds: float = param(
+        60.0, gt=0, le=3_600, help="for one task; then the program is killed"
+    )
     max_bytes: int = param(500_000, ge=1, le=1_000_000, help="of what it prints")
-    environment: str = param("", help="variables that it gets beside PATH, LANG, TZ")
+    environment: str = param("", help="variables to pass on beside PATH, LANG, TZ")
     after: float = param(60.0, ge=0, help="seconds until a task is tried again")
 
     def on_start(self) -> None:
-        """Tell the owner at once if the program is not there."""
+        """Tell the owner at once if the program does not exist."""
         if self.command:
             program = self.words()[0]
             if shutil.which(program) is None:
                 raise Misconfigured(f"there is no program {program!r}", fix=FIX)
 
     def wants(self, task: Task) -> Any:  # noqa: ANN401 - any decision
-        """Want what the owner named."""
+        """Want the kinds and tags that the owner configured."""
         if not self.command:
             why = "no command is configured: set strategies.params.run_command.command"
             return skip(why, specific=False)
         has_tag = not set(self.task_tags.split()).isdisjoint(task.tags)
         if has_tag or task.kind in self.task_kinds.split():
             return True
-        return skip(f"kind {task.kind!r} is not for it", specific=False)
+        return skip(f"kind {task.kind!r} is not wanted", specific=False)
 
     def run(self, task: Task, ctx: Context) -> Result:
-        """Run the program in the fresh folder of this task."""
-        # Through files, not pipes: what it prints fills no memory, whatever it prints.
+        """Run the program in the empty folder of this task."""
+        # Through files, not pipes: however much it prints, it fills no memory.
         printed, said = ctx.workspace / ".printed", ctx.workspace / ".said"
         code = self._execute(task, printed, said, ctx.workspace)
         words = _last_words(said, self.max_bytes)
         if words:
-            ctx.log.info("the program said", text=words)
+            ctx.log.info("the program printed", text=words)
         if code != 0:
             self._fail(code, words)
         if printed.stat().st_size > self.max_bytes:
@@ -84,7 +90,7 @@ class RunCommand(Strategy):
         return _result(printed.read_bytes())
 
     def words(self) -> list[str]:
-        """Give the command as a list; `./` is the folder of this file.
+        """Return the command as a list; `./` is the folder of this file.
 
         Raises:
             Misconfigured: a quotation mark is missing.
@@ -126,7 +132,7 @@ class RunCommand(Strategy):
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"it was not done within {self.seconds:g} s") from None
         finally:
-            # All that it started: nothing of one task works on into the next.
+            # Everything that it started: no process of one task survives into the next.
             _kill_group(program.pid)
         return program.returncode
 
@@ -141,13 +147,13 @@ class RunCommand(Strategy):
 
     def _fail(self, code: int, words: str) -> NoReturn:
         if code in (EX_DATAERR, EX_UNAVAILABLE):
-            raise Decline(words or f"the program gave it up (exit code {code})")
+            raise Decline(words or f"the program declined it (exit code {code})")
         if code == EX_TEMPFAIL:
             raise RetryLater(words or "the program is not ready", after=self.after)
         if code == EX_CONFIG:
             raise Misconfigured(words or "the program needs its owner", fix=FIX)
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        raise RuntimeError(f"the program failed: {how}: {words or 'it said nothing'}")
+        raise RuntimeError(f"the program failed: {how}: {words or 'no message'}")
 
 
 def _told(task: Task) -> bytes:
@@ -169,7 +175,7 @@ def _result(printed: bytes) -> Result:
     try:
         text = printed.decode().strip()
     except UnicodeDecodeError:
-        raise RuntimeError("what it printed is no UTF-8") from None
+        raise RuntimeError("what it printed is not valid UTF-8") from None
     if not text:
         raise RuntimeError("it printed nothing, and its exit code was 0")
     try:

@@ -1,4 +1,4 @@
-"""Extractive summary: a strategy that scores its chances and tells its progress."""
+"""Extractive summary: a strategy that scores its chances and reports its progress."""
 
 import re
 from collections import Counter
@@ -37,8 +37,8 @@ class Summary(Strategy):
         Example({"kind": "summary", "input": EXAMPLE}, expect=EXAMPLE["sentences"][1:])
     ]
 
-    max_sentences: int = param(1_000, ge=1, le=10_000, help="give longer texts up")
-    max_characters: int = param(200_000, ge=1, help="give longer texts up")
+    max_sentences: int = param(1_000, ge=1, le=10_000, help="decline longer texts")
+    max_characters: int = param(200_000, ge=1, help="decline longer texts")
     chance: float = param(0.95, ge=0, le=1, help="how often graders like our choice")
 
     def wants(self, task: Task) -> Decision:
@@ -53,7 +53,7 @@ class Summary(Strategy):
         if not 0 <= count <= len(sentences) <= self.max_sentences:
             raise Decline("too many sentences", given=len(sentences), wanted=count)
         if not all(isinstance(item, str) for item in [*sentences, *stop_words]):
-            raise Decline("a sentence or a stop word is no text")
+            raise Decline("a sentence or a stop word is not a text")
         if sum(map(len, sentences)) > self.max_characters:
             raise Decline("the text is too long")
         found = [re.findall("[a-z]{4,}", sentence.lower()) for sentence in sentences]

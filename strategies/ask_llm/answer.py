@@ -38,12 +38,12 @@ class Answer(BaseModel):
 
 
 def instructions_for(mark: str) -> str:
-    """Give the rules; `mark` is what the fence around the task bears."""
+    """Return the rules; `mark` is what the fence around the task bears."""
     return INSTRUCTIONS.format(mark=mark)
 
 
 def prompt_for(task: Task, mark: str) -> str:
-    """Give the task inside its fence, as JSON: its own line breaks cannot pose as ours.
+    """Return the fenced task as JSON, so that its line breaks cannot imitate the fence.
 
     The mark is random for each run, so no task can write the line that ends the fence.
     """

@@ -1,8 +1,8 @@
 """What the model may cost: decided before each request, booked after it.
 
-While a request is under way its worst case is held, so that tasks which are worked on
-at the same time cannot break a limit together. A request of unknown outcome (out of
-time, cut off) is booked at its worst case: the provider may have counted it.
+While a request is under way its worst case is reserved, so that tasks that run at the
+same time cannot exceed a limit together. A request of unknown outcome (out of
+time, cut off) is booked at its worst case: the provider may have charged it.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ class Prices:
     written: float
 
     def cost(self, read: int, written: int) -> float:
-        """Give the credits for so many tokens read and written by the model."""
+        """Return the credits for so many tokens read and written by the model."""
         return (read * self.read + written * self.written) / 1_000
 
 
@@ -37,30 +37,30 @@ class Bill:
 
 
 class DayBudget:
-    """What was spent today (UTC) by all tasks of one strategy, and what is held."""
+    """What was spent today (UTC) by all tasks of one strategy, and what is reserved."""
 
     def __init__(self) -> None:
-        self.held = 0.0
+        self.reserved = 0.0
         self._spent = 0.0
         self._day: date | None = None
         self._now: Callable[[], datetime] | None = None
 
     def open(self, ctx: Context) -> None:
-        """Take over the daemon's clock, and what it has booked for today."""
+        """Start with the daemon's clock, and what it has booked for today."""
         self._now = lambda: ctx.now
         self.turn_over()
         self._spent = max(self._spent, ctx.budget.cost_today)
 
     def turn_over(self) -> None:
-        """Begin anew when a day has passed."""
+        """Start again when a day has passed."""
         today = self._now().date() if self._now else None
         if today != self._day:
             self._day, self._spent = today, 0.0
 
     def taken(self) -> float:
-        """Give the credits that are spent or held today."""
+        """Return the credits that are spent or reserved today."""
         self.turn_over()
-        return self._spent + self.held
+        return self._spent + self.reserved
 
     def spend(self, credits_: float) -> None:
         """Count what a request has cost."""
@@ -74,7 +74,7 @@ class Purse:
     def __init__(
         self, ctx: Context, day: DayBudget, *, per_task: float, per_day: float
     ) -> None:
-        """Hold the limits, in credits."""
+        """Set the limits, in credits."""
         self.spent = 0.0
         self._ctx = ctx
         self._day = day
@@ -83,18 +83,18 @@ class Purse:
 
     @contextmanager
     def request(self, worst: float) -> Iterator[Bill]:
-        """Hold the worst case of a request while it is made, then book the bill.
+        """Reserve the worst case of a request while it is made, then book its cost.
 
         Raises:
-            Decline: a limit could be broken; nothing was asked.
+            Decline: a limit could be exceeded; nothing was sent.
         """
         self._check(worst)
         bill = Bill(worst)
-        self._day.held += worst
+        self._day.reserved += worst
         try:
             yield bill
         finally:
-            self._day.held -= worst
+            self._day.reserved -= worst
             self._day.spend(bill.credits)
             self.spent += bill.credits
             self._ctx.report_cost(bill.credits, bill.note)

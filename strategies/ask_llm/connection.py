@@ -1,4 +1,4 @@
-"""The way to the model: its name, its address and its key, as they are configured."""
+"""The connection to the model: its name, address and key, as configured."""
 
 import os
 from dataclasses import dataclass, field
@@ -27,10 +27,10 @@ class Connection:
     key: str | None = field(repr=False)
 
     def open(self) -> "Model":
-        """Make the model; nothing is sent yet.
+        """Create the model; nothing is sent yet.
 
         Raises:
-            Misconfigured: the name, the address or the key will not do.
+            Misconfigured: the name, the address or the key is not valid.
         """
         from pydantic_ai.exceptions import UserError  # noqa: PLC0415 - it is heavy
 
@@ -49,7 +49,7 @@ class Connection:
             ) from None
 
     def hide(self, text: str) -> str:
-        """Take the key out of a text that comes from elsewhere."""
+        """Remove the key from a text that comes from elsewhere."""
         return text.replace(self.key, "***") if self.key else text
 
     def _compatible(self) -> "Model":
@@ -60,9 +60,9 @@ class Connection:
 
         address = urlsplit(self.base_url)
         if address.scheme not in {"http", "https"} or not address.hostname:
-            raise ValueError(f"base_url = {self.base_url!r} is no address")
+            raise ValueError(f"base_url = {self.base_url!r} is not an address")
         if self.key and address.scheme == "http" and address.hostname not in LOOPBACK:
-            raise ValueError("base_url is http: the key would travel in the open")
+            raise ValueError("base_url is http: the key would be sent unencrypted")
         provider = OpenAICompatibleProvider(
             "configured", base_url=self.base_url, api_key=self.key or NO_KEY
         )
@@ -86,7 +86,7 @@ def read_key(variable: str, file: str) -> str | None:
     """Read the key from an environment variable, or from a file; None: neither is set.
 
     Raises:
-        Misconfigured: it is not there, or it is one of Journeyman's own.
+        Misconfigured: it does not exist, or it is one of Journeyman's own.
     """
     if variable.upper().startswith(OURS):
         raise Misconfigured(

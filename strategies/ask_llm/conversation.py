@@ -25,7 +25,7 @@ OVERHEAD_TOKENS = 1_000
 FRAME = 400
 """Bytes that pydantic-ai puts around a prompt, written as JSON."""
 OUTPUT_RETRIES = 1
-"""How often the model may mend an answer that is empty or has another form."""
+"""How often the model may correct an answer that is empty or has another form."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,12 +40,12 @@ class Terms:
     temperature: float | None
 
     def worst(self, size: int) -> float:
-        """Give the most that a request of so many bytes may cost, in credits."""
+        """Return the most that a request of so many bytes may cost, in credits."""
         read = size // BYTES_PER_TOKEN + OVERHEAD_TOKENS
         return self.prices.cost(read, self.max_output_tokens)
 
     def limits(self) -> "UsageLimits":
-        """Give the limits that pydantic-ai keeps to."""
+        """Return the limits that pydantic-ai keeps to."""
         from pydantic_ai import UsageLimits  # noqa: PLC0415 - it is heavy
 
         return UsageLimits(
@@ -55,7 +55,7 @@ class Terms:
         )
 
     def settings(self) -> "ModelSettings":
-        """Give what goes with each request. Repeating it is for us to decide."""
+        """Return what goes with each request. Repeating it is our own decision."""
         settings: ModelSettings = {
             "max_tokens": self.max_output_tokens,
             "timeout": self.request_seconds,
@@ -98,7 +98,7 @@ class Conversation:
         self._agent = _agent(model, terms, instructions, mode, toolsets)
 
     async def ask(self, prompt: str) -> Answer:
-        """Give the model's answer, which may be that it declines.
+        """Return the model's answer, which may be that it declines.
 
         Raises:
             Decline: it gave none that could be used, or a limit was reached.
@@ -108,7 +108,7 @@ class Conversation:
         try:
             async with self._agent:
                 return await self._talk(prompt)
-        except Exception as error:  # noqa: BLE001 - each is told as what it means
+        except Exception as error:  # noqa: BLE001 - each is reported as what it means
             raise self._ending(_only(error)) from None
 
     async def _talk(self, prompt: str) -> Answer:
@@ -186,12 +186,12 @@ def _agent(
 
 
 def size_of(prompt: str) -> int:
-    """Give about as many bytes as the first request with a prompt has, rather more."""
+    """Return about how many bytes the first request with a prompt has, at least."""
     return len(json.dumps(prompt, ensure_ascii=False).encode(errors="replace")) + FRAME
 
 
 def _size(messages: list[Any]) -> int:
-    """Give the bytes of messages as JSON."""
+    """Return the bytes of messages as JSON."""
     from pydantic_ai.messages import (  # noqa: PLC0415 - it is heavy
         ModelMessagesTypeAdapter,
     )
@@ -204,7 +204,7 @@ def _tokens(usage: "RunUsage") -> tuple[int, int]:
 
 
 def _only(error: Exception) -> Exception:
-    """Give the one error in a group of tasks that ended together."""
+    """Return the one error in a group of tasks that ended together."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

@@ -39,8 +39,8 @@ class AskLlm(Strategy):
 
     model: str = param("", help='such as "openai:gpt-5-mini"; empty: it does nothing')
     base_url: str = param("", help="an OpenAI-compatible address, for other providers")
-    api_key_env: str = param("", help="the variable that holds the key")
-    api_key_file: str = param("", help="the file that holds the key")
+    api_key_env: str = param("", help="the environment variable with the key")
+    api_key_file: str = param("", help="the file with the key")
     credits_per_1k_input: float = param(0.0, ge=0, help="price of 1000 tokens read")
     credits_per_1k_output: float = param(0.0, ge=0, help="price of 1000 tokens written")
     free: bool = param(False, help="the model costs nothing, so it has no prices")
@@ -50,13 +50,14 @@ class AskLlm(Strategy):
     max_output_tokens: int = param(1_000, ge=1, help="of one request, written")
     max_requests: int = param(4, ge=1, le=50, help="of one task, tools included")
     request_seconds: float = param(60.0, gt=0, le=300, help="for one request")
-    temperature: float = param(-1.0, ge=-1, le=2, help="-1 leaves it to the model")
+    temperature: float = param(-1.0, ge=-1, le=2, help="-1: the model's default")
     output: str = param(
         "tool", choices=("tool", "native", "prompted"), help="how it is made to answer"
     )
-    least_confidence: float = param(0.5, ge=0, le=1, help="give less up")
+    least_confidence: float = param(0.5, ge=0, le=1, help="decline an answer with less")
     task_kinds: str = param(
-        "translation rewriting question_answering", help="the kinds that it takes"
+        "translation rewriting question_answering",
+        help="the kinds of task that it wants",
     )
     task_tags: str = param("", help="or tasks with one of these tags")
     max_characters: int = param(20_000, ge=1, help="skip longer tasks")
@@ -77,13 +78,13 @@ class AskLlm(Strategy):
             toolsets_from(self.mcp_servers, self.allowed_tools())
 
     def wants(self, task: Task) -> Any:  # noqa: ANN401 - any decision
-        """Want texts of its kinds that bring more than they can cost."""
+        """Want texts of its kinds that earn more than they can cost."""
         if not self.model:
             why = "no model is configured: set strategies.params.ask_llm.model"
             return skip(why, specific=False)
         has_tag = not set(self.task_tags.split()).isdisjoint(task.tags)
         if not has_tag and task.kind not in self.task_kinds.split():
-            return skip(f"kind {task.kind!r} is not for it", specific=False)
+            return skip(f"kind {task.kind!r} is not wanted", specific=False)
         prompt = prompt_for(task, "")
         if len(prompt) > self.max_characters:
             return skip(f"longer than {self.max_characters} characters")
@@ -101,7 +102,7 @@ class AskLlm(Strategy):
             fix = "set strategies.params.ask_llm.model"
             raise Misconfigured("no model is configured", fix=fix)
         if sys.modules.get(LIBRARY) is None:
-            # In a thread: it takes a second, in which everything else would wait.
+            # In a thread: it takes a second, during which everything else would wait.
             await anyio.to_thread.run_sync(_import_library)
         self._day.open(ctx)
         connection, terms = self.connection(), self.terms()
@@ -124,7 +125,7 @@ class AskLlm(Strategy):
         """Read how the model is reached.
 
         Raises:
-            Misconfigured: the key is not where it should be, or there is no price.
+            Misconfigured: the key is missing, or there is no price.
         """
         prices = (self.credits_per_1k_input, self.credits_per_1k_output)
         if not self.free and not any(prices):
@@ -137,11 +138,11 @@ class AskLlm(Strategy):
         return Connection(model=self.model, base_url=self.base_url, key=key)
 
     def open_model(self, connection: Connection) -> "Model":
-        """Make the model; a test puts another one here."""
+        """Create the model; a test overrides it."""
         return connection.open()
 
     def terms(self) -> Terms:
-        """Give what one conversation may take."""
+        """Return what one conversation may take."""
         return Terms(
             prices=Prices(
                 read=self.credits_per_1k_input, written=self.credits_per_1k_output
@@ -154,7 +155,7 @@ class AskLlm(Strategy):
         )
 
     def allowed_tools(self) -> frozenset[str]:
-        """Give the names of the tools that the model may see."""
+        """Return the names of the tools that the model may see."""
         return frozenset(self.mcp_tools.replace(",", " ").split())
 
     def _judge(self, answer: Answer) -> Result:

@@ -1,4 +1,4 @@
-"""What a failure on the way to the model means for the task."""
+"""What a failed request to the model means for the task."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 from journeyman import Decline, Misconfigured, RetryLater
 
 LATER_SECONDS = 60.0
-"""Where the provider names no time."""
+"""Where the provider gives no time."""
 LONGEST_SECONDS = 900.0
 
 Ending = Callable[[str], Exception]
@@ -14,7 +14,7 @@ Ending = Callable[[str], Exception]
 
 
 def ending_for(error: Exception, words: str) -> Exception | None:
-    """Give the deliberate end of a run that an error of pydantic-ai stands for.
+    """Return the deliberate end of a run that an error of pydantic-ai stands for.
 
     Args:
         error: what was raised.
@@ -31,7 +31,7 @@ def ending_for(error: Exception, words: str) -> Exception | None:
 
 
 def is_free(error: Exception) -> bool:
-    """Tell whether a request that failed so was surely not counted by the provider."""
+    """Return whether the provider certainly did not charge for the failed request."""
     from pydantic_ai import exceptions as known  # noqa: PLC0415 - it is heavy
 
     if isinstance(error, known.ModelConnectionError):
@@ -45,7 +45,7 @@ def is_free(error: Exception) -> bool:
 
 
 def describe(error: Exception) -> str:
-    """Say what failed, without the provider's text: it may repeat what was sent."""
+    """Describe a failure without the provider's text, which may repeat the request."""
     status = getattr(error, "status_code", None)
     code = getattr(error, "provider_error_code", None)
     kind = type(error).__name__.removeprefix("_HTTP")
@@ -56,7 +56,7 @@ def describe(error: Exception) -> str:
 def _endings(
     retry_after: float | None,
 ) -> list[tuple[type[Exception] | tuple[type[Exception], ...], Ending]]:
-    """Give what each kind of error stands for; the first that fits counts."""
+    """Return what each kind of error stands for; the first that fits counts."""
     from pydantic_ai import exceptions as known  # noqa: PLC0415 - it is heavy
 
     wait = min(max(retry_after or LATER_SECONDS, 1.0), LONGEST_SECONDS)

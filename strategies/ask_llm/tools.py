@@ -15,12 +15,12 @@ ANSWER_SECONDS = 60.0
 
 
 def toolsets_from(file: str, allowed: frozenset[str]) -> "list[AbstractToolset[Any]]":
-    """Give the servers of a file with `mcpServers`; none where no file is named.
+    """Return the servers of a file with `mcpServers`; none where no file is named.
 
     A tool goes by `server_tool`. What is not in `allowed` the model never sees.
 
     Raises:
-        Misconfigured: the file is no such file, or no tool is allowed.
+        Misconfigured: the file is not valid, or no tool is allowed.
     """
     if not file:
         return []

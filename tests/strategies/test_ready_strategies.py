@@ -122,7 +122,7 @@ HOSTILE = [
     ("count_words", {"text": "a " * 100_001}, "the text is too long"),
     ("keywords", {"text": "x" * 500_001, "count": 1, "stop_words": []}, "too long"),
     ("keywords", {"text": "word", "count": 1, "stop_words": [{}, ["a"]]}, None),
-    ("summary", {"sentences": [[1]], "count": 1, "stop_words": []}, "is no text"),
+    ("summary", {"sentences": [[1]], "count": 1, "stop_words": []}, "is not a text"),
     ("summary", {"sentences": ["a"], "count": 2, "stop_words": []}, "sentences"),
     ("csv_to_json", {"csv": "a,a\n1,2\n"}, "same name"),
     ("csv_to_json", {"csv": "a" * 10_000 + "\n" + "1\n" * 10_000}, "too large"),
@@ -133,7 +133,7 @@ HOSTILE = [
     ("arithmetic", {"expression": "-" * 990 + "1"}, ""),
     ("arithmetic", {"expression": "(-1) ** (10 ** 500)"}, None),
     ("arithmetic", {"expression": "2 ** (1 / 2)"}, "no exact value"),
-    ("arithmetic", {"expression": "1(2)"}, "no expression"),
+    ("arithmetic", {"expression": "1(2)"}, "not an expression"),
     ("arithmetic", {"expression": "0 ** -1"}, "divides by zero"),
     ("json_path", {"document": {"a": "x" * 100_001}, "path": "$"}, "too large"),
     ("json_path", {"document": [float("nan")], "path": "$"}, "cannot be followed"),
@@ -146,7 +146,7 @@ HOSTILE = [
     ("date_zone", {"datetime": "2020-01-01", "from": "../x", "to": "UTC"}, "zone"),
     ("date_zone", {"datetime": "2020-01-01", "from": "Europe", "to": "UTC"}, "zone"),
     ("date_zone", {"datetime": "2020-01-01T00Z", "from": "UTC", "to": "UTC"}, "offset"),
-    ("date_calendar", {"date": "0000-01-01", "to": "julian"}, "no ISO 8601 date"),
+    ("date_calendar", {"date": "0000-01-01", "to": "julian"}, "not an ISO 8601 date"),
 ]
 
 

@@ -79,13 +79,13 @@ def test_it_prints_plain_text_or_json_with_evidence(
     ("command", "outcome", "reason"),
     [
         ("echo too hard >&2; exit 65", "declined", "too hard"),
-        ("exit 69", "declined", "the program gave it up (exit code 69)"),
+        ("exit 69", "declined", "the program declined it (exit code 69)"),
         ("echo busy >&2; exit 75", "retry_later", "busy"),
         ("echo no licence >&2; exit 78", "misconfigured", "no licence"),
         ("echo one >&2; echo two >&2; exit 3", "failed", "exit code 3: one | two"),
-        ("kill -9 $$", "failed", "signal 9: it said nothing"),
+        ("kill -9 $$", "failed", "signal 9: no message"),
         ("true", "failed", "it printed nothing"),
-        (r"printf '\377'", "failed", "no UTF-8"),
+        (r"printf '\377'", "failed", "not valid UTF-8"),
     ],
 )
 def test_its_exit_code_says_how_it_went(
