@@ -100,7 +100,7 @@ def test_a_shadow_decides_beside_the_others_and_does_nothing(home: Household) ->
         2,
     )
     assert (score.agreed, score.expected_credits) == (3, 10.0)
-    assert (score.live_completed, score.live_credits, score.errors) == (3, 6, 0)
+    assert (score.active_completed, score.active_credits, score.errors) == (3, 6, 0)
     assert _standing(home) == (("fresh",), [])
 
 

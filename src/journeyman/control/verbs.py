@@ -1,6 +1,7 @@
 """The verbs of the control socket: the one table that server and client follow.
 
-A new verb is a row here and a method of its name in the daemon's `OwnerCommands`.
+A new verb is a row here and a method of its name in `OwnerCommands` (or, if it needs
+no running daemon, in `AgentCommands`).
 """
 
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ FROM_NETWORK: Final = 120.0
 """Seconds: the daemon waits for the network, which has time-outs of its own."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True)
 class Verb(Generic[Asked]):
     """A row of the table."""
 
@@ -83,106 +84,75 @@ class Verb(Generic[Asked]):
     method: Literal["GET", "POST"]
     path: str
     """The request's fields are in it, in braces; else they are the JSON body."""
-    request: type[Asked] | None
+    request: type[Asked] | None = None
     """None: it is asked without anything."""
-    answer: str
+    answer: str = "ok"
     """The names in its answer, a JSON object."""
-    seconds: float
+    seconds: float = FROM_MEMORY
     """How long to wait for the answer."""
 
 
-VERBS: Final[list[Verb[Any]]] = []
-
-
-def _verb(
-    name: str,
-    method: Literal["GET", "POST"],
-    path: str,
-    request: type[Asked] | None = None,
-    *,
-    answer: str = "ok",
-    seconds: float = FROM_MEMORY,
-) -> Verb[Asked]:
-    made = Verb(
-        name=name,
-        method=method,
-        path=path,
-        request=request,
-        answer=answer,
-        seconds=seconds,
-    )
-    VERBS.append(made)
-    return made
-
-
-STATUS: Final[Verb[None]] = _verb(
+STATUS = Verb[None](
     "status",
     "GET",
     "/status",
-    answer="running version pid agent_id base_url data_directory up_seconds obstacle "
+    None,
+    "running version pid agent_id base_url data_directory up_seconds obstacle "
     "pauses slots carried this_run blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
     "strategy_status registration_unknown token_rejected balance ledger "
     "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
     "open_top_ups",
 )
-HEALTH: Final[Verb[None]] = _verb(
-    "health",
-    "GET",
-    "/healthz",
-    answer="healthy problem last_look_seconds_ago obstacle",
+HEALTH = Verb[None](
+    "health", "GET", "/healthz", None, "healthy problem last_look_seconds_ago obstacle"
 )
-PAUSE: Final[Verb[None]] = _verb("pause", "POST", "/pause")
-RESUME: Final[Verb[None]] = _verb("resume", "POST", "/resume")
-STOP: Final[Verb[None]] = _verb("stop", "POST", "/stop")
-RELOAD: Final[Verb[None]] = _verb(
+PAUSE = Verb[None]("pause", "POST", "/pause")
+RESUME = Verb[None]("resume", "POST", "/resume")
+STOP = Verb[None]("stop", "POST", "/stop")
+RELOAD = Verb[None](
     "reload",
     "POST",
     "/reload",
-    answer="reloaded problems strategies shadow added changed removed needs_restart",
-    seconds=FROM_NETWORK,
+    None,
+    "reloaded problems strategies shadow added changed removed needs_restart",
+    FROM_NETWORK,
 )
-RELEASE = _verb(
-    "release",
-    "POST",
-    "/strategies/{name}/release",
-    StrategyName,
-    answer="strategy released",
+RELEASE = Verb(
+    "release", "POST", "/strategies/{name}/release", StrategyName, "strategy released"
 )
-PROMOTE = _verb(
-    "promote",
-    "POST",
-    "/strategies/{name}/promote",
-    StrategyName,
-    answer="strategy promoted",
+PROMOTE = Verb(
+    "promote", "POST", "/strategies/{name}/promote", StrategyName, "strategy promoted"
 )
-POST = _verb(
+POST = Verb(
     "post",
     "POST",
     "/posts",
     PostRequest,
-    answer="spend_id task_id reward balance",
-    seconds=FROM_NETWORK,
+    "spend_id task_id reward balance",
+    FROM_NETWORK,
 )
-TOP_UP = _verb(
+TOP_UP = Verb(
     "top_up",
     "POST",
     "/top-ups",
     TopUpRequest,
-    answer="spend_id url credits cents",
-    seconds=FROM_NETWORK,
+    "spend_id url credits cents",
+    FROM_NETWORK,
 )
-CONFIRM_TOP_UP = _verb(
+CONFIRM_TOP_UP = Verb(
     "confirm_top_up",
     "POST",
     "/top-ups/{spend_id}/confirm",
     TopUpName,
-    answer="spend_id credits booked balance",
+    "spend_id credits booked balance",
 )
-CANCEL_TOP_UP = _verb(
+CANCEL_TOP_UP = Verb(
     "cancel_top_up",
     "POST",
     "/top-ups/{spend_id}/cancel",
     TopUpName,
-    answer="spend_id credits booked balance",
+    "spend_id credits booked balance",
 )
+
+VERBS: Final = tuple(row for row in list(globals().values()) if isinstance(row, Verb))

@@ -12,12 +12,7 @@ from typing import Final
 import anyio
 
 from journeyman.daemon.environment import Environment, JoinInterruptedError
-from journeyman.daemon.network import (
-    Learning,
-    build_negotiation,
-    build_network,
-    build_rate_limiter,
-)
+from journeyman.daemon.network import Learning, open_network
 from journeyman.domain.errors import one_error
 from journeyman.domain.tasks import Identity
 from journeyman.economy.balance import BalanceWatch
@@ -150,65 +145,58 @@ async def open_agent(
         SafetyError: the identity on disk belongs to another network.
         JoinInterruptedError: `stop` was set before we had joined.
     """
-    directory, clock = DataDirectory(settings.data.directory), environment.clock
+    directory = DataDirectory(settings.data.directory)
     directory.prepare()
     with (
         DirectoryLock(directory),
-        environment.open_journal(directory.journal, clock.now) as journal,
+        environment.open_journal(directory.journal, environment.clock.now) as journal,
     ):
-        learning = Learning(journal, base_url, clock)
-        rate_limiter = build_rate_limiter(settings, environment)
-        async with build_network(
-            settings,
-            base_url,
-            environment,
-            observe=learning.observer.learn,
-            rate_limiter=rate_limiter,
-            negotiation=build_negotiation(settings, journal, base_url, environment),
-        ) as network:
-            try:
-                join = _build_join(
-                    settings, directory, journal, network, base_url, environment
-                )
-                identity = await _run(join, stop or anyio.Event())
-                environment.redactor.add(identity.access_token.reveal())
-                network.identify(identity)
-                remember_token(rate_limiter, journal, clock)
-                ours = environment.with_agent(identity)
-                rate_limiter.log = ours.log
-                network.report_to(ours.log)
-                agent = Agent(
-                    settings=settings,
-                    environment=ours,
-                    identity=identity,
-                    directory=directory,
-                    journal=journal,
-                    network=network,
-                    rate_limiter=rate_limiter,
-                    learning=learning,
-                )
-                agent.posting.recover()
-                yield agent
-            finally:
-                learning.keep()
+        async with open_network(settings, base_url, environment, journal) as opened:
+            network, rate_limiter, learning = opened
+            identity = await _join(
+                settings, base_url, environment, directory, journal, network, stop
+            )
+            ours = environment.with_agent(identity)
+            ours.redactor.add(identity.access_token.reveal())
+            network.identify(identity)
+            network.report_to(ours.log)
+            rate_limiter.log = ours.log
+            remember_token(rate_limiter, journal, ours.clock)
+            agent = Agent(
+                settings=settings,
+                environment=ours,
+                identity=identity,
+                directory=directory,
+                journal=journal,
+                network=network,
+                rate_limiter=rate_limiter,
+                learning=learning,
+            )
+            agent.posting.recover()
+            yield agent
 
 
-def _build_join(
+async def _join(
     settings: Settings,
+    base_url: str,
+    environment: Environment,
     directory: DataDirectory,
     journal: Journal,
     network: NetworkClient,
-    base_url: str,
-    environment: Environment,
-) -> Join:
-    return Join(
+    stop: anyio.Event | None,
+) -> Identity:
+    """Join, unless a stop comes first.
+
+    Raises:
+        JoinInterruptedError: it did.
+    """
+    identity: Identity | None = None
+    join = Join(
         network=network,
         journal=journal,
         identity_files=IdentityFiles(
             load=lambda: load_identity(directory.identity),
-            save=lambda identity: environment.save_identity(
-                directory.identity, identity
-            ),
+            save=lambda joined: environment.save_identity(directory.identity, joined),
             answers=AnswerFile(directory.registration_answer),
         ),
         base_url=base_url,
@@ -217,22 +205,14 @@ def _build_join(
         randomness=environment.randomness,
         log=environment.log,
     )
-
-
-async def _run(join: Join, stop: anyio.Event) -> Identity:
-    """Join, unless a stop comes first.
-
-    Raises:
-        JoinInterruptedError: it did.
-    """
-    identity: Identity | None = None
-
-    async def break_off() -> None:
-        await stop.wait()
-        group.cancel_scope.cancel()
-
     with one_error():
         async with anyio.create_task_group() as group:
+
+            async def break_off() -> None:
+                if stop is not None:
+                    await stop.wait()
+                    group.cancel_scope.cancel()
+
             group.start_soon(break_off)
             identity = await join.run()
             group.cancel_scope.cancel()

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from journeyman.control.verbs import (
+    Asked,
     PostRequest,
     StrategyName,
     TopUpName,
     TopUpRequest,
+    Verb,
 )
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.status import health_of_strategies, journal_status, pauses
@@ -21,28 +23,121 @@ from journeyman.domain.errors import (
     UsageError,
 )
 from journeyman.domain.outcomes import Failure, Unknown
-from journeyman.domain.tasks import JSON, NewTask, SpendId
+from journeyman.domain.tasks import JSON, SpendId
 from journeyman.economy.budget import OverBudget
 from journeyman.economy.posting import NotAccepted
 from journeyman.economy.topup import NotOpened
 from journeyman.journal.journal import Journal
+from journeyman.journal.spends import Spend
 from journeyman.journal.strategy_health import Condition
 from journeyman.strategies.child.confinement import available_confinement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AgentCommands:
+    """The verbs that need an agent, and no running daemon."""
+
+    agent: Agent
+
+    async def call(self, verb: Verb[Asked], request: Asked) -> dict[str, JSON]:
+        """Do what a verb asks for, where no daemon runs that could."""
+        answer: dict[str, JSON] = await getattr(self, verb.name)(request)
+        return answer
+
+    async def post(self, request: PostRequest) -> dict[str, JSON]:
+        """Publish a task within the owner's limits.
+
+        Raises:
+            SafetyError: a limit of the owner's forbids it.
+            NetworkError: the network did not take it, or may have.
+        """
+        posted = await self.agent.posting.post(request.task())
+        if isinstance(posted, OverBudget):
+            raise _over_budget("the post", posted)
+        if isinstance(posted, NotAccepted):
+            raise _not_done("the task was not posted", posted.failure, posted.spend_id)
+        return {
+            "spend_id": posted.spend_id,
+            "task_id": posted.task_id,
+            "reward": request.reward,
+            "balance": self.agent.journal.ledger.balance(),
+        }
+
+    async def top_up(self, request: TopUpRequest) -> dict[str, JSON]:
+        """Ask for a payment page.
+
+        Raises:
+            SafetyError: a cap of the owner's forbids it.
+            NetworkError: the network made no page, or may have.
+        """
+        agent = self.agent
+        page = await agent.top_up.ask(agent.identity.agent_id, request.credits)
+        if isinstance(page, OverBudget):
+            raise _over_budget("the top-up", page)
+        if isinstance(page, NotOpened):
+            raise _not_done("no payment page was made", page.failure, page.spend_id)
+        return {
+            "spend_id": page.spend_id,
+            "url": page.url,
+            "credits": page.credits,
+            "cents": page.cents,
+        }
+
+    async def confirm_top_up(self, request: TopUpName) -> dict[str, JSON]:
+        """Book a top-up that the owner has paid.
+
+        Raises:
+            SafetyError: no such top-up waits.
+        """
+        return self._settled(self.agent.top_up.confirm(request.spend_id), booked=True)
+
+    async def cancel_top_up(self, request: TopUpName) -> dict[str, JSON]:
+        """Forget a top-up that the owner will not pay.
+
+        Raises:
+            SafetyError: no such top-up waits.
+        """
+        return self._settled(self.agent.top_up.cancel(request.spend_id), booked=False)
+
+    def _settled(self, spend: Spend, *, booked: bool) -> dict[str, JSON]:
+        return {
+            "spend_id": spend.spend_id,
+            "credits": spend.credits,
+            "booked": booked,
+            "balance": self.agent.journal.ledger.balance(),
+        }
+
+
+def _over_budget(what: str, over: OverBudget) -> SafetyError:
+    return SafetyError(
+        f"{what} would break a limit of yours: {over.message}",
+        f"Nothing was sent. The setting is {over.setting}.",
+    )
+
+
+def _not_done(what: str, failure: Failure, spend_id: SpendId) -> JourneymanError:
+    if isinstance(failure, Unknown):
+        return NetworkError(
+            f"{what}, or it was: {failure.message}",
+            f"It counts as spent ({spend_id}) and is not sent again by itself.",
+        )
+    return NetworkError(f"{what}: {failure.message}", "Nothing was spent.")
+
 
 STALE_AFTER_SECONDS = 120.0
 """So long after a look was due, the discover loop must be stuck."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class OwnerCommands:
-    """What each verb of the control socket does; see `journeyman.control.verbs`."""
+class OwnerCommands(AgentCommands):
+    """What each verb of `journeyman.control.verbs` does in a running daemon."""
 
     parts: Components
     stop_daemon: Callable[[str], None]
 
     def status(self) -> dict[str, JSON]:
         """Everything at a glance: who, how long, how much, what now, why not more."""
-        parts, agent = self.parts, self.parts.agent
+        parts, agent = self.parts, self.agent
         progress, tally = parts.worker.progress, parts.discover.tally
         return {
             "running": True,
@@ -80,7 +175,7 @@ class OwnerCommands:
             "strategy_problems": [str(p) for p in active.registry.problems],
             "strategy_runners": {one.name: one.runner for one in loaded},
             "isolation": {**available_confinement()},
-            "strategy_health": health_of_strategies(self.parts.agent.journal, now),
+            "strategy_health": health_of_strategies(self.agent.journal, now),
             "strategy_status": {
                 one.name: hooks.status(one) for one in loaded if "status" in one.hooks
             },
@@ -130,22 +225,6 @@ class OwnerCommands:
         """Activate a strategy that was in shadow."""
         return self.parts.promotion.promote(request.name)
 
-    async def post(self, request: PostRequest) -> dict[str, JSON]:
-        """Publish a task within the owner's limits."""
-        return await post_task(self.parts.agent, request.task())
-
-    async def top_up(self, request: TopUpRequest) -> dict[str, JSON]:
-        """Ask for a payment page."""
-        return await top_up(self.parts.agent, request.credits)
-
-    def confirm_top_up(self, request: TopUpName) -> dict[str, JSON]:
-        """Book a top-up that the owner has paid."""
-        return settle_top_up(self.parts.agent, request.spend_id, paid=True)
-
-    def cancel_top_up(self, request: TopUpName) -> dict[str, JSON]:
-        """Forget a top-up that the owner will not pay."""
-        return settle_top_up(self.parts.agent, request.spend_id, paid=False)
-
 
 def release_in_journal(journal: Journal, strategy: str) -> dict[str, JSON]:
     """Release one where no daemon runs; the next start gives it work.
@@ -166,75 +245,3 @@ def _not_in_quarantine(strategy: str) -> UsageError:
         f"the strategy {strategy!r} is not in quarantine",
         "Those in quarantine are shown by `journeyman status`.",
     )
-
-
-async def post_task(agent: Agent, new: NewTask) -> dict[str, JSON]:
-    """Publish a task.
-
-    Raises:
-        SafetyError: a limit of the owner's forbids it.
-        NetworkError: the network did not take it, or may have.
-    """
-    done = await agent.posting.post(new)
-    if isinstance(done, OverBudget):
-        raise _over_budget("the post", done)
-    if isinstance(done, NotAccepted):
-        raise _not_done("the task was not posted", done.failure, done.spend_id)
-    return {
-        "spend_id": done.spend_id,
-        "task_id": done.task_id,
-        "reward": new.reward,
-        "balance": agent.journal.ledger.balance(),
-    }
-
-
-async def top_up(agent: Agent, credits_: int) -> dict[str, JSON]:
-    """Ask for a payment page.
-
-    Raises:
-        SafetyError: a cap of the owner's forbids it.
-        NetworkError: the network made no page, or may have.
-    """
-    asked = await agent.top_up.ask(agent.identity.agent_id, credits_)
-    if isinstance(asked, OverBudget):
-        raise _over_budget("the top-up", asked)
-    if isinstance(asked, NotOpened):
-        raise _not_done("no payment page was made", asked.failure, asked.spend_id)
-    return {
-        "spend_id": asked.spend_id,
-        "url": asked.url,
-        "credits": asked.credits,
-        "cents": asked.cents,
-    }
-
-
-def settle_top_up(agent: Agent, spend_id: SpendId, *, paid: bool) -> dict[str, JSON]:
-    """Book a top-up that the owner has paid, or forget one that was not.
-
-    Raises:
-        SafetyError: no such top-up waits.
-    """
-    settle = agent.top_up.confirm if paid else agent.top_up.cancel
-    spend = settle(spend_id)
-    return {
-        "spend_id": spend.spend_id,
-        "credits": spend.credits,
-        "booked": paid,
-        "balance": agent.journal.ledger.balance(),
-    }
-
-
-def _over_budget(what: str, over: OverBudget) -> SafetyError:
-    return SafetyError(
-        f"{what} would break a limit of yours: {over.message}",
-        f"Nothing was sent. The setting is {over.setting}.",
-    )
-
-
-def _not_done(what: str, failure: Failure, spend_id: SpendId) -> JourneymanError:
-    if isinstance(failure, Unknown):
-        return NetworkError(
-            f"{what}, or it was: {failure.message}",
-            f"It counts as spent ({spend_id}) and is not sent again by itself.",
-        )
-    return NetworkError(f"{what}: {failure.message}", "Nothing was spent.")

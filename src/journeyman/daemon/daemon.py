@@ -127,7 +127,7 @@ class Daemon:
         side.start_soon(
             parts.environment.serve_control,
             parts.agent.directory.control_socket,
-            OwnerCommands(parts=parts, stop_daemon=self.shutdown.request),
+            OwnerCommands(parts.agent, parts=parts, stop_daemon=self.shutdown.request),
             parts.environment.log,
         )
         side.start_soon(parts.hooks.run)

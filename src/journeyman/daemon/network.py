@@ -1,6 +1,7 @@
 """The network client of an agent, and what the journal remembers of the network."""
 
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from journeyman.daemon.environment import Environment
 from journeyman.domain.clock import Clock
@@ -74,18 +75,6 @@ def build_rate_limiter(settings: Settings, environment: Environment) -> RateLimi
     )
 
 
-def build_negotiation(
-    settings: Settings, journal: Journal, base_url: str, environment: Environment
-) -> Negotiation:
-    """Return what finds out how one network wants requests written."""
-    return Negotiation(
-        writing=writing_from(settings.contract),
-        memory=JournalShapeMemory(journal, base_url),
-        clock=environment.clock,
-        log=environment.log,
-    )
-
-
 def writing_from(settings: ContractSettings) -> Writing:
     """Return how the owner wants requests written; own dialects are tried first."""
     own = (writing_dialect(name, tables) for name, tables in settings.dialects.items())
@@ -150,3 +139,26 @@ def build_network(
         rate_limiter=rate_limiter,
         negotiation=negotiation,
     )
+
+
+@asynccontextmanager
+async def open_network(
+    settings: Settings, base_url: str, environment: Environment, journal: Journal
+) -> AsyncIterator[tuple[NetworkClient, RateLimiter, Learning]]:
+    """Open the client of an agent, with all that its journal knows of the network."""
+    learning = Learning(journal, base_url, environment.clock)
+    rate_limiter = build_rate_limiter(settings, environment)
+    negotiation = Negotiation(
+        writing=writing_from(settings.contract),
+        memory=JournalShapeMemory(journal, base_url),
+        clock=environment.clock,
+        log=environment.log,
+    )
+    observe = learning.observer.learn
+    async with build_network(
+        settings, base_url, environment, observe, rate_limiter, negotiation
+    ) as client:
+        try:
+            yield client, rate_limiter, learning
+        finally:
+            learning.keep()

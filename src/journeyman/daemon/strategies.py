@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, get_args
 
@@ -188,24 +188,21 @@ RELOADABLE: Final = frozenset(
 """Settings of [strategies] that a reload applies."""
 
 
+@dataclass(eq=False)
 class StrategySource:
     """Loads the strategies that the settings ask for, again at each reload."""
 
-    def __init__(
-        self, running: Settings, reread: Callable[[], Settings], journal: Journal
-    ) -> None:
-        """Start from the settings that the daemon runs by.
+    running: Settings
+    """Those that the daemon was started with."""
+    reread: Callable[[], Settings]
+    """Reads the settings again; may raise ConfigurationError."""
+    journal: Journal
+    """Remembers which strategies were promoted out of shadow."""
+    settings: StrategySettings = field(init=False)
+    """The current ones; a reload changes them."""
 
-        Args:
-            running: the settings that the daemon was started with.
-            reread: reads the settings again; may raise ConfigurationError.
-            journal: remembers which strategies were promoted out of shadow.
-        """
-        self._running = running
-        self._reread = reread
-        self._journal = journal
-        self.settings = running.strategies
-        """The current ones; a reload changes them."""
+    def __post_init__(self) -> None:
+        self.settings = self.running.strategies
 
     @property
     def directory(self) -> Path:
@@ -218,7 +215,7 @@ class StrategySource:
         Raises:
             ConfigurationError: the settings cannot be used.
         """
-        wanted = self._reread()
+        wanted = self.reread()
         registry = load_strategies(wanted.strategies)
 
         def accept() -> None:
@@ -227,9 +224,9 @@ class StrategySource:
         return Candidate(
             registry=registry,
             generation=lambda: generation_in_service(
-                registry, wanted.strategies, self._journal
+                registry, wanted.strategies, self.journal
             ),
-            needs_restart=tuple(needs_restart(self._running, wanted)),
+            needs_restart=tuple(needs_restart(self.running, wanted)),
             accept=accept,
         )
 

@@ -18,6 +18,12 @@ from journeyman.settings.sections import Settings
 Check = Callable[[], Finding | Awaitable[Finding]]
 
 
+STORAGE_CHECKS = (
+    *("data directory", "writing", "disk space", "token", "identity"),
+    *("daemon", "journal"),
+)
+
+
 @dataclass(kw_only=True, eq=False)
 class Examination:
     """Checks everything that is needed to work, in the order in which to mend it.
@@ -71,25 +77,20 @@ class Examination:
         return reach.check_address(self._address)
 
     async def _storage(self) -> None:
-        names = ("data directory", "writing", "disk space", "token", "identity")
         try:
-            directory = self.find_directory()
+            at = self.find_directory()
         except JourneymanError:
             why = "the settings, which name the data directory, cannot be read"
-            self._skip(why, *names, "daemon", "journal")
+            self._skip(why, *STORAGE_CHECKS)
             return
         clock = self.environment.clock
-        checks: tuple[Check, ...] = (
-            lambda: storage.check_directory(directory),
-            lambda: storage.check_writing(directory),
-            lambda: self._space(directory),
-            lambda: storage.check_tokens(directory),
-            lambda: storage.check_identity(directory, self._address),
-            lambda: storage.check_daemon(directory),
-            lambda: storage.check_journal(directory, clock),
-        )
-        for name, check in zip((*names, "daemon", "journal"), checks, strict=True):
-            await self._check(name, check)
+        await self._check("data directory", lambda: storage.check_directory(at))
+        await self._check("writing", lambda: storage.check_writing(at))
+        await self._check("disk space", lambda: self._space(at))
+        await self._check("token", lambda: storage.check_tokens(at))
+        await self._check("identity", lambda: storage.check_identity(at, self._address))
+        await self._check("daemon", lambda: storage.check_daemon(at))
+        await self._check("journal", lambda: storage.check_journal(at, clock))
 
     def _space(self, directory: DataDirectory) -> Finding:
         settings = self._settings or Settings()
