@@ -11,16 +11,16 @@ ROW = "matrix row"
 _WIDTH = 150
 """In characters, also where nobody knows the terminal's, as in CI."""
 _COLUMNS = (
-    "dialect",
+    "requests",
     "strict",
-    "container",
+    "listings",
     "naming",
     "errors",
     "records",
     "values",
-    "silent",
+    "empty answers",
     "earned",
-    "requests",
+    "sent",
     "refused",
     "why not",
 )

@@ -90,7 +90,8 @@ def _cells(row: Combination, life: Life) -> list[str]:
     return [
         row["request_format"],
         "yes" if row["strict"] else "no",
-        *(row[name] for name in ("container", "naming", "errors", "records", "values")),
+        *(row[name] for name in ("listing_format", "naming", "error_format")),
+        *(row[name] for name in ("record_format", "value_format")),
         "yes" if row["empty_answers"] else "no",
         str(life.earned),
         str(life.requests),

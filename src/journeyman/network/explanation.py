@@ -4,9 +4,8 @@ It is made by the client itself, over a transport that takes it and goes nowhere
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NoReturn
 
 import httpx2 as httpx
@@ -25,8 +24,8 @@ from journeyman.network.client import NetworkClient
 from journeyman.network.negotiation import Negotiation, Writing
 from journeyman.network.shapes import ActionShape, WritingDialect
 from journeyman.observability.events import Log
+from journeyman.observability.redaction import HIDDEN
 
-HIDDEN = "***"
 _KEY = IdempotencyKey("KEY-OF-THE-REQUEST")
 _TASK = TaskId("TASK-ID")
 _RESULT = Result("RESULT", evidence={"EVIDENCE": "OF THE STRATEGY"})
@@ -39,16 +38,6 @@ _NEW = NewTask(
     input={"text": "INPUT"},
 )
 _SECRET_HEADER = re.compile(r"key|token|secret|auth|pass|cred", re.IGNORECASE)
-
-_Act = Callable[[NetworkClient], Awaitable[object]]
-_ACTS: Mapping[str, _Act] = MappingProxyType(
-    {
-        "claim": lambda client: client.claim(_TASK, _KEY),
-        "submit": lambda client: client.submit(_TASK, _RESULT, _KEY),
-        "complete": lambda client: client.complete(_TASK, _KEY),
-        "post_task": lambda client: client.post_task(_NEW, _KEY),
-    },
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +79,7 @@ async def explain_request(
     client.identify(Identity(agent_id, AccessToken(HIDDEN), base_url))
     shape = dialect.shapes[action]
     async with client:
-        await _ACTS[action](client)
+        await _act(client, action)
     (request,) = recorder.requests
     return ExplainedRequest(
         dialect=dialect.name,
@@ -99,6 +88,18 @@ async def explain_request(
         headers=_shown(request.headers, shape),
         body=request.content.decode(),
     )
+
+
+async def _act(client: NetworkClient, action: str) -> None:
+    match action:
+        case "claim":
+            await client.claim(_TASK, _KEY)
+        case "submit":
+            await client.submit(_TASK, _RESULT, _KEY)
+        case "complete":
+            await client.complete(_TASK, _KEY)
+        case "post_task":
+            await client.post_task(_NEW, _KEY)
 
 
 class _Recorder(httpx.AsyncBaseTransport):
