@@ -17,7 +17,7 @@ LIST = "/functions/v1/get-marketplace-tasks"
 
 
 def test_no_request_that_its_description_leads_to_makes_it_fail() -> None:
-    options = {"request_format": "wrapped", "strict": True, "errors": "zod"}
+    options = {"request_format": "wrapped", "strict": True, "error_format": "zod"}
     with sandbox_to_fuzz(kinds=("word_count",), **options) as target:
         statuses = fuzz(target, EXAMPLES, [])
         books = target.books()

@@ -1,6 +1,6 @@
 """Four rows of the matrix; `make contract-matrix` runs all of it.
 
-Here since the sandbox's manners are worth something only if a daemon meets them.
+Here, since the formats of the sandbox matter only if a daemon meets them.
 """
 
 from pathlib import Path
@@ -23,18 +23,26 @@ ACTIONS = 3
             {
                 "request_format": "camel",
                 "listing_format": "nested",
-                "errors": "supabase",
+                "error_format": "supabase",
             },
             2 * ACTIONS,
             id="camel",
         ),
         pytest.param(
-            {"request_format": "id-only", "errors": "html", "silent": True},
+            {
+                "request_format": "id-only",
+                "error_format": "html",
+                "empty_answers": True,
+            },
             3 * ACTIONS,
             id="id-only",
         ),
         pytest.param(
-            {"request_format": "wrapped", "errors": "problem-json", "naming": "pascal"},
+            {
+                "request_format": "wrapped",
+                "error_format": "problem-json",
+                "naming": "pascal",
+            },
             3 * ACTIONS,
             id="wrapped",
         ),

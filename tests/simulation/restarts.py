@@ -20,9 +20,9 @@ from journeyman.worker.recover import recover_interrupted
 class RestartCheck:
     """Starts a daemon twice on the files that a kill has left."""
 
-    def __init__(self, left: Path, settings: Settings, clock: SimulatedClock) -> None:
-        """Start on a copy of the files in `left`, which is put where `settings` say."""
-        self._left = left
+    def __init__(self, files: Path, settings: Settings, clock: SimulatedClock) -> None:
+        """Start on a copy of `files`, in the data directory of the settings."""
+        self._files = files
         self._copy = settings.data.directory
         self._settings = settings
         self._clock = clock
@@ -30,7 +30,7 @@ class RestartCheck:
 
     def is_idempotent(self) -> bool:
         """Return whether a second start leaves everything as the first one did."""
-        shutil.copytree(self._left, self._copy)
+        shutil.copytree(self._files, self._copy)
         try:
             return self._compare()
         finally:
@@ -41,7 +41,7 @@ class RestartCheck:
         self._start()
         if not self._written:
             return True
-        # It may have written what was there already: only then all is compared.
+        # It may have written equal values: only a comparison of all rows tells.
         once = self._dump()
         self._start()
         return once == self._dump()

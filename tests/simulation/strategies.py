@@ -75,10 +75,10 @@ class Declining(Counter):
         raise Decline("too many words")
 
 
-class RetryingLater(Counter):
+class Postponing(Counter):
     """Asks to be run again later at its first try."""
 
-    name = "retrying_later"
+    name = "postponing"
     shares: ClassVar[Collection[int]] = (2,)
 
     async def run(self, task: Task, ctx: Context) -> Result:
@@ -114,10 +114,10 @@ class Miscounting(Counter):
         return Result(int(str(right.output)) + 1)
 
 
-class Garbage(Counter):
+class ReturningGarbage(Counter):
     """Returns what is not a result."""
 
-    name = "garbage"
+    name = "returning_garbage"
     shares: ClassVar[Collection[int]] = (5,)
 
     async def run(self, task: Task, ctx: Context) -> object:  # type: ignore[override] # that is the point
@@ -126,10 +126,10 @@ class Garbage(Counter):
         return {task.id, ctx.strategy}
 
 
-class Slow(Counter):
+class Crawling(Counter):
     """Takes almost all of its time."""
 
-    name = "slow"
+    name = "crawling"
     shares: ClassVar[Collection[int]] = (6,)
 
     async def run(self, task: Task, ctx: Context) -> Result:
@@ -156,11 +156,11 @@ UNRELIABLE: tuple[type[Strategy], ...] = (
     Counter,
     Raising,
     Declining,
-    RetryingLater,
+    Postponing,
     Hanging,
     Miscounting,
-    Garbage,
-    Slow,
+    ReturningGarbage,
+    Crawling,
     Stubborn,
 )
 

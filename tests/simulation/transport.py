@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 import httpx2 as httpx
@@ -60,59 +61,50 @@ class FaultSchedule:
         return ""
 
 
+@dataclass(kw_only=True, eq=False)
 class SimulatedTransport(httpx.AsyncBaseTransport):
     """Carries the requests of one process to the network, and their answers back.
 
     It has the time-outs itself: the client's own transport is not there.
     """
 
-    def __init__(
-        self,
-        *,
-        process: Process,
-        fault_schedule: FaultSchedule,
-        monitor: RequestMonitor,
-        handle: Callable[[NetworkRequest], NetworkResponse],
-        call_later: CallLater,
-        suspended: Callable[[], float],
-        random: Random,
-    ) -> None:
-        self._process = process
-        self._fault_schedule = fault_schedule
-        self._monitor = monitor
-        self._handle = handle
-        self._call_later = call_later
-        self._suspended = suspended
-        self._random = random
+    process: Process
+    fault_schedule: FaultSchedule
+    monitor: RequestMonitor
+    handle: Callable[[NetworkRequest], NetworkResponse]
+    call_later: CallLater
+    suspended: Callable[[], float]
+    """For how long the daemon's machine was suspended, in all."""
+    random: Random
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        if not self._process.is_alive:
+        if not self.process.is_alive:
             raise httpx.ConnectError("this process was killed", request=request)
         network_request = _network_request(request, await request.aread())
-        self._process.point("before request", network_request.path)
-        fault = self._fault_schedule.next_fault(
-            self._process.loop.time(), network_request.path
+        self.process.point("before request", network_request.path)
+        fault = self.fault_schedule.next_fault(
+            self.process.loop.time(), network_request.path
         )
-        call = self._monitor.sent(network_request, str(request.url.host), fault)
-        suspended_before = self._suspended()
+        call = self.monitor.sent(network_request, str(request.url.host), fault)
+        suspended_before = self.suspended()
         try:
             response = await self._exchange(request, network_request, fault, call)
             self._require_no_suspension_since(suspended_before, request)
         except BaseException as error:
-            if self._process.is_alive:
-                self._monitor.failed(call, type(error).__name__)
+            if self.process.is_alive:
+                self.monitor.failed(call, type(error).__name__)
             raise
-        self._process.point("before answer", network_request.path)
-        if self._process.is_alive:
-            self._monitor.answered(call, response.status_code, response.headers)
+        self.process.point("before answer", network_request.path)
+        if self.process.is_alive:
+            self.monitor.answered(call, response.status_code, response.headers)
         return response
 
     def _require_no_suspension_since(
         self, suspended_before: float, request: httpx.Request
     ) -> None:
         """Break connections that were open while the machine was suspended."""
-        if self._suspended() != suspended_before:
+        if self.suspended() != suspended_before:
             raise httpx.ReadError("connection reset", request=request)
 
     async def _exchange(
@@ -125,11 +117,11 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
         connection = Connection(
             request=request,
             network_request=network_request,
-            random=self._random,
-            handle=self._handle,
-            call_later=self._call_later,
-            on_bytes=lambda count: self._monitor.read(call, count),
-            on_close=lambda: self._monitor.closed(call),
+            random=self.random,
+            handle=self.handle,
+            call_later=self.call_later,
+            on_bytes=lambda count: self.monitor.read(call, count),
+            on_close=lambda: self.monitor.closed(call),
         )
         if fault:
             return await FAULTS[fault](connection)
