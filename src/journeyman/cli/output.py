@@ -117,7 +117,7 @@ def _draw(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     for name, is_number in zip(columns, _numeric(len(columns), rows), strict=True):
         drawn.add_column(name, justify="right" if is_number else "left")
     for row in rows:
-        # Text, not markup: a task's title may hold square brackets.
+        # Text, not markup: a task's title may contain square brackets.
         drawn.add_row(*(Text(escape(cell), overflow="fold") for cell in row))
     Console(highlight=False).print(drawn)
 

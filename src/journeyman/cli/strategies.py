@@ -117,7 +117,6 @@ def problem_as_json(problem: Problem) -> dict[str, Any]:
     }
 
 
-DAY = timedelta(days=1)
 ENABLED, DISABLED, QUARANTINED = "enabled", "disabled", "QUARANTINED"
 SHADOW = "shadow"
 LOAD_FAILED, OFF = "LOAD FAILED", "off"
@@ -151,14 +150,15 @@ class StrategyHistory:
     def in_shadow(self) -> frozenset[str]:
         """The names of those that are asked about tasks and given none.
 
-        The daemon may have been told on its command line, which only the journal knows.
+        Some may be named on the command line of the daemon, which only the journal
+        knows.
         """
         state = self.shadow_state
         shadows = self.available.shadows | set(state.shadows)
         return shadows - state.promoted.keys()
 
     def quarantine_reason(self, loaded: LoadedStrategy) -> str:
-        """Say why the daemon gives it no work now; empty when it does."""
+        """Return why it is in quarantine, and until when; empty if it is not."""
         health = self.quarantined.get(loaded.name)
         if health is None:
             return ""
@@ -196,7 +196,7 @@ def strategy_history(
             return StrategyHistory(
                 available=available,
                 has_journal=True,
-                scores=scoreboard(journal, now - DAY),
+                scores=scoreboard(journal, now - timedelta(days=1)),
                 # A change of the file or the settings ends a quarantine, and so does
                 # time.
                 quarantined={

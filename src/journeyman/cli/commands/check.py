@@ -27,9 +27,7 @@ def check(
     session: Session,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Name, class, file or path; none: all."
-        ),
+        typer.Argument(metavar="NAME", help="Name, class, file or path; none: all."),
     ] = None,
     *,
     strategies: StrategiesOption = None,

@@ -1,7 +1,7 @@
 """`journeyman contract`: what was learned about the network, beside the contract."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,16 +38,13 @@ from journeyman.network.observation import (
 from journeyman.network.observed_shape import Shape
 from journeyman.network.openapi import learned_facts, openapi_document, schema_of
 
-EndpointRecords = Mapping[str, EndpointRecord]
-"""What was learned about each endpoint, by its name."""
-
 
 @command("show", example="journeyman contract show marketplace_tasks")
 def show_contract(
     session: Session,
     endpoint: Annotated[
         str | None,
-        typer.Argument(metavar="[ENDPOINT]", help="Its name, its number, or its path."),
+        typer.Argument(metavar="ENDPOINT", help="Its name, its number, or its path."),
     ] = None,
 ) -> None:
     """Show how each endpoint of the contract has behaved.
@@ -97,12 +94,12 @@ def export_contract(
             "Name a file in a directory that this user can write.",
         ) from error
     data = {"file": str(output), "endpoints_seen": len(records)}
-    told = f"{output}: 10 endpoints, {len(records)} of them seen at work."
-    session.answer(data, lambda: print(told))
+    text = f"{output}: 10 endpoints, {len(records)} of them seen at work."
+    session.answer(data, lambda: print(text))
 
 
-def _read_records(session: Session) -> tuple[str, EndpointRecords]:
-    """Read what was learned about a network, also while a daemon runs.
+def _read_records(session: Session) -> tuple[str, dict[str, EndpointRecord]]:
+    """Return a network, and what was learned about its endpoints, by name.
 
     The network is the one named on the command line, else the one that was seen last,
     else the one in the settings.

@@ -20,9 +20,7 @@ FAILED = 1
 def demo(
     session: Session,
     *,
-    tasks: Annotated[
-        int, typer.Option(min=1, help="End when so many tasks have ended.")
-    ] = 30,
+    tasks: Annotated[int, typer.Option(min=1, help="How many tasks to do.")] = 30,
     seed: Annotated[int, typer.Option(help="The same seed makes the same tasks.")] = 1,
     competitors: Annotated[
         int, typer.Option(min=0, help="Other agents that compete for tasks.")

@@ -132,7 +132,7 @@ def _show_products(products: tuple[Product, ...]) -> None:
                 one.price_id,
                 one.plan,
                 "any" if one.credits is None else str(one.credits),
-                "not said" if one.cents is None else f"{one.cents / 100:.2f}",
+                "unknown" if one.cents is None else f"{one.cents / 100:.2f}",
                 one.problem,
             ]
             for one in products

@@ -29,7 +29,7 @@ from journeyman.cli.strategies import (
 )
 from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.replay import decisions
-from journeyman.daemon.replay.decisions import Balance, Change, Fate, Replayed
+from journeyman.daemon.replay.decisions import Change, Payment, Replayed, ReplaySummary
 from journeyman.daemon.replay.rerun import Rerun, rerun
 from journeyman.daemon.strategies import isolation_of
 from journeyman.domain.errors import StateError, UsageError
@@ -43,9 +43,9 @@ from journeyman.worker.ranking import Forecasts
 
 STRATEGY_FAILED = 1
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-HOW_RECORDINGS_ARISE = (
+HOW_TO_RECORD = (
     "A running daemon records each task that its strategies are asked about, unless "
-    "tape.max_mb is 0: start one with `journeyman run`, and try again later."
+    "recording.max_mb is 0: start one with `journeyman run`, and try again later."
 )
 
 
@@ -60,13 +60,13 @@ class Replay:
     """Whether tasks with a known result were also done again."""
     tasks: list[tuple[Replayed, Rerun | None]] = field(default_factory=list)
     """Oldest first, each with what came of doing it again."""
-    balance: Balance = field(default_factory=Balance)
+    summary: ReplaySummary = field(default_factory=ReplaySummary)
 
     @property
     def has_failed(self) -> bool:
         """Return whether the strategy failed at any task."""
         crashed = any(again and again.word == "failed" for _, again in self.tasks)
-        return bool(self.balance.failed) or crashed
+        return bool(self.summary.failed) or crashed
 
     @property
     def runs(self) -> dict[str, int] | None:
@@ -107,7 +107,7 @@ def replay(
     """Show what a strategy would decide about recorded tasks.
 
     Nothing is sent. The strategy sees each task as it was when it was decided about;
-    what became known later only tells what the difference is worth. The exit code is 1
+    what became known later only shows what the difference is worth. The exit code is 1
     if the strategy fails at a task.
     """
     available = open_strategies(session, strategies)
@@ -129,7 +129,7 @@ def replay(
             replayed = decisions.replay_decisions(recordings, loaded, then, forecasts)
             anyio.run(_collect, replayed, done, runner, report)
     if not done.tasks:  # a daemon has just dropped what was counted
-        raise StateError("no task is recorded here any more", HOW_RECORDINGS_ARISE)
+        raise StateError("no task is recorded here any more", HOW_TO_RECORD)
     session.answer(_as_json(done), lambda: _show(done))
     return STRATEGY_FAILED if done.has_failed else 0
 
@@ -159,13 +159,13 @@ def _require_recordings(journal: Journal, earliest: datetime | None) -> int:
             "Choose a longer --since, or omit it.",
         )
     if not count:
-        raise StateError("no task is recorded here yet", HOW_RECORDINGS_ARISE)
+        raise StateError("no task is recorded here yet", HOW_TO_RECORD)
     return count
 
 
 def _other_version(
     path: Path, loaded: LoadedStrategy, available: AvailableStrategies
-) -> decisions.Then:
+) -> decisions.Baseline:
     """Load another version of a strategy, with those parameters that it has, too."""
     if not path.is_file():
         raise UsageError(
@@ -202,8 +202,8 @@ async def _collect(
         for one in replayed:
             again = None
             if done.has_run and one.change in (Change.KEPT, Change.GAINED):
-                again = await rerun(one.sighting, done.strategy, runner)
-            done.balance.add(one)
+                again = await rerun(one.decision, done.strategy, runner)
+            done.summary.add(one)
             done.tasks.append((one, again))
             report(len(done.tasks))
 
@@ -213,27 +213,28 @@ SAME: Final = "same"
 
 def _as_json(done: Replay) -> dict[str, Any]:
     """Return all sums, and the tasks whose decision or result changed."""
-    balance, loaded = done.balance, done.strategy
+    summary, loaded = done.summary, done.strategy
     return {
         "strategy": loaded.name,
         "version": loaded.version,
         "from": f"{loaded.path}:{loaded.line}",
         "compared_with": str(done.compared_with) if done.compared_with else None,
-        "tasks": balance.tasks,
-        "first_at": done.tasks[0][0].sighting.at.isoformat(),
-        "last_at": done.tasks[-1][0].sighting.at.isoformat(),
-        "wanted": {"then": balance.wanted_then, "now": balance.wanted_now},
+        "tasks": summary.tasks,
+        "first_at": done.tasks[0][0].decision.at.isoformat(),
+        "last_at": done.tasks[-1][0].decision.at.isoformat(),
+        "wanted": {"then": summary.wanted_then, "now": summary.wanted_now},
         "skipped": {
-            "then": balance.tasks - balance.wanted_then,
-            "now": balance.tasks - balance.wanted_now,
+            "then": summary.tasks - summary.wanted_then,
+            "now": summary.tasks - summary.wanted_now,
         },
-        "offers_changed": balance.offers_changed,
-        "recorded_in_part": balance.in_part,
-        "errors": balance.failed,
-        "read_raw": balance.read_raw,
+        "offers_changed": summary.offers_changed,
+        "recorded_in_part": summary.in_part,
+        "errors": summary.failed,
+        "read_raw": summary.read_raw,
         "credits": {
             change.value: {
-                fate.value: balance.part(change, fate).as_json() for fate in Fate
+                payment.value: summary.subtotal(change, payment).as_json()
+                for payment in Payment
             }
             for change in Change
             if change is not Change.LEFT
@@ -250,8 +251,8 @@ def _as_json(done: Replay) -> dict[str, Any]:
 
 
 def _change_as_json(one: Replayed, again: Rerun | None) -> dict[str, Any]:
-    seen, ending = one.sighting, one.sighting.ending
-    is_estimate = one.now.wanted and one.fate is Fate.UNKNOWN
+    seen, ending = one.decision, one.decision.ending
+    is_estimate = one.now.wanted and one.payment is Payment.UNKNOWN
     return {
         "task_id": seen.task.id,
         "kind": seen.task.kind,
@@ -264,7 +265,7 @@ def _change_as_json(one: Replayed, again: Rerun | None) -> dict[str, Any]:
             "reason": one.now.reason,
             "failed": one.now.failed,
         },
-        "fate": one.fate.value,
+        "payment": one.payment.value,
         "state": ending.state,
         "done_by": ending.strategy,
         "credits": ending.credits,
@@ -284,49 +285,49 @@ HEADINGS: Final = {
 
 
 def _show(done: Replay) -> None:
-    balance, loaded = done.balance, done.strategy
-    first, last = (done.tasks[index][0].sighting.at for index in (0, -1))
+    summary, loaded = done.summary, done.strategy
+    first, last = (done.tasks[index][0].decision.at for index in (0, -1))
     print_fields(
         {
-            "replayed": f"{plural(balance.tasks, 'task')}, seen from "
+            "replayed": f"{plural(summary.tasks, 'task')}, seen from "
             f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "through": f"{loaded.name} {loaded.version} ({relative_path(loaded.path)})",
             "then means": f"what {relative_path(done.compared_with)} decides"
             if done.compared_with
             else "what was decided then",
-            "note": "\n".join(_notes(balance)),
+            "note": "\n".join(_notes(summary)),
         }
     )
     print()
-    then, now = balance.wanted_then, balance.wanted_now
+    then, now = summary.wanted_then, summary.wanted_now
     print_table(
         ["", "then", "now"],
         [
             ["wanted", then, now],
-            ["skipped", balance.tasks - then, balance.tasks - now],
+            ["skipped", summary.tasks - then, summary.tasks - now],
         ],
     )
     for change in HEADINGS:
         _show_changes(done, change)
     _show_failures(done)
     _show_runs(done)
-    _show_credits(balance)
+    _show_credits(summary)
 
 
-def _notes(balance: Balance) -> Iterator[str]:
-    if balance.in_part:
+def _notes(summary: ReplaySummary) -> Iterator[str]:
+    if summary.in_part:
         yield (
-            f"{plural(balance.in_part, 'task')} recorded in part: a long text was cut, "
+            f"{plural(summary.in_part, 'task')} recorded in part: a long text was cut, "
             "or a secret removed"
         )
-    if balance.read_raw:
+    if summary.read_raw:
         yield (
             "it reads task.raw, which is not recorded "
-            f"({plural(balance.read_raw, 'task')}): with it, it may decide otherwise"
+            f"({plural(summary.read_raw, 'task')}): with it, it may decide otherwise"
         )
-    if balance.offers_changed:
+    if summary.offers_changed:
         yield (
-            f"{plural(balance.offers_changed, 'task')} wanted then and now, with "
+            f"{plural(summary.offers_changed, 'task')} wanted then and now, with "
             "another score"
         )
 
@@ -341,9 +342,9 @@ def _show_changes(done: Replay, change: Change) -> None:
         ["task", "kind", "reward", "then", "now", "outcome"],
         [
             [
-                one.sighting.task.id,
-                escape(one.sighting.task.kind, longest=REASON_LENGTH),
-                one.sighting.task.reward,
+                one.decision.task.id,
+                escape(one.decision.task.kind, longest=REASON_LENGTH),
+                one.decision.task.reward,
                 escape(one.then.reason, longest=REASON_LENGTH),
                 escape(one.now.reason, longest=REASON_LENGTH),
                 _outcome(one),
@@ -355,17 +356,17 @@ def _show_changes(done: Replay, change: Change) -> None:
 
 
 def _outcome(one: Replayed) -> str:
-    ending = one.sighting.ending
-    match one.fate:
-        case Fate.PAID:
+    ending = one.decision.ending
+    match one.payment:
+        case Payment.PAID:
             return f"paid {ending.credits}"
-        case Fate.PAID_TO_ANOTHER:
+        case Payment.PAID_TO_ANOTHER:
             return f"paid {ending.credits} to {ending.strategy}"
-        case Fate.FAILED:
+        case Payment.FAILED:
             return f"{ending.state} then"
-        case Fate.UNKNOWN if one.now.wanted:
+        case Payment.UNKNOWN if one.now.wanted:
             return f"unknown; about {one.estimate.credits:.1f}"
-        case Fate.UNKNOWN:
+        case Payment.UNKNOWN:
             return f"{ending.state or 'unknown'}, not paid"
 
 
@@ -376,7 +377,7 @@ def _show_failures(done: Replay) -> None:
     print()
     print(f"`wants` failed at {plural(len(failed), 'task')}")
     for one in failed[-ROWS_SHOWN:]:
-        print(escape(f"    {one.sighting.task.id}  {one.now.reason}"))
+        print(escape(f"    {one.decision.task.id}  {one.now.reason}"))
     _show_rest(len(failed))
 
 
@@ -392,7 +393,7 @@ def _show_runs(done: Replay) -> None:
             f"{escape(again.result, longest=REASON_LENGTH)}, and then it was "
             f"{escape(again.recorded, longest=REASON_LENGTH)}"
         )
-        print(escape(f"    {one.sighting.task.id}  {again.word}: {text}"))
+        print(escape(f"    {one.decision.task.id}  {again.word}: {text}"))
     _show_rest(len(others))
 
 
@@ -401,13 +402,13 @@ def _show_rest(count: int) -> None:
         print(f"    and {count - ROWS_SHOWN} earlier ones; --json prints all")
 
 
-def _show_credits(balance: Balance) -> None:
-    kept = balance.part(Change.KEPT, Fate.PAID)
-    won = balance.part(Change.GAINED, Fate.PAID)
-    lost = balance.part(Change.DROPPED, Fate.PAID)
-    spared = balance.part(Change.DROPPED, Fate.FAILED)
-    others = balance.part(Change.GAINED, Fate.PAID_TO_ANOTHER)
-    unknown = balance.part(Change.GAINED, Fate.UNKNOWN)
+def _show_credits(summary: ReplaySummary) -> None:
+    kept = summary.subtotal(Change.KEPT, Payment.PAID)
+    won = summary.subtotal(Change.GAINED, Payment.PAID)
+    lost = summary.subtotal(Change.DROPPED, Payment.PAID)
+    spared = summary.subtotal(Change.DROPPED, Payment.FAILED)
+    others = summary.subtotal(Change.GAINED, Payment.PAID_TO_ANOTHER)
+    unknown = summary.subtotal(Change.GAINED, Payment.UNKNOWN)
     only_now, gone = "wanted only now", "not wanted any more"
     estimate = f"about {unknown.estimate:.1f} credits by its track record (an estimate)"
     rows = (
@@ -425,10 +426,10 @@ def _show_credits(balance: Balance) -> None:
     )
     shown = {
         f"    {label}": " ".join(
-            filter(None, (before, plural(part.tasks, "task"), after))
+            filter(None, (before, plural(subtotal.tasks, "task"), after))
         )
-        for label, part, before, after in rows
-        if part.tasks
+        for label, subtotal, before, after in rows
+        if subtotal.tasks
     }
     if shown:
         print()

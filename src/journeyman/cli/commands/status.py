@@ -70,9 +70,9 @@ def status_fields(status: Status) -> dict[str, str]:
             _quarantine(name, health) for name, health in strategy_health.items()
         ),
         "in shadow": ", ".join(status.get("shadow_strategies", ())),
-        "strategies say": "\n".join(
-            f"{name}: {escape(said if isinstance(said, str) else json.dumps(said))}"
-            for name, said in strategy_status.items()
+        "strategy status": "\n".join(
+            f"{name}: {escape(each if isinstance(each, str) else json.dumps(each))}"
+            for name, each in strategy_status.items()
         ),
         "data": str(status["data_directory"]),
     }

@@ -51,7 +51,7 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     *,
     text: Annotated[
         str | None,
-        typer.Option(help="The text of the task; the rest as the strategy wants it."),
+        typer.Option(help="The text of a task that otherwise suits the strategy."),
     ] = None,
     task: Annotated[
         Path | None,

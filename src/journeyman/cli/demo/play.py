@@ -38,7 +38,7 @@ class DemoPlan:
     """How large a demo is."""
 
     tasks: int
-    """It ends when so many have ended."""
+    """How many tasks must have ended."""
     slots: int
     seed: int
     competitors: int

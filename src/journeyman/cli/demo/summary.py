@@ -136,7 +136,7 @@ def _checks(
     yield DemoCheck(
         name="the sandbox's ledger balances",
         passed=sandbox_ledger["balanced"] is True,
-        found=f"created minus held: {sandbox_ledger['difference']}",
+        found=f"credits created minus balances: {sandbox_ledger['difference']}",
     )
 
 

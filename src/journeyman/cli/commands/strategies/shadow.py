@@ -19,7 +19,7 @@ def score_shadows(
     session: Session,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A strategy in shadow; none: all."),
+        typer.Argument(metavar="NAME", help="A strategy in shadow; none: all."),
     ] = None,
 ) -> None:
     """Show what strategies in shadow would have done.

@@ -44,7 +44,7 @@ def show_strategy(
         "figures": history.figures(loaded.name),
         "forecast": compare_forecast(history.track_records, loaded.name),
         "shadow": _shadow(session, loaded.name),
-        "says": _status(session, loaded.name),
+        "status": _status(session, loaded.name),
     }
     session.answer(data, lambda: _show(data))
 
@@ -138,7 +138,7 @@ def _shadow(session: Session, name: str) -> dict[str, Any] | None:
 
 
 def _status(session: Session, name: str) -> Any:  # noqa: ANN401 - the strategy's own JSON
-    """Return what its `status` tells the running daemon; None if none runs."""
+    """Return what its `status` returns in the running daemon; None if none runs."""
     try:
         return session.status().get("strategy_status", {}).get(name)
     except JourneymanError:
@@ -146,7 +146,7 @@ def _status(session: Session, name: str) -> Any:  # noqa: ANN401 - the strategy'
 
 
 def _show(data: dict[str, Any]) -> None:
-    says = data["says"]
+    status = data["status"]
     print_fields(
         {
             "strategy": f"{data['name']} {data['version']} (api {data['api']})",
@@ -166,7 +166,7 @@ def _show(data: dict[str, Any]) -> None:
             "so far": _so_far(data["figures"]),
             "expected": forecast_in_words(data["forecast"]),
             "in shadow": _in_shadow(data["shadow"]),
-            "says": says if isinstance(says, str) else json.dumps(says) if says else "",
+            "status": status if isinstance(status, str) else _json(status),
         },
     )
     if data["parameters"]:
@@ -177,6 +177,10 @@ def _show(data: dict[str, Any]) -> None:
             for row in data["parameters"]
         ]
         print_table(("parameter", *columns), rows)
+
+
+def _json(status: object) -> str:
+    return json.dumps(status) if status else ""
 
 
 def _wants(wants: dict[str, Any]) -> str:
