@@ -84,12 +84,8 @@ class AnswerReader:
         if not agent_id or not token:
             missing = "access_token" if agent_id else "agent_id"
             raise WrongShapeError(f"a registration without a usable {missing}")
-        credit_names = self._names["starter_credits"]
-        return Registration(
-            AgentId(agent_id),
-            AccessToken(token),
-            self._credits(seen, credit_names),
-        )
+        shown = self._credits(seen, self._names["starter_credits"])
+        return Registration(AgentId(agent_id), AccessToken(token), shown)
 
     def checkout(self, answer: JSON) -> CheckoutSession:
         """Read a checkout session; whatever is missing is None."""

@@ -183,12 +183,8 @@ class Exchange:
             "status": came.status if came else None,
             "outcome": word,
         }
-        self.log.emit(
-            NETWORK_REQUEST,
-            **what,
-            method=call.method,
-            seconds=round(seconds, 4),
-        )
+        took = round(seconds, 4)
+        self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
         if isinstance(outcome, NotSent | Unknown):
             self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
         if self.observe is None:

@@ -100,6 +100,8 @@ async def _act(client: NetworkClient, action: str) -> None:
             await client.complete(_TASK, _KEY)
         case "post_task":
             await client.post_task(_NEW, _KEY)
+        case _:
+            raise KeyError(action)
 
 
 class _Recorder(httpx.AsyncBaseTransport):
