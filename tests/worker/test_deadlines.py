@@ -12,7 +12,7 @@ from tests.worker.conftest import (
 )
 
 from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import PASSED, TaskState
+from journeyman.domain.tasks import DEADLINE_PASSED, TaskState
 from journeyman.network.receipts import Claimed
 from journeyman.testing import FakeClock
 
@@ -49,8 +49,11 @@ async def test_work_that_is_not_begun_in_time_is_not_begun(
         await loop.later(600)
 
     assert loop.record().executions == 1
-    assert (loop.record().state, loop.record().reason) == (TaskState.FAILED, PASSED)
-    assert loop.log.named("task.expired")[0]["error"] == PASSED
+    assert (loop.record().state, loop.record().reason) == (
+        TaskState.FAILED,
+        DEADLINE_PASSED,
+    )
+    assert loop.log.named("task.expired")[0]["error"] == DEADLINE_PASSED
     assert market.verbs() == ["claim"]
 
 
@@ -83,7 +86,7 @@ async def test_a_lease_that_is_over_when_it_is_given_is_told(
 
     await loop.work(task())
 
-    assert loop.record().reason == PASSED
+    assert loop.record().reason == DEADLINE_PASSED
     assert market.verbs() == ["claim"]
 
 
@@ -99,7 +102,10 @@ async def test_a_result_that_was_never_sent_is_not_sent_late(
         await loop.later(600)
 
     assert market.verbs().count("submit") == sent
-    assert (loop.record().state, loop.record().reason) == (TaskState.FAILED, PASSED)
+    assert (loop.record().state, loop.record().reason) == (
+        TaskState.FAILED,
+        DEADLINE_PASSED,
+    )
     assert loop.record().result is not None
     assert loop.log.named("task.expired")
 

@@ -216,22 +216,17 @@ TRANSITIONS: dict[TaskState, frozenset[TaskState]] = {
     TaskState.WANTED: frozenset({TaskState.CLAIMING, TaskState.SKIPPED}),
     TaskState.CLAIMING: frozenset(
         # WANTED: the claim was never sent, or was throttled; it may be tried again.
-        {TaskState.CLAIMED, TaskState.LOST, TaskState.WANTED},
+        {TaskState.CLAIMED, TaskState.LOST, TaskState.WANTED}
     ),
     TaskState.CLAIMED: frozenset({TaskState.EXECUTING, TaskState.FAILED}),
     TaskState.EXECUTING: frozenset(
         # CLAIMED: the strategy asked to be tried later, or we were stopped.
-        {
-            TaskState.EXECUTED,
-            TaskState.DECLINED,
-            TaskState.FAILED,
-            TaskState.CLAIMED,
-        },
+        {TaskState.EXECUTED, TaskState.DECLINED, TaskState.FAILED, TaskState.CLAIMED}
     ),
     # FAILED: its deadline passed before the result was first sent.
     TaskState.EXECUTED: frozenset({TaskState.SUBMITTING, TaskState.FAILED}),
     TaskState.SUBMITTING: frozenset(
-        {TaskState.SUBMITTED, TaskState.REJECTED, TaskState.FAILED},
+        {TaskState.SUBMITTED, TaskState.REJECTED, TaskState.FAILED}
     ),
     TaskState.SUBMITTED: frozenset({TaskState.COMPLETING}),
     TaskState.COMPLETING: frozenset({TaskState.COMPLETED, TaskState.REJECTED}),
@@ -246,20 +241,12 @@ TRANSITIONS: dict[TaskState, frozenset[TaskState]] = {
 TERMINAL = frozenset(state for state, after in TRANSITIONS.items() if not after)
 
 #: A request is on its way for a task in one of these, or its outcome is unknown.
-INTENTS = frozenset(
-    {TaskState.CLAIMING, TaskState.SUBMITTING, TaskState.COMPLETING},
-)
+INTENTS = frozenset({TaskState.CLAIMING, TaskState.SUBMITTING, TaskState.COMPLETING})
 
+#: Nobody asked the network for a task in one of these.
+UNCLAIMED = frozenset({TaskState.SEEN, TaskState.SKIPPED, TaskState.WANTED})
 #: We owe the network something for a task in one of these: recovery continues it.
-IN_FLIGHT = (
-    frozenset(TaskState)
-    - TERMINAL
-    - {
-        TaskState.SEEN,
-        TaskState.SKIPPED,
-        TaskState.WANTED,
-    }
-)
+IN_FLIGHT = frozenset(TaskState) - TERMINAL - UNCLAIMED
 
 
 def is_allowed(before: TaskState, after: TaskState) -> bool:
@@ -267,7 +254,8 @@ def is_allowed(before: TaskState, after: TaskState) -> bool:
     return after in TRANSITIONS[before]
 
 
-PASSED = "its deadline or lease passed"
+DEADLINE_PASSED = "its deadline or lease has passed"
+"""Why a task fails without its result having been sent."""
 
 
 def has_passed(task: Task, clock: Clock) -> bool:

@@ -36,8 +36,7 @@ def escape_json(line: str, *, ascii_only: bool = False) -> str:
     return "".join(
         "".join(run) if is_shown else json.dumps("".join(run))[1:-1]
         for is_shown, run in groupby(
-            line,
-            lambda char: char.isprintable() and (char.isascii() or not ascii_only),
+            line, lambda char: char.isprintable() and (char.isascii() or not ascii_only)
         )
     )
 

@@ -17,9 +17,7 @@ from journeyman.journal.ledger import Confidence
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.observability.events import Log
 
-PAYABLE = frozenset(
-    {TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLETING},
-)
+PAYABLE = frozenset({TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLETING})
 """A task in one of these may have been paid for without our knowing it: a balance that
 has its reward would be booked as an adjustment, and the reward once more later."""
 
@@ -93,10 +91,7 @@ class BalanceWatch:
         self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
 
     def _matching(
-        self,
-        kind: SpendKind,
-        state: SpendState,
-        credits_: int,
+        self, kind: SpendKind, state: SpendState, credits_: int
     ) -> Spend | None:
         candidates = (
             spend

@@ -23,17 +23,12 @@ def book_starter(ledger: Ledger, shown: int | None) -> bool:
             amount=STARTER_CREDITS if shown is None else shown,
             confidence=(Confidence.CONTRACT if shown is None else Confidence.CONFIRMED),
             note="free registration",
-        ),
+        )
     )
 
 
 def book_earning(
-    ledger: Ledger,
-    task_id: TaskId,
-    *,
-    strategy: str,
-    listed: int,
-    shown: int | None,
+    ledger: Ledger, task_id: TaskId, *, strategy: str, listed: int, shown: int | None
 ) -> tuple[int, Confidence]:
     """Book a completed task, once; return the amount and how sure it is.
 
@@ -50,7 +45,7 @@ def book_earning(
             confidence=confidence,
             subject=task_id,
             strategy=strategy,
-        ),
+        )
     )
     return amount, confidence
 
@@ -75,7 +70,7 @@ def book_post(ledger: Ledger, spend: Spend, confidence: Confidence) -> bool:
             subject=spend.spend_id,
             strategy=spend.strategy,
             note=str(spend.request.get("title", "")),
-        ),
+        )
     )
 
 
@@ -90,7 +85,7 @@ def book_top_up(ledger: Ledger, spend: Spend, note: str) -> bool:
             subject=spend.spend_id,
             strategy=spend.strategy,
             note=note,
-        ),
+        )
     )
 
 
@@ -112,7 +107,7 @@ def book_cost(
             subject=subject,
             strategy=strategy,
             note=note,
-        ),
+        )
     )
 
 
@@ -130,5 +125,5 @@ def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:
             amount=amount,
             confidence=Confidence.OBSERVED,
             note="the network showed a different balance",
-        ),
+        )
     )

@@ -191,9 +191,7 @@ class Posting:
         )
 
     async def post(
-        self,
-        new: NewTask,
-        strategy: str = OWNER,
+        self, new: NewTask, strategy: str = OWNER
     ) -> Accepted | NotAccepted | OverBudget:
         """Publish one task.
 

@@ -24,9 +24,7 @@ class CheckoutNetwork(Protocol):
     """What a top-up needs of the network."""
 
     async def create_checkout(
-        self,
-        request: CheckoutRequest,
-        key: IdempotencyKey,
+        self, request: CheckoutRequest, key: IdempotencyKey
     ) -> Outcome[CheckoutSession]:
         """Contract endpoint 2."""
         ...
@@ -73,9 +71,7 @@ class TopUp:
     log: Log
 
     async def ask(
-        self,
-        agent_id: AgentId,
-        credits_: int,
+        self, agent_id: AgentId, credits_: int
     ) -> Opened | NotOpened | OverBudget:
         """Ask for one payment page; nothing is booked until credits are seen.
 
@@ -236,9 +232,7 @@ class TopUpWatch:
             self.next_ask_at = self.clock.monotonic() + self.policy.retry_seconds
         if isinstance(asked, OverBudget):
             self.log.emit(
-                events.TOP_UP_OVER_CAP,
-                setting=asked.setting,
-                message=asked.message,
+                events.TOP_UP_OVER_CAP, setting=asked.setting, message=asked.message
             )
 
     def _suggest(self, available: int) -> None:

@@ -28,7 +28,7 @@ JsonColumn: TypeAlias = Annotated[Mapping[str, Any], FROM_JSON, AS_JSON]
 """A column that holds a JSON object of any content."""
 
 
-def read(kind: type[T], content: object) -> T:
+def load(kind: type[T], content: object) -> T:
     """Return a row, or what was read as JSON, as a dataclass.
 
     Raises:
@@ -39,8 +39,8 @@ def read(kind: type[T], content: object) -> T:
     return value
 
 
-def plain(value: object) -> dict[str, Any]:
-    """Return a dataclass as what `read` accepts: values for columns, or for JSON."""
+def dump(value: object) -> dict[str, Any]:
+    """Return a dataclass as what `load` accepts: values for columns, or for JSON."""
     content: dict[str, Any] = _adapter(type(value)).dump_python(value, mode="json")
     return content
 

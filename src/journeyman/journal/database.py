@@ -336,10 +336,7 @@ def _make_durable(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _bring_up_to_date(
-    connection: sqlite3.Connection,
-    path: Path,
-    *,
-    read_only: bool,
+    connection: sqlite3.Connection, path: Path, *, read_only: bool
 ) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     scripts = _migrations()
@@ -373,7 +370,7 @@ def _migrations() -> Mapping[int, str]:
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
     """Run one migration and record it, in one transaction."""
     connection.executescript(
-        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;",
+        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
     )
 
 

@@ -97,9 +97,7 @@ class DirectoryLock:
 
     def _take(self) -> int:
         descriptor = os.open(
-            self.directory.lock,
-            os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
-            PRIVATE_FILE,
+            self.directory.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE
         )
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -71,7 +71,7 @@ class Observations:
         """Return the base addresses of which something is known, the latest first."""
         rows = self.database.rows(
             "SELECT network FROM observations GROUP BY network "
-            "ORDER BY max(at) DESC, network",
+            "ORDER BY max(at) DESC, network"
         )
         return [str(row["network"]) for row in rows]
 

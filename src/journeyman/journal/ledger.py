@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.journal.codec import Moment, plain, read
+from journeyman.journal.codec import Moment, dump, load
 from journeyman.journal.database import Database, Now
 from journeyman.journal.facts import Totals
 
@@ -111,7 +111,7 @@ class Ledger:
         digest = _hash(new, balance, at, previous)
         self.database.insert(
             "ledger",
-            **plain(new),
+            **dump(new),
             balance=balance,
             at=at,
             previous_hash=previous,
@@ -152,17 +152,16 @@ class Ledger:
         rows = self.database.rows(
             "SELECT strategy, sum(max(amount, 0)) AS received, "
             "-sum(min(amount, 0)) AS paid, sum(cost) AS cost FROM ledger "
-            "GROUP BY strategy ORDER BY sum(amount) DESC, strategy",
+            "GROUP BY strategy ORDER BY sum(amount) DESC, strategy"
         )
-        return [read(Share, row) for row in rows]
+        return [load(Share, row) for row in rows]
 
     def recent(self, limit: int) -> list[Entry]:
         """Return the last entries, oldest first."""
         rows = self.database.rows(
-            "SELECT * FROM ledger ORDER BY entry_id DESC LIMIT ?",
-            limit,
+            "SELECT * FROM ledger ORDER BY entry_id DESC LIMIT ?", limit
         )
-        return [read(Entry, row) for row in reversed(rows)]
+        return [load(Entry, row) for row in reversed(rows)]
 
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.
@@ -171,7 +170,7 @@ class Ledger:
         """
         previous, balance = GENESIS, 0
         for row in self.database.rows("SELECT * FROM ledger ORDER BY entry_id"):
-            entry = read(Entry, row)
+            entry = load(Entry, row)
             balance += entry.amount
             if entry.previous_hash != previous:
                 return f"entry {entry.entry_id} does not follow the one before it"
@@ -190,7 +189,7 @@ class Ledger:
         """Return the balance and the hash of the last entry; read once, then kept."""
         if self.tail is None:
             row = self.database.row(
-                "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1",
+                "SELECT balance, hash FROM ledger ORDER BY entry_id DESC LIMIT 1"
             )
             self.tail = (row["balance"], row["hash"]) if row else (0, GENESIS)
         return self.tail

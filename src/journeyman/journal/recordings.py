@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from journeyman.domain.tasks import Result, Task, TaskId
-from journeyman.journal.codec import plain
+from journeyman.journal.codec import dump
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
@@ -153,7 +153,7 @@ class Recordings:
         self._drop("task_id = ?", new.task_id)
         size = len(new.task) + len(new.opinions) + ROW_BYTES
         at = self.now().isoformat()
-        self.database.insert("recordings", at=at, bytes=size, **plain(new))
+        self.database.insert("recordings", at=at, bytes=size, **dump(new))
         self.totals.add(BYTES_TOTAL, size)
 
     def bytes(self) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from journeyman.journal.codec import read
+from journeyman.journal.codec import load
 from journeyman.journal.journal import Journal
 
 
@@ -41,4 +41,4 @@ def scoreboard(journal: Journal, since: datetime) -> dict[str, StrategyScore]:
         "WHERE strategy != '' GROUP BY strategy ORDER BY strategy",
         since.isoformat(),
     )
-    return {row["strategy"]: read(StrategyScore, row) for row in rows}
+    return {row["strategy"]: load(StrategyScore, row) for row in rows}

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.journal.codec import plain, read
+from journeyman.journal.codec import dump, load
 from journeyman.journal.database import Database, Now, marks
 from journeyman.journal.facts import Facts
 from journeyman.journal.ledger import EntryKind
@@ -109,7 +109,7 @@ class Shadows:
         """Keep verdicts, inside a transaction; the last one on a task counts."""
         at = self.now().isoformat()
         for one in verdicts:
-            self.database.replace("shadow_verdicts", at=at, **plain(one))
+            self.database.replace("shadow_verdicts", at=at, **dump(one))
 
     def forget_before(self, moment: datetime) -> None:
         """Drop what is older, and what is too much, inside a transaction."""
@@ -126,7 +126,7 @@ class Shadows:
             "WHERE strategy = ?",
             strategy,
         )
-        return {row["task_id"]: read(Opinion, row) for row in rows}
+        return {row["task_id"]: load(Opinion, row) for row in rows}
 
     def scores(
         self, fingerprints: Mapping[str, str] | None = None
@@ -138,7 +138,7 @@ class Shadows:
         rows = self.database.rows(
             # The row of the greatest number is the one shown (SQLite's bare columns).
             "SELECT strategy, fingerprint, max(number) FROM shadow_verdicts "
-            "GROUP BY strategy ORDER BY strategy",
+            "GROUP BY strategy ORDER BY strategy"
         )
         versions = {row["strategy"]: row["fingerprint"] for row in rows}
         versions |= fingerprints or {}
@@ -161,7 +161,7 @@ class Shadows:
         every = self.database.number(
             "SELECT count(*) FROM shadow_verdicts WHERE strategy = ?", strategy
         )
-        return read(
+        return load(
             ShadowScore,
             {
                 **dict(row),
@@ -190,11 +190,11 @@ class Shadows:
 
     def state(self) -> ShadowState:
         """Return who is in shadow and who was promoted."""
-        return read(ShadowState, self.facts.get(_STATE) or {})
+        return load(ShadowState, self.facts.get(_STATE) or {})
 
     def put_state(self, state: ShadowState) -> None:
         """Write it, inside a transaction."""
-        self.facts.put(_STATE, plain(state))
+        self.facts.put(_STATE, dump(state))
 
     def ended_since(self, strategy: str, moment: datetime) -> tuple[int, int]:
         """Return how many of its tasks came to an end since then, and how many failed.

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from journeyman.domain.tasks import JSON, SpendId, Task, TaskId
-from journeyman.journal.codec import JsonColumn, Moment, plain, read
+from journeyman.journal.codec import JsonColumn, Moment, dump, load
 from journeyman.journal.database import Database, Now
 
 
@@ -84,7 +84,7 @@ class Spends:
             reason="",
             at=self.now(),
         )
-        columns = plain(spend)
+        columns = dump(spend)
         self.database.insert("spends", **columns, updated_at=columns["at"])
         return spend
 
@@ -130,7 +130,7 @@ class Spends:
             f"SELECT * FROM spends WHERE {condition} ORDER BY at, rowid",  # noqa: S608 - the conditions are ours
             value,
         )
-        return [read(Spend, row) for row in rows]
+        return [load(Spend, row) for row in rows]
 
     def has_settled(self, kind: SpendKind) -> bool:
         """Return whether a spend of a kind was ever accepted by a network."""
@@ -156,7 +156,7 @@ class Spends:
         """Return the credits of posts that may have left without being booked."""
         return self.database.number(
             "SELECT sum(credits) FROM spends "
-            "WHERE kind = 'post' AND state IN ('reserved', 'unknown')",
+            "WHERE kind = 'post' AND state IN ('reserved', 'unknown')"
         )
 
     def is_our_post(self, task: Task) -> bool:

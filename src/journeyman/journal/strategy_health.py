@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, PlainSerializer
 
 from journeyman.domain.tasks import TaskId
-from journeyman.journal.codec import AS_JSON, FROM_JSON, plain, read
+from journeyman.journal.codec import AS_JSON, FROM_JSON, dump, load
 from journeyman.journal.database import Database
 
 _OR_NONE = BeforeValidator(lambda stored: stored or None)
@@ -64,11 +64,11 @@ class StrategyHealth:
     def all(self) -> dict[str, Health]:
         """Return all that is known, by strategy; one that is missing is sound."""
         rows = self.database.rows("SELECT * FROM strategy_health ORDER BY strategy")
-        return {row["strategy"]: read(Health, row) for row in rows}
+        return {row["strategy"]: load(Health, row) for row in rows}
 
     def put(self, health: Health) -> None:
         """Write how a strategy fares, inside a transaction."""
-        self.database.upsert("strategy_health", "strategy", **plain(health))
+        self.database.upsert("strategy_health", "strategy", **dump(health))
 
     def forget(self, strategy: str) -> None:
         """Make a strategy sound again, inside a transaction."""

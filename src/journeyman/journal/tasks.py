@@ -171,8 +171,7 @@ class Tasks:
     def last_decision(self, task_id: TaskId) -> tuple[TaskState, str] | None:
         """Return the state and fingerprint under which a listed task is known."""
         row = self.database.row(
-            "SELECT state, fingerprint FROM tasks WHERE task_id = ?",
-            task_id,
+            "SELECT state, fingerprint FROM tasks WHERE task_id = ?", task_id
         )
         return (TaskState(row["state"]), str(row["fingerprint"])) if row else None
 
@@ -401,9 +400,7 @@ class Tasks:
         return sum(self.totals.get(STATE_TOTAL + state) for state in states)
 
     def count_others(
-        self,
-        states: Collection[TaskState],
-        excluding: Collection[TaskId],
+        self, states: Collection[TaskState], excluding: Collection[TaskId]
     ) -> int:
         """Return how many tasks are in one of these open states, but for some."""
         return self.database.number(
@@ -425,7 +422,7 @@ class Tasks:
         outcomes: dict[str, dict[str, int]] = {}
         for row in self.database.rows(
             "SELECT strategy, state, count(*) AS n FROM tasks WHERE strategy != '' "
-            "GROUP BY strategy, state ORDER BY strategy, state",
+            "GROUP BY strategy, state ORDER BY strategy, state"
         ):
             outcomes.setdefault(row["strategy"], {})[row["state"]] = row["n"]
         return outcomes

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.journal.codec import read
+from journeyman.journal.codec import load
 from journeyman.journal.database import Database, Row, marks
 from journeyman.journal.facts import Facts
 from journeyman.journal.tasks import DUE, history_of, slot_seconds
@@ -96,7 +96,7 @@ class TrackRecords:
         """Return every group's record."""
         query = "SELECT * FROM track_records ORDER BY strategy, kind"
         return {
-            (row["strategy"], row["kind"]): read(TrackRecord, row)
+            (row["strategy"], row["kind"]): load(TrackRecord, row)
             for row in self.database.rows(query)
         }
 
@@ -137,8 +137,7 @@ class TrackRecords:
     def _add(self, group: Group, ended: EndedTask, forecast: Forecast) -> None:
         keep = 1 - FADING
         self.database.write(
-            "INSERT OR IGNORE INTO track_records (strategy, kind) VALUES (?, ?)",
-            *group,
+            "INSERT OR IGNORE INTO track_records (strategy, kind) VALUES (?, ?)", *group
         )
         self.database.write(
             "UPDATE track_records SET paid = paid * ? + ?, "
@@ -188,10 +187,7 @@ class WaitingTasks:
     database: Database
 
     def best_paid(
-        self,
-        now: datetime,
-        limit: int,
-        excluding: Collection[TaskId] = (),
+        self, now: datetime, limit: int, excluding: Collection[TaskId] = ()
     ) -> list[Waiting]:
         """Return those that may be claimed now, best paid first, at most `limit`."""
         rows = self.database.rows(

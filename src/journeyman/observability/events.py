@@ -30,11 +30,7 @@ CATALOGUE: dict[str, Event] = {}
 
 
 def declare(
-    name: str,
-    level: Level,
-    fields: str,
-    meaning: str,
-    action: str = "",
+    name: str, level: Level, fields: str, meaning: str, action: str = ""
 ) -> Event:
     """Add an event to the catalogue; `fields` are its names, separated by spaces."""
     if name in CATALOGUE:

@@ -169,8 +169,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # access_token=..., Authorization: Basic ...
     (
         re.compile(
-            rf"""\b((?:{SENSITIVE})\s*[:=]\s*(?:basic\s+)?)[^\s"'&;,]+""",
-            re.IGNORECASE,
+            rf"""\b((?:{SENSITIVE})\s*[:=]\s*(?:basic\s+)?)[^\s"'&;,]+""", re.IGNORECASE
         ),
         rf"\g<1>{HIDDEN}",
     ),
@@ -246,7 +245,7 @@ def _has_hint(text: str) -> bool:
 
 
 def _holds_any(text: str, parts: Iterable[str]) -> bool:
-    """Return whether one of the parts is in a text; a loop, for every text comes here."""
+    """Return whether one of the parts is in a text; every text comes here."""
     for part in parts:  # noqa: SIM110 - `any` would start a generator each time
         if part in text:
             return True
@@ -355,9 +354,7 @@ SECRET_FORMS: Final = (
     ),
     # RFC 3986, section 3.2.1: user:password@ before a host.
     SecretForm(
-        "a password in an address",
-        ("://",),
-        re.compile(r"://[^\s/:@]+:([^\s/@]{6,})@"),
+        "a password in an address", ("://",), re.compile(r"://[^\s/:@]+:([^\s/@]{6,})@")
     ),
     SecretForm(
         "a named secret",

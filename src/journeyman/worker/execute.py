@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from journeyman.domain.clock import Clock
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import (
-    PASSED,
+    DEADLINE_PASSED,
     Result,
     TaskId,
     TaskState,
@@ -70,7 +70,7 @@ class Execute:
         """Run the strategy once, no longer than until the task's deadline."""
         self._waiting.pop(record.task_id, None)
         if has_passed(record.task, self.clock):
-            return await self._fail(record, events.EXPIRED, error=PASSED)
+            return await self._fail(record, events.EXPIRED, error=DEADLINE_PASSED)
         is_begun = record.state is TaskState.EXECUTING
         if not is_begun and record.executions >= self.limits.max_attempts:
             error = f"{record.executions} executions did not finish it"
@@ -116,7 +116,7 @@ class Execute:
             outcome = StrategyError(fault)
         is_work = isinstance(outcome, Result | TimedOut)
         if is_work and has_passed(record.task, self.clock):
-            return await self._fail(record, events.EXPIRED, error=PASSED)
+            return await self._fail(record, events.EXPIRED, error=DEADLINE_PASSED)
         if isinstance(outcome, Result):
             if leak := self.leaks.find(outcome, record.task, context.canary):
                 return await self._stop_leak(record, leak)

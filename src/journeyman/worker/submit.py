@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure
-from journeyman.domain.tasks import PASSED, Result, TaskState, has_passed
+from journeyman.domain.tasks import DEADLINE_PASSED, Result, TaskState, has_passed
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
@@ -56,8 +56,8 @@ class Submit:
         return not was_sent and has_passed(record.task, self.clock)
 
     async def _expire(self, record: TaskRecord) -> TaskRecord:
-        record = await self.intents.close(record, TaskState.FAILED, PASSED)
-        self.log.emit(events.EXPIRED, **events.about(record), error=PASSED)
+        record = await self.intents.close(record, TaskState.FAILED, DEADLINE_PASSED)
+        self.log.emit(events.EXPIRED, **events.about(record), error=DEADLINE_PASSED)
         return record
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
