@@ -212,7 +212,7 @@ def test_a_promoted_one_that_fails_too_often_goes_back(home: Household) -> None:
         assert journal.tasks.counts() == {"completed": 12, "failed": 3}
 
 
-def test_a_failing_one_is_called_back_also_after_a_restart(home: Household) -> None:
+def test_a_failing_one_is_demoted_also_after_a_restart(home: Household) -> None:
     write(home, "Fresh", action='raise ValueError("a bug")')
 
     async def owner(commands: OwnerCommands) -> None:

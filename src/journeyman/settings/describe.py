@@ -121,7 +121,7 @@ def _facts(setting: Setting) -> str:
 
 def _comment(text: str) -> list[str]:
     return wrap(
-        text,
+        " ".join(text.split()),
         WIDTH,
         initial_indent="# ",
         subsequent_indent="# ",

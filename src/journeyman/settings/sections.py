@@ -170,23 +170,23 @@ class NetworkSettings(Section):
 
 
 class ContractSettings(Section):
-    """How requests are written whose bodies the contract does not show."""
+    """How requests are written where the contract does not show their body."""
 
     dialects: dict[Name, Dialect] = Field(
         default_factory=dict, examples=[{"acme": {"claim": {"task_id": "job.uuid"}}}]
     )
-    """Shapes of your own, for a network that wants what none of the ready ones
-    (`snake`, `camel`, `id-only`, `wrapped`) is. A table for each action:
+    """Dialects of your own, for a network that none of the built-in ones (`snake`,
+    `camel`, `id-only`, `wrapped`) suits. A table for each action:
     `[contract.dialects.NAME.claim]`; its fields are explained in
-    docs/reference/dialect.md. They are tried before the ready ones."""
+    docs/reference/dialect.md. They are tried before the built-in ones."""
     dialect: str = AUTO
     """The dialect that every action is written in. `auto` finds out by trying, and
-    remembers what the network understood. With a name nothing is tried; an action that
-    the named dialect does not describe is found out."""
+    remembers what the network accepted. With a name nothing is tried, except for
+    actions that the named dialect does not describe."""
     max_candidates: Annotated[int, Field(ge=1, le=50), unit("shapes")] = 6
     """How many shapes of one action the network may refuse in a day (UTC) before no
-    more are tried. Enough for the ready dialects and two that are made of what the
-    refusals say."""
+    more are tried. Enough for the built-in dialects and two that are derived from the
+    refusals."""
 
     @field_validator("dialect")
     @classmethod
@@ -219,7 +219,7 @@ class DataSettings(Section):
     /data."""
     min_free_mb: Annotated[int, Field(ge=0), unit("MiB")] = 64
     """While less is free on the disk of the data directory, no new task is claimed;
-    work in flight goes on. 64 MiB hold the results of many hours. 0 watches nothing."""
+    work in flight goes on. 64 MiB hold the results of many hours. 0 turns this off."""
 
 
 class StrategySettings(Section):
@@ -241,11 +241,11 @@ class StrategySettings(Section):
         (), examples=[["word_count"]], json_schema_extra={"option": "--shadow"}
     )
     """Names of strategies that are asked about each task and given none: `journeyman
-    strategies scoreboard` tells what they would have done. `journeyman strategies
-    promote` puts one to work."""
+    strategies scoreboard` shows what they would have done. `journeyman strategies
+    promote` activates one."""
     watch: bool = False
-    """Load the strategies anew, as `journeyman reload` does, when one of their files
-    changes. Off, because a file that is being edited should not go to work at each
+    """Reload the strategies, as `journeyman reload` does, when one of their files
+    changes. Off, because a file that is being edited should not be used after each
     save."""
     installed: Names = Field((), examples=[["seo_bot"]])
     """Names of strategies that installed packages bring, to load beside the files. None
@@ -274,8 +274,8 @@ class StrategySettings(Section):
 class IsolationSettings(Section):
     """What a strategy that runs in its own process may use.
 
-    Which do so is said by `strategies.runners` and by the strategies themselves; how
-    long they may take, by `strategies.timeout_seconds`.
+    `strategies.runners` and the strategies themselves decide which do so, and
+    `strategies.timeout_seconds` how long they may take.
     """
 
     cpu_seconds: Seconds = 300
@@ -284,14 +284,14 @@ class IsolationSettings(Section):
     threads at once."""
     memory_mb: Annotated[int, Field(ge=64), unit("MiB")] = 512
     """The memory of a strategy's process, and of all that it starts together. Ample for
-    text work, and eight of them fit a small machine. A strategy that names
-    `needs.memory_mb` gets that."""
+    text work, and eight of them fit a small machine. `needs.memory_mb` of a strategy
+    overrides it."""
     file_mb: Annotated[int, Field(ge=1), unit("MiB")] = 256
     """The largest file that a strategy may write."""
     open_files: Annotated[int, Field(ge=32), unit("files")] = 256
     """How many files and sockets one process may have open."""
     processes: Annotated[int, Field(ge=0), unit("processes")] = 32
-    """How many processes a strategy may start beside its own. It is looked at twice a
+    """How many processes a strategy may start beside its own. It is checked twice a
     second, so a burst may be larger before it is ended."""
     output_bytes: Bytes = 65_536
     """How much of what a strategy prints for one task goes to the log, and how much it
@@ -305,8 +305,8 @@ class IsolationSettings(Section):
     1 gives each task a fresh one."""
     environment: Names = Field((), examples=[["OPENAI_API_KEY"]])
     """Variables of the daemon's environment that strategies get beside PATH, LANG,
-    LC_*, TZ and the places of certificates; an API key, say. Journeyman's own are never
-    passed on."""
+    LC_*, TZ and the places of certificates, such as an API key. Journeyman's own are
+    never passed on."""
 
 
 class QuarantineSettings(Section):
@@ -314,8 +314,8 @@ class QuarantineSettings(Section):
 
     errors: Annotated[int, Field(ge=1, le=1_000), unit("errors")] = 5
     """After this many errors and time-outs within `window_seconds` a strategy is
-    quarantined: it is given no work. Five are no accident, and cost little. What the
-    network refuses is not counted, since that may be the network's mistake."""
+    quarantined: it is given no work. Five are no accident, and cost little. Refusals by
+    the network are not counted, since they may be its mistake."""
     window_seconds: Seconds = 600
     """How long an error counts. Ten minutes tell a strategy that is broken from one
     that meets an odd task now and then."""
@@ -336,8 +336,8 @@ class RecordingSettings(Section):
     """Which decisions are recorded, for `journeyman replay`."""
 
     days: Days = 30
-    """How long a decision about a task is kept, and what strategies in shadow said to
-    it. A month shows what a new version of a strategy would have done."""
+    """How long a decision about a task is kept, with what strategies in shadow decided.
+    A month shows what a new version of a strategy would have done."""
     max_mb: Annotated[int, Field(ge=0, le=100_000), unit("MiB")] = 64
     """How large the recordings may grow; the oldest go first. 64 MiB hold some 50,000
     tasks with short texts. 0 records nothing."""
@@ -349,20 +349,20 @@ class RecordingSettings(Section):
 
 
 class PromotionSettings(Section):
-    """When a strategy that was promoted goes back into the shadow by itself."""
+    """When a strategy that was promoted is demoted automatically."""
 
     watch_tasks: Annotated[int, Field(ge=0, le=10_000), unit("tasks")] = 20
-    """So many of its first tasks are watched after `journeyman strategies promote`.
-    Twenty tell a strategy that fails often from one that had bad luck. 0 watches
-    nothing."""
+    """How many of its first tasks are watched after `journeyman strategies promote`.
+    Twenty tell a strategy that fails often from one that had bad luck. 0 turns this
+    off."""
     failure_margin: Annotated[Share, unit("share, 0 to 1")] = 0.2
-    """It goes back when the share of failures among these tasks is higher by more than
-    this than the share of all strategies before, and at least three have failed. A
-    failure is a task that failed, or whose result the network refused."""
+    """It is demoted when the failure rate of these tasks exceeds that of all strategies
+    before by more than this, and at least three have failed. A failure is a task that
+    failed, or whose result the network refused."""
 
 
 class ScheduleSettings(Section):
-    """How often the daemon does what it does by the clock."""
+    """How often the daemon does what it does at an interval."""
 
     discover_every_seconds: Seconds = Field(
         30, json_schema_extra={"option": "--discover-every"}
@@ -370,7 +370,7 @@ class ScheduleSettings(Section):
     """How often to look for tasks. It looks again at once while slots are free and the
     last look found work."""
     discover_max_seconds: Seconds = 300
-    """The longest pause between two looks while there is nothing to do; the pause
+    """The longest interval between two looks while there is nothing to do; the interval
     doubles up to it. Never less than `discover_every_seconds`."""
     deliver_every_seconds: Seconds = 5
     """How often to try again what is due: claims, results and completions that did not
@@ -386,10 +386,10 @@ class ScheduleSettings(Section):
     watch_every_seconds: Seconds = 2
     """How often to look whether a strategy file has changed, where `strategies.watch`
     is on. A change counts when two looks in a row see the same, so that a file that is
-    being written is let be."""
+    still being written is not loaded."""
     housekeeping_every_seconds: Seconds = 3_600
-    """How often to fold the journal's write-ahead log into its file, to look how much
-    room the disk has, and to forget what was skipped long ago."""
+    """How often to checkpoint the journal's write-ahead log, to check the free disk
+    space, and to forget tasks that were skipped long ago."""
 
 
 class WorkSettings(Section):
@@ -409,7 +409,7 @@ class WorkSettings(Section):
     out."""
     max_attempts: Annotated[int, Field(ge=1, le=100), unit("attempts")] = 3
     """How often a task is worked on before it counts as failed. The attempt in which
-    the daemon was killed counts too, so a task that kills it cannot do so for ever."""
+    the daemon was killed counts too, so a task that kills it cannot do so forever."""
     grace_seconds: Seconds = 30
     """How long work in flight may take to end after SIGTERM. What is not done by then
     continues at the next start. Give the container a longer stop time-out than this."""
@@ -418,7 +418,7 @@ class WorkSettings(Section):
     network does not show."""
     forget_skipped_days: Days = 30
     """After how long a skipped task that has not changed since is forgotten, so that
-    the journal of a busy network does not grow for ever. One that is still listed is
+    the journal of a busy network does not grow forever. One that is still listed is
     then decided about again. What was claimed is never forgotten."""
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
@@ -433,22 +433,23 @@ class RankingSettings(Section):
     strategy says, and how such tasks went before. `reward`: the best paid. `first`: in
     the order in which they were seen."""
     exploration: Annotated[Share, unit("standard deviations")] = 0.5
-    """How far the order `expected` trusts to luck where little is known of a kind of
-    task: 0 never tries what looks worse, 1 tries it as often as the evidence leaves
-    room for it to be better."""
+    """How much the order `expected` explores kinds of task of which little is known: 0
+    never tries what looks worse, 1 tries it as often as the evidence leaves room for it
+    to be better."""
 
 
 class RateLimitSettings(Section):
-    """How a network is spared that is overloaded, down, or lacks an endpoint."""
+    """How requests pause while the network is overloaded, down, or lacks an endpoint."""
 
     max_retry_after_seconds: Seconds = 3_600
     """The longest pause that the network may ask for (`Retry-After`); a longer one is
     cut to this. An hour is more than any rate limit needs, and keeps a mistake of the
     network from stopping the agent for a year."""
     failures: Annotated[int, Field(ge=1, le=100), unit("failures")] = 5
-    """After so many failures in a row an endpoint, or the whole network, is asked only
-    by a probe now and then. Requests that were on their way together count as one. Five
-    are no coincidence, and cost a dead network little."""
+    """After this many failures in a row the circuit breaker of an endpoint, or of the
+    whole network, opens: only a probe is sent now and then. Requests that were under
+    way together count as one. Five are no coincidence, and cost a dead network
+    little."""
     probe_every_seconds: Seconds = 60
     """How often a network that is down, an endpoint that is broken, or a token that is
     refused is tried again: at most one request in this time. Work resumes at most this
@@ -556,8 +557,8 @@ class BudgetSettings(Section):
     in a loop."""
     per_strategy_credits: Credits = 10
     """The most that one strategy may spend on posts in one day (UTC), within the other
-    limits. Low, so that a file that was dropped in cannot spend the day's budget; 0
-    lets no strategy post."""
+    limits. Low, so that a new strategy file cannot spend the day's budget; with 0 no
+    strategy can post."""
     strategy_credits: dict[str, Credits] = Field(
         default_factory=dict, examples=[{"proofreading": 25}]
     )
@@ -568,12 +569,12 @@ class TopUpSettings(Section):
     """Whether more credits may be asked for; Journeyman itself never pays."""
 
     mode: Literal["off", "ask", "auto"] = "off"
-    """What happens when credits run short. `off`: nothing. `ask`: the log says so, and
-    the owner runs `journeyman topup`. `auto`: the payment page is asked for, within the
-    caps below. In every mode a person pays."""
+    """What happens when credits run short. `off`: nothing. `ask`: a warning is logged,
+    and the owner runs `journeyman topup`. `auto`: a payment page is requested, within
+    the caps below. In every mode a person pays."""
     below_credits: Credits = 20
-    """Credits run short below this. By default it is the reserve, below which nothing
-    can be posted."""
+    """Credits run short below this. The default is the reserve, below which nothing can
+    be posted."""
     credits: Annotated[int, Field(ge=1), unit("credits")] = 500
     """How much to ask for in mode `auto`: 5 US dollars' worth."""
     plan: Annotated[str, Field(min_length=1)] = "credit_pack"
@@ -599,7 +600,7 @@ class LogSettings(Section):
     """`json` is one object a line, for machines. `text` is for people. `auto` is text
     on a terminal and json elsewhere."""
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """The least that is logged. `info` tells the life of every task."""
+    """The lowest level that is logged. `info` shows the life of every task."""
 
 
 class Settings(BaseSettings):

@@ -13,7 +13,7 @@ from journeyman.strategies.loading.registry import Registry, Verdict
 from journeyman.worker.ranking import Forecasts
 
 
-class Unkept(Mapping[str, JSON]):
+class UnrecordedFields(Mapping[str, JSON]):
     """Empty, and it notes whether somebody looked."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Change(StrEnum):
     LEFT = "left"
 
 
-class Fate(StrEnum):
+class Payment(StrEnum):
     """What is recorded of the task that was decided about."""
 
     #: This strategy was paid for it.
@@ -62,7 +62,7 @@ class Fate(StrEnum):
     UNKNOWN = "unknown"
 
 
-Then: TypeAlias = Callable[[RecordedDecision], Opinion]
+Baseline: TypeAlias = Callable[[RecordedDecision], Opinion]
 """Returns what is compared with: the recorded verdict, or an older version's."""
 
 
@@ -70,11 +70,11 @@ Then: TypeAlias = Callable[[RecordedDecision], Opinion]
 class Replayed:
     """One task, decided about twice."""
 
-    sighting: RecordedDecision
+    decision: RecordedDecision
     then: Opinion
     now: Verdict
     change: Change
-    fate: Fate
+    payment: Payment
     estimate: Forecast
     """What it would bring by the strategy's track record; for what is not known."""
     read_raw: bool
@@ -82,9 +82,9 @@ class Replayed:
 
 
 def replay_decisions(
-    sightings: Iterable[RecordedDecision],
+    decisions: Iterable[RecordedDecision],
     loaded: LoadedStrategy,
-    then: Then,
+    then: Baseline,
     forecasts: Forecasts,
 ) -> Iterator[Replayed]:
     """Show each recorded task to a strategy as it was shown when it was decided about.
@@ -93,17 +93,17 @@ def replay_decisions(
     task.
     """
     registry = Registry([loaded])
-    for sighting in sightings:
-        opinion, (now, read_raw) = then(sighting), _ask(registry, sighting.task)
+    for decision in decisions:
+        opinion, (now, read_raw) = then(decision), _ask(registry, decision.task)
         yield Replayed(
-            sighting=sighting,
+            decision=decision,
             then=opinion,
             now=now,
             change=_change(was_wanted=opinion.wanted, is_wanted=now.wanted),
-            fate=_fate(sighting, loaded.name),
+            payment=_payment(decision, loaded.name),
             estimate=forecasts.forecast(
-                (loaded.name, sighting.task.kind),
-                reward=sighting.task.reward,
+                (loaded.name, decision.task.kind),
+                reward=decision.task.reward,
                 chance=now.chance,
                 cost=now.cost,
             ),
@@ -111,22 +111,22 @@ def replay_decisions(
         )
 
 
-def recorded(name: str, in_shadow: Mapping[str, Opinion]) -> Then:
+def recorded(name: str, in_shadow: Mapping[str, Opinion]) -> Baseline:
     """Compare with what a strategy of this name said then, at work or in shadow."""
 
-    def look_up(sighting: RecordedDecision) -> Opinion:
-        said = sighting.opinions.get(name) or in_shadow.get(sighting.task.id)
+    def look_up(decision: RecordedDecision) -> Opinion:
+        said = decision.opinions.get(name) or in_shadow.get(decision.task.id)
         return said or NOT_THERE
 
     return look_up
 
 
-def old_version(loaded: LoadedStrategy) -> Then:
+def old_version(loaded: LoadedStrategy) -> Baseline:
     """Compare with what another version of the code says now to the same tasks."""
     registry = Registry([loaded])
 
-    def ask(sighting: RecordedDecision) -> Opinion:
-        said, _ = _ask(registry, sighting.task)
+    def ask(decision: RecordedDecision) -> Opinion:
+        said, _ = _ask(registry, decision.task)
         return Opinion(wanted=said.wanted, reason=said.reason, offer=said.offer or 0.0)
 
     return ask
@@ -134,9 +134,9 @@ def old_version(loaded: LoadedStrategy) -> Then:
 
 def _ask(registry: Registry, task: Task) -> tuple[Verdict, bool]:
     """Ask about a task of its own, so that one version cannot change it for another."""
-    unkept = Unkept()
-    verdict = registry.choose(replace(task, raw=unkept)).verdicts[0]
-    return verdict, unkept.was_read
+    unrecorded = UnrecordedFields()
+    verdict = registry.choose(replace(task, raw=unrecorded)).verdicts[0]
+    return verdict, unrecorded.was_read
 
 
 def _change(*, was_wanted: bool, is_wanted: bool) -> Change:
@@ -145,18 +145,18 @@ def _change(*, was_wanted: bool, is_wanted: bool) -> Change:
     return Change.DROPPED if was_wanted else Change.LEFT
 
 
-def _fate(sighting: RecordedDecision, name: str) -> Fate:
-    ending = sighting.ending
+def _payment(decision: RecordedDecision, name: str) -> Payment:
+    ending = decision.ending
     if ending.credits > 0:
-        return Fate.PAID if ending.strategy == name else Fate.PAID_TO_ANOTHER
+        return Payment.PAID if ending.strategy == name else Payment.PAID_TO_ANOTHER
     if ending.strategy == name and ending.state in FAILURES:
-        return Fate.FAILED
-    return Fate.UNKNOWN
+        return Payment.FAILED
+    return Payment.UNKNOWN
 
 
 @dataclass(slots=True)
-class Part:
-    """The tasks with one change and one fate."""
+class Subtotal:
+    """The tasks with one change and one payment."""
 
     tasks: int = 0
     credits: int = 0
@@ -174,7 +174,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Balance:
+class ReplaySummary:
     """Adds replayed tasks up."""
 
     tasks: int = 0
@@ -186,29 +186,31 @@ class Balance:
     """Times that it looked at `task.raw`, which is not kept."""
     offers_changed: int = 0
     """Wanted then and now, for another offer."""
-    parts: dict[tuple[Change, Fate], Part] = field(default_factory=dict)
+    subtotals: dict[tuple[Change, Payment], Subtotal] = field(default_factory=dict)
 
     def add(self, one: Replayed) -> None:
         """Count one task."""
         self.tasks += 1
-        self.in_part += one.sighting.in_part
+        self.in_part += one.decision.in_part
         self.failed += one.now.failed
         self.read_raw += one.read_raw
         is_kept = one.change is Change.KEPT
         self.offers_changed += is_kept and one.then.offer != one.now.offer
-        part = self.parts.setdefault((one.change, one.fate), Part())
-        part.tasks += 1
-        part.credits += one.sighting.ending.credits
-        part.estimate += one.estimate.credits if one.now.wanted else 0.0
+        subtotal = self.subtotals.setdefault((one.change, one.payment), Subtotal())
+        subtotal.tasks += 1
+        subtotal.credits += one.decision.ending.credits
+        subtotal.estimate += one.estimate.credits if one.now.wanted else 0.0
 
-    def part(self, change: Change, fate: Fate) -> Part:
-        """Return the tasks with one change and one fate."""
-        return self.parts.get((change, fate), Part())
+    def subtotal(self, change: Change, payment: Payment) -> Subtotal:
+        """Return the tasks with one change and one payment."""
+        return self.subtotals.get((change, payment), Subtotal())
 
     def count(self, *changes: Change) -> int:
         """Return how many tasks have one of these changes."""
         return sum(
-            part.tasks for (one, _), part in self.parts.items() if one in changes
+            subtotal.tasks
+            for (one, _), subtotal in self.subtotals.items()
+            if one in changes
         )
 
     @property

@@ -26,26 +26,26 @@ class Rerun:
 
 
 async def rerun(
-    sighting: RecordedDecision, loaded: LoadedStrategy, runner: Runner
+    decision: RecordedDecision, loaded: LoadedStrategy, runner: Runner
 ) -> Rerun | None:
     """Run the task that was done then, with an empty `ctx.state`, at that moment.
 
     None: the journal has no result of it to compare with.
     """
-    done = sighting.ending
+    done = decision.ending
     if done.result is None or done.task is None:
         return None
     again = await dry_run(
         loaded,
         done.task,
-        DryRunContext(now=lambda: sighting.at),
+        DryRunContext(now=lambda: decision.at),
         anyway=True,
         runner=runner,
     )
-    return _told(again.outcome, done.result.output)
+    return _compare(again.outcome, done.result.output)
 
 
-def _told(outcome: RunOutcome | None, before: Output) -> Rerun:
+def _compare(outcome: RunOutcome | None, before: Output) -> Rerun:
     if outcome is None:
         return Rerun(word="failed", reason="it did not run", recorded=before)
     word, reason = summarize(outcome)
