@@ -162,7 +162,15 @@ class FakeAgent:
         done = await dry_run(loaded, task, self._context(loaded.name))
         run = _run(done, task)
         self.credits += run.credits
-        await self._tell(loaded, task, run)
+        if run.outcome in get_args(OutcomeName):
+            declined = isinstance(done.outcome, Decline)
+            report = OutcomeReport(
+                state=cast("OutcomeName", run.outcome),
+                # As in the journal, with the details.
+                reason=str(done.outcome) if declined else run.reason,
+                credits=run.credits,
+            )
+            await self._call(loaded, "on_outcome", task=task, outcome=report)
         return run
 
     def posts(self, strategy: Subject, /, **params: object) -> list[NewTask]:
@@ -204,16 +212,6 @@ class FakeAgent:
             self._loaded_strategies[key] = loaded
             await self._call(loaded, "on_start")
         return self._loaded_strategies[key]
-
-    async def _tell(self, loaded: LoadedStrategy, task: Task, run: Run) -> None:
-        if run.outcome not in get_args(OutcomeName):
-            return
-        report = OutcomeReport(
-            state=cast("OutcomeName", run.outcome),
-            reason=run.reason,
-            credits=run.credits,
-        )
-        await self._call(loaded, "on_outcome", task=task, outcome=report)
 
     async def _call(self, loaded: LoadedStrategy, name: str, **given: object) -> Any:  # noqa: ANN401 - whatever the hook gives
         hook = loaded.hooks.get(name)

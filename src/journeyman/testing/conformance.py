@@ -191,7 +191,7 @@ async def _run(
 
 
 async def _cancellation(loaded: LoadedStrategy, findings: _Findings) -> None:
-    """Cancel at the first await, as a daemon that is told to stop does."""
+    """Cancel at the first await, as a daemon that stops does."""
     if loaded.runner != "loop":
         return
     clock = SystemClock()
@@ -211,12 +211,12 @@ async def _status(loaded: LoadedStrategy, findings: _Findings) -> None:
     if hook is None:
         return
     try:
-        told = hook.bind()()
+        answer = hook.bind()()
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         findings.add("status fails", repr(error))
         return
-    if not isinstance(told, str | dict) or _not_json(told):
-        findings.add("status returns neither text nor a JSON object", repr(told))
+    if not isinstance(answer, str | dict) or _not_json(answer):
+        findings.add("status returns neither text nor a JSON object", repr(answer))
 
 
 def _tasks(loaded: LoadedStrategy) -> Iterator[tuple[str, Task]]:

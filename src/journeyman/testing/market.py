@@ -134,7 +134,7 @@ class Report:
 
 
 class Market:
-    """A network that a test sets up, and a daemon at work there; a pytest fixture."""
+    """A network that a test sets up, with a daemon; the fixture `market` is one."""
 
     def __init__(self, folder: Path, root: Path | None = None) -> None:
         """Keep all files in `folder`; look for strategies here, then in `root`."""

@@ -144,8 +144,8 @@ class Context:
 
     def report_through(self, call_soon: Callable[..., object]) -> None:
         """Report on the daemon's loop from now on; the thread runner calls it."""
-        tell, book = self._progress, self._cost
-        self._progress = lambda fraction, note: call_soon(tell, fraction, note)
+        progress, book = self._progress, self._cost
+        self._progress = lambda fraction, note: call_soon(progress, fraction, note)
         if book is not None:
             self._cost = lambda credits_, note: call_soon(book, credits_, note)
 

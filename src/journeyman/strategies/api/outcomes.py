@@ -26,8 +26,8 @@ class Decline(RunEnding):
 
     def __str__(self) -> str:
         """Return the reason, and the details beside it: "too long (words=9)"."""
-        told = ", ".join(f"{name}={value}" for name, value in self.details.items())
-        return f"{self.reason} ({told})" if told else self.reason
+        details = ", ".join(f"{name}={value}" for name, value in self.details.items())
+        return f"{self.reason} ({details})" if details else self.reason
 
 
 class RetryLater(RunEnding):
@@ -60,7 +60,7 @@ class OutcomeReport:
     """The end of one task."""
 
     state: OutcomeName
-    """`completed`: done and paid, as far as the network tells. `rejected`: the network
+    """`completed`: done and paid, as far as the network shows. `rejected`: the network
     refused the result, or payment for it. `declined`: given up by the strategy.
     `failed`: an error, a time-out, a missed deadline. `lost`: another agent has it."""
     reason: str = ""

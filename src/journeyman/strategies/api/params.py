@@ -98,13 +98,13 @@ class Param:
         if not math.isfinite(value):
             raise ParamError(f"{self.name} = {value!r}: give a finite number")
         for sign, bound in self.bounds.items():
-            words, holds = {
+            words, is_within = {
                 "ge": (f"{bound} or more", value >= bound),
                 "le": (f"{bound} or less", value <= bound),
                 "gt": (f"more than {bound}", value > bound),
                 "lt": (f"less than {bound}", value < bound),
             }[sign]
-            if not holds:
+            if not is_within:
                 raise ParamError(f"{self.name} = {value!r}: must be {words}")
 
 

@@ -138,8 +138,8 @@ def outcome_message(outcome: RunOutcome) -> Message:
         case RetryLater():
             return {"is": "retry", "reason": outcome.reason, "after": outcome.after}
         case Misconfigured():
-            told = {"problem": outcome.problem, "fix": outcome.fix}
-            return {"is": "misconfigured", **told}
+            texts = {"problem": outcome.problem, "fix": outcome.fix}
+            return {"is": "misconfigured", **texts}
         case StrategyError():
             return {"is": "error", **asdict(outcome)}
         case TimedOut():

@@ -118,7 +118,7 @@ class _Watch:
                     return True
                 if process == self._worker:
                     self._status = status
-                    # The rest has nobody left to work for.
+                    # What it started has no purpose any more.
                     self._is_ending = True
         return False
 
@@ -129,10 +129,10 @@ class _Watch:
         if started > self._most_processes:
             self._end(f"{started} processes of its own (limit {self._most_processes})")
         elif sum(map(resident_bytes, everybody)) > self._most_bytes:
-            held = sum(map(proportional_bytes, everybody))
+            used = sum(map(proportional_bytes, everybody))
             limit = self._most_bytes // MIB
-            if held > self._most_bytes:
-                self._end(f"{held // MIB} MiB of memory in total (limit {limit})")
+            if used > self._most_bytes:
+                self._end(f"{used // MIB} MiB of memory in total (limit {limit})")
 
     def _end(self, reason: str) -> None:
         self._reason = reason

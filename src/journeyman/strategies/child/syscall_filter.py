@@ -145,7 +145,7 @@ def rules(families: Collection[int], untouchable: Sequence[int]) -> list[Rule]:
 
 
 def is_offered() -> bool:
-    """Tell whether there is a filter for this machine, and the kernel takes one."""
+    """Return whether there is a filter for this processor that the kernel accepts."""
     processor = PROCESSORS.get(os.uname().machine)
     if processor is None:
         return False

@@ -50,8 +50,8 @@ def load(
     """Load every strategy of a folder, in the order of their names.
 
     A strategy is a file, or a folder with an `__init__.py` that imports journeyman.
-    Names that start with `_`, `.` or `test_` are left out. Nothing is raised for what
-    the folder holds: it becomes a problem.
+    Names that start with `_`, `.` or `test_` are left out. Whatever is
+    wrong in the folder is not raised, but becomes a problem.
 
     Args:
         directory: the folder.

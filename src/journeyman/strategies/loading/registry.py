@@ -102,7 +102,7 @@ class Registry:
         """Ask every strategy; the best offer wins, equal ones take turns.
 
         Turns go to whoever was chosen least often, so a new strategy gets
-        work at once. `excluded` holds, by name, why a strategy gets no work now; it is
+        work at once. `excluded` gives, by name, why a strategy gets no work now; it is
         asked all the same, so that the reason is shown for tasks that it wants.
         """
         asked = [
@@ -252,7 +252,7 @@ def _why_nobody(verdicts: tuple[Verdict, ...]) -> str:
     """Return the one reason that is specific, where there is just one."""
     if not verdicts:
         return "no strategy is loaded"
-    told = {verdict.reason for verdict in verdicts if verdict.specific}
-    if not told and len(verdicts) == 1:
-        told = {verdicts[0].reason}
-    return told.pop() if len(told) == 1 else "no strategy wants it"
+    reasons = {verdict.reason for verdict in verdicts if verdict.specific}
+    if not reasons and len(verdicts) == 1:
+        reasons = {verdicts[0].reason}
+    return reasons.pop() if len(reasons) == 1 else "no strategy wants it"

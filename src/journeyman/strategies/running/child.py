@@ -274,7 +274,7 @@ class Child:
         self.fingerprint = ""
         """Of the files that it loaded."""
         self.is_ending = False
-        """It has ended, or was told to; it takes no more tasks."""
+        """It has ended, or is being ended; it takes no more tasks."""
         self._config = launched.config
         self._pipes = launched.pipes
         self._supervisor = launched.supervisor
@@ -334,7 +334,7 @@ class Child:
 
     @property
     def has_descendants(self) -> bool:
-        """Whether something that it started may be left, as far as /proc tells."""
+        """Whether something that it started may be left, as far as /proc shows."""
         own = children_of(self._supervisor.pid)
         is_alone = own in ([self._worker], []) and not children_of(self._worker)
         return not (self._worker and is_alone)
