@@ -6,7 +6,7 @@ The real daemon works in a sandbox in the same process, one task after the other
 is counted is one whole round, from the completion of a task to the completion of the
 next: the listing, the choice, the claim, the run, the submission, the completion. A
 coroutine that is resumed counts again. The sandbox's own code does not count.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 import argparse
 import io
