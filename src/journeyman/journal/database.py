@@ -198,7 +198,8 @@ class Database:
         except sqlite3.Error as error:
             raise StateError(
                 f"the journal {self.path} could not be copied to {path}: {error}",
-                "Free some space there; if it goes on, ask `journeyman journal check`.",
+                "Free some space there; if that does not help, run "
+                "`journeyman journal check`.",
             ) from error
 
     def checkpoint(self) -> None:
@@ -343,14 +344,14 @@ def _bring_up_to_date(
     newest = max(scripts)
     if version > newest:
         raise StateError(
-            f"the journal {path} is of version {version}; this journeyman knows "
-            f"versions up to {newest}",
+            f"the journal {path} has version {version}; this journeyman reads versions "
+            f"up to {newest}",
             "Run the newer journeyman that wrote it, or use another --data-dir.",
         )
     if read_only and version < newest:
         raise StateError(
-            f"the journal {path} is of version {version}; this journeyman reads "
-            f"version {newest}",
+            f"the journal {path} has version {version}; this journeyman reads version "
+            f"{newest}",
             "Start the daemon once: it brings the journal up to date.",
         )
     for number in range(version + 1, newest + 1):
@@ -378,7 +379,7 @@ def _unusable(path: Path, error: Exception) -> StateError:
     return StateError(
         f"the journal {path} cannot be opened: {error}",
         "Check that the file is readable and not damaged; restore it from a backup, "
-        "or use another --data-dir. The identity lies in a file of its own.",
+        "or use another --data-dir. The identity is in a file of its own.",
     )
 
 

@@ -155,7 +155,7 @@ class AnswerFile:
         return RegistrationAnswer(first.decode(errors="replace"), body)
 
     def forget(self) -> None:
-        """Remove it durably: the token in it now lies in the identity file.
+        """Remove it durably: the token in it is now in the identity file.
 
         Raises:
             StateError: the disk refused.
