@@ -10,7 +10,10 @@ import pytest
 Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAVY = {"pydantic", "httpx2", "rich", "fastapi", "uvicorn", "anyio", "sqlite3"}
+HEAVY = {
+    *("pydantic", "httpx2", "rich", "fastapi", "uvicorn", "anyio", "sqlite3"),
+    "structlog",
+}
 COMMANDS = (
     *("run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
     *("join", "market", "directory", "discover", "post", "topup", "ledger"),

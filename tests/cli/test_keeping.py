@@ -18,7 +18,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def data(lived: Path, tmp_path: Path) -> Path:
-    """Give a copy of a data directory that a test may change."""
+    """Return a copy of a data directory that a test may change."""
     return Path(shutil.copytree(lived, tmp_path / "data"))
 
 

@@ -13,7 +13,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def daemon(run: Run, sandbox: str, tmp_path: Path) -> Iterator[Path]:
-    """Give the data directory of a daemon at work, with `count_words` in shadow."""
+    """Yield the data directory of a daemon at work, with `count_words` in shadow."""
     del run  # it changes to an empty folder
     data = tmp_path / "data"
     arguments = ("--base-url", sandbox, "--data-dir", str(data), "--json")

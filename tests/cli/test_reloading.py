@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def ill(tmp_path: Path) -> Path:
-    """Give the data directory of a stopped daemon, with a strategy in quarantine."""
+    """Return the data directory of a stopped daemon, with a strategy in quarantine."""
     data = tmp_path / "data"
     DataDirectory(data).prepare()
     clock = SystemClock()

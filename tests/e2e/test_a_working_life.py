@@ -167,5 +167,5 @@ async def test_its_owner_mends_a_strategy_while_it_works(
 
     assert await daemon.ended() == 0
     assert "E101" in refused.stdout
-    assert "The old strategies work on: word_count" in refused.stdout
+    assert "Still active: word_count" in refused.stdout
     assert json.loads(reloaded.stdout)["changed"] == ["word_count"]

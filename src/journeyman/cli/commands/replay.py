@@ -28,9 +28,18 @@ from journeyman.cli.strategies import (
     relative_path,
 )
 from journeyman.daemon.environment import SystemClock
-from journeyman.daemon.replay import decisions
-from journeyman.daemon.replay.decisions import Change, Payment, Replayed, ReplaySummary
-from journeyman.daemon.replay.rerun import Rerun, rerun
+from journeyman.daemon.replay import (
+    Baseline,
+    Change,
+    Payment,
+    Replayed,
+    ReplaySummary,
+    Rerun,
+    old_version,
+    recorded,
+    replay_decisions,
+    rerun,
+)
 from journeyman.daemon.strategies import isolation_of
 from journeyman.domain.errors import StateError, UsageError
 from journeyman.domain.text import escape
@@ -121,12 +130,12 @@ def replay(
     with session.journal() as journal:
         total = min(last, _require_recordings(journal, earliest))
         with progress(f"{total} tasks", total, shown=not session.as_json) as report:
-            then = old or decisions.recorded(
+            then = old or recorded(
                 loaded.name, journal.shadows.opinions_of(loaded.name)
             )
             forecasts = Forecasts(journal.track_records.all())
             recordings = journal.recordings.last(last, earliest)
-            replayed = decisions.replay_decisions(recordings, loaded, then, forecasts)
+            replayed = replay_decisions(recordings, loaded, then, forecasts)
             anyio.run(_collect, replayed, done, runner, report)
     if not done.tasks:  # a daemon has just dropped what was counted
         raise StateError("no task is recorded here any more", HOW_TO_RECORD)
@@ -165,7 +174,7 @@ def _require_recordings(journal: Journal, earliest: datetime | None) -> int:
 
 def _other_version(
     path: Path, loaded: LoadedStrategy, available: AvailableStrategies
-) -> decisions.Baseline:
+) -> Baseline:
     """Load another version of a strategy, with those parameters that it has, too."""
     if not path.is_file():
         raise UsageError(
@@ -190,7 +199,7 @@ def _other_version(
     configured = load_class(cls, known)
     if configured.problems:
         raise loading_error(configured.problems)
-    return decisions.old_version(configured.strategies[0])
+    return old_version(configured.strategies[0])
 
 
 async def _collect(
