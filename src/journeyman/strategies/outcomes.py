@@ -160,7 +160,13 @@ def outcome_of_exception(
         case Decline() | RetryLater() | Misconfigured():
             return storable_copy(error)
         case BlockedError():
-            return _blocked(loaded, error, block_limit)
+            # It would do so again with every task.
+            where = _error(loaded, "", error).where
+            return Misconfigured(
+                f"blocked the event loop for {block_limit} s at {where}, and with it "
+                "every other task",
+                fix="use a plain def, which runs in a thread, or await what takes long",
+            )
         case _:
             return _error(loaded, describe(error), error)
 
@@ -177,17 +183,6 @@ def _error(
         file, last = short_path(Path(mine[-1].filename)), mine[-1]
         where = f"{file}:{last.lineno} in {last.name}"
     return StrategyError(text, where, "".join(traceback.format_list(mine)) + text)
-
-
-def _blocked(
-    loaded: LoadedStrategy, error: BlockedError, limit: float | None
-) -> Misconfigured:
-    """Quarantine a strategy that blocked the loop: every task would do it again."""
-    where = _error(loaded, "", error).where
-    return Misconfigured(
-        f"blocked the event loop for {limit} s at {where}, and every task with it",
-        fix="use a plain def, which runs in a thread, or await what takes long",
-    )
 
 
 def storable_copy(

@@ -229,7 +229,24 @@ def moment_from(text: str | None) -> datetime | None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChildConfig:
+class ProcessLimits:
+    """What a run may use in a process of its own."""
+
+    cpu_seconds: float = 300.0
+    """Of one run, for each of its processes."""
+    memory_mb: int = 512
+    """Of each process, and of all of a child's together."""
+    file_mb: int = 256
+    """The largest file that it may write."""
+    open_files: int = 256
+    processes: int = 32
+    """How many it may start beside its own, at once."""
+    output_bytes: int = 65_536
+    """Of what one run prints, and of its log; the rest is dropped and counted."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChildConfig(ProcessLimits):
     """All that a child knows of the daemon; paths are absolute."""
 
     strategy: str
@@ -249,11 +266,3 @@ class ChildConfig:
     """Hosts that its `needs` name; empty: no network."""
     daemon: Sequence[int]
     """The daemon's process and process group, which it must not signal."""
-    cpu_seconds: float
-    """Of one run."""
-    memory_mb: int
-    file_mb: int
-    open_files: int
-    processes: int
-    output_bytes: int
-    """Of what one run prints, and of its log."""

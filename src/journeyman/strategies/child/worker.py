@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -69,18 +70,20 @@ class Replies:
             write_all(self._descriptor, data)
 
 
+@dataclass(eq=False)
 class ChildLog(StrategyLog):
     """The author's log of one run, sent to the daemon within limits.
 
     Excess lines are dropped here, so that a flood costs the daemon nothing.
     """
 
-    def __init__(self, replies: Replies, run: int, max_bytes: int) -> None:
-        self._replies = replies
-        self._run = run
-        self._bytes_left = max_bytes
-        self._lines_left = MAX_LINES
-        self.dropped = 0
+    replies: Replies
+    run: int
+    """The number of the run."""
+    bytes_left: int
+    lines_left: int = MAX_LINES
+    dropped: int = 0
+    """Lines that were not sent."""
 
     def write(self, level: str, event: str, fields: dict[str, object]) -> None:
         """Send one line; values that JSON cannot represent are sent as their repr."""
@@ -100,15 +103,15 @@ class ChildLog(StrategyLog):
     def cost(self, credits_: float, note: str) -> None:
         """Send what the work cost, without limits: it is money."""
         cost = {"cost": credits_, "note": str(note)[:MAX_NOTE]}
-        self._replies.send({"run": self._run, **cost})
+        self.replies.send({"run": self.run, **cost})
 
     def _send(self, message: Message, size: int) -> None:
-        if self._lines_left <= 0 or size > self._bytes_left:
+        if self.lines_left <= 0 or size > self.bytes_left:
             self.dropped += 1
             return
-        self._lines_left -= 1
-        self._bytes_left -= size
-        self._replies.send({"run": self._run, **message})
+        self.lines_left -= 1
+        self.bytes_left -= size
+        self.replies.send({"run": self.run, **message})
 
 
 class TaskRunner:

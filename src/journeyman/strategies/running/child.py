@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
@@ -22,27 +22,16 @@ from journeyman.strategies.child.messages import (
     FrameBuffer,
     FrameError,
     Message,
+    ProcessLimits,
     pack,
 )
 from journeyman.strategies.loading.loaded import LoadedStrategy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Isolation:
-    """The owner's limits; a strategy's own `needs` override them where they apply."""
+class Isolation(ProcessLimits):
+    """The owner's limits; a strategy's `needs.memory_mb` overrides `memory_mb`."""
 
-    cpu_seconds: float = 300.0
-    """Of one run, for each of its processes."""
-    memory_mb: int = 512
-    """Of each process, and of all of a child's together; `needs.memory_mb` overrides
-    it."""
-    file_mb: int = 256
-    """The largest file that it may write."""
-    open_files: int = 256
-    processes: int = 32
-    """How many it may start beside its own, at once."""
-    output_bytes: int = 65_536
-    """Of what one run prints, and of its log; the rest is dropped and counted."""
     warm_children: int = 2
     """How many may wait for a task, for each strategy; one is started ahead."""
     tasks_per_child: int = 100
@@ -119,6 +108,9 @@ def child_config(
 ) -> ChildConfig:
     """Return the configuration of a child for this strategy."""
     needs = loaded.needs
+    limits = {one.name: getattr(isolation, one.name) for one in fields(ProcessLimits)}
+    if needs.memory_mb is not None:
+        limits["memory_mb"] = needs.memory_mb
     return ChildConfig(
         strategy=loaded.name,
         file=str((loaded.file or loaded.path).resolve()),
@@ -129,12 +121,7 @@ def child_config(
         files=tuple(str(Path(path).expanduser().absolute()) for path in needs.files),
         hosts=tuple(needs.hosts),
         daemon=(os.getpid(), os.getpgrp()),
-        cpu_seconds=isolation.cpu_seconds,
-        memory_mb=needs.memory_mb or isolation.memory_mb,
-        file_mb=isolation.file_mb,
-        open_files=isolation.open_files,
-        processes=isolation.processes,
-        output_bytes=isolation.output_bytes,
+        **limits,
     )
 
 

@@ -38,13 +38,9 @@ class HookAnswer:
     @property
     def problem(self) -> str:
         """How it failed, in one line; empty when it did not."""
-        match self.failure:
-            case None:
-                return ""
-            case StrategyError():
-                return self.failure.error
-            case Misconfigured() | TimedOut():
-                return str(self.failure)
+        if isinstance(self.failure, StrategyError):
+            return self.failure.error
+        return str(self.failure or "")
 
 
 @dataclass(kw_only=True, eq=False)
