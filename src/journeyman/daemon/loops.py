@@ -1,16 +1,20 @@
-"""What the daemon does again and again: discovery, heartbeat, and any interval."""
+"""What the daemon does again and again: discovery, heartbeat, housekeeping."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
 
 from journeyman.daemon import events
 from journeyman.daemon.disk import DiskWatch
+from journeyman.daemon.network import Learning
 from journeyman.daemon.schedule import Schedule
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.lifecycle import Lifecycle
+from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.observability.events import Log
 from journeyman.worker.discover import Discover, Poll
@@ -173,6 +177,44 @@ class Heartbeat:
             skipped_because=dict(tally.reasons.most_common(3)),
             quarantined=sorted(self.lifecycle.quarantine.obstacles()),
         )
+
+
+MOST_FORGOTTEN: Final = 2_000
+"""At once, which takes some 50 ms on the event loop; the others go the next time."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Housekeeping:
+    """Keeps the data directory small and in order."""
+
+    journal: Journal
+    learning: Learning
+    recording: DecisionRecording
+    disk: DiskWatch
+    forget_skipped_days: float
+    clock: Clock
+    log: Log
+
+    def keep(self) -> None:
+        """Do all of it.
+
+        Raises:
+            StateError: the disk refused.
+        """
+        self.disk.look()
+        self.recording.trim()
+        self._forget_skipped()
+        self.learning.keep()
+        self.journal.database.checkpoint()
+
+    def _forget_skipped(self) -> None:
+        before = self.clock.now() - timedelta(days=self.forget_skipped_days)
+        with self.journal.tx("skipped"):
+            forgotten = self.journal.tasks.forget_skipped(before, MOST_FORGOTTEN)
+        if forgotten:
+            self.log.emit(
+                events.FORGOTTEN, tasks=forgotten, days=self.forget_skipped_days
+            )
 
 
 async def repeat(

@@ -8,8 +8,7 @@ from functools import cached_property
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
-from journeyman.daemon.housekeeping import Housekeeping
-from journeyman.daemon.loops import DiscoverLoop, Heartbeat, Pace
+from journeyman.daemon.loops import DiscoverLoop, Heartbeat, Housekeeping, Pace
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.strategies import (
     StrategySource,

@@ -439,7 +439,7 @@ class RankingSettings(Section):
 
 
 class RateLimitSettings(Section):
-    """How requests pause while the network is overloaded, down, or lacks an endpoint."""
+    """How requests pause while the network is overloaded, down, or lacks endpoints."""
 
     max_retry_after_seconds: Seconds = 3_600
     """The longest pause that the network may ask for (`Retry-After`); a longer one is

@@ -1,1 +1,0 @@
-"""Recorded tasks through new code: what it would decide, and what it would make."""
