@@ -393,4 +393,4 @@ def test_a_strategy_in_quarantine_is_shown_with_its_reason(
     assert listed.code == 1
     assert " QUARANTINED " in listed.out
     assert "until its file or its settings change; last: no key; set one" in listed.out
-    assert (mended.code, " enabled " in mended.out) == (0, True)
+    assert (mended.code, " active " in mended.out) == (0, True)

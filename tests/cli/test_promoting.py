@@ -46,4 +46,4 @@ def test_a_running_daemon_puts_a_shadow_to_work(run: Run, daemon: Path) -> None:
     assert again.code == 2
     assert "it is active" in again.error["problem"]
     states = {row["name"]: row["state"] for row in listed}
-    assert states["count_words"] == "enabled"
+    assert states["count_words"] == "active"

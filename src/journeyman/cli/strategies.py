@@ -117,10 +117,10 @@ def problem_as_json(problem: Problem) -> dict[str, Any]:
     }
 
 
-ENABLED, DISABLED, QUARANTINED = "enabled", "disabled", "QUARANTINED"
+ACTIVE, DISABLED, QUARANTINED = "active", "disabled", "QUARANTINED"
 SHADOW = "shadow"
 LOAD_FAILED, OFF = "LOAD FAILED", "off"
-CHOSEN = frozenset({ENABLED, DISABLED, SHADOW, OFF})
+CHOSEN = frozenset({ACTIVE, DISABLED, SHADOW, OFF})
 """The states that are as the owner wants them."""
 
 
@@ -144,7 +144,7 @@ class StrategyHistory:
             return DISABLED
         if loaded.name in self.in_shadow:
             return SHADOW
-        return QUARANTINED if loaded.name in self.quarantined else ENABLED
+        return QUARANTINED if loaded.name in self.quarantined else ACTIVE
 
     @property
     def in_shadow(self) -> frozenset[str]:

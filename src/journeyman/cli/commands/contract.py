@@ -265,7 +265,7 @@ def _token(record: EndpointRecord) -> str:
     request = record.request
     without = request.worked - request.with_token
     pairs = ((request.with_token, "with it"), (without, "without it"))
-    text = " and ".join(f"{count} {how}" for count, how in pairs if count)
+    text = " and ".join(f"{_how_often(count)} {how}" for count, how in pairs if count)
     return f"worked {text}" if text else "never worked"
 
 
