@@ -19,7 +19,7 @@ HARD = Plan(
 
 
 @pytest.mark.parametrize(
-    "personality",
+    "behaviour",
     [
         pytest.param(HARDEST, marks=pytest.mark.endurance, id="hardest"),
         pytest.param(HONEST, id="honest"),
