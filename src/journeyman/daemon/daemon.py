@@ -161,10 +161,14 @@ class Daemon:
         strategies = self.parts.active.registry.strategies
         self.parts.runner.serve(strategies)
         if any(one.runner == "process" for one in strategies):
-            holds = available_confinement()
-            lacks = NOT_ENFORCED in holds.values()
-            event = events.ISOLATION_LACKS if lacks else events.ISOLATION_HOLDS
-            self.parts.environment.log.emit(event, **holds)
+            confinement = available_confinement()
+            is_complete = NOT_ENFORCED not in confinement.values()
+            self.parts.environment.log.emit(
+                events.ISOLATION_COMPLETE
+                if is_complete
+                else events.ISOLATION_INCOMPLETE,
+                **confinement,
+            )
 
     async def _finish_hooks(self) -> None:
         """Call the last hooks; not for long, and not at all when forced."""

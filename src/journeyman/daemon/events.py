@@ -20,21 +20,21 @@ NO_STRATEGIES = declare(
     "strategy.none",
     "warning",
     "directory",
-    "No strategy is loaded, so no task can be wanted.",
+    "No strategy is loaded, so no task is wanted.",
     "Put a strategy file into the directory, or set strategies.directory.",
 )
-ISOLATION_HOLDS = declare(
-    "isolation.holds",
+ISOLATION_COMPLETE = declare(
+    "isolation.complete",
     "info",
     "network files signals memory_of_others",
-    "Strategies run in processes of their own, and this is what keeps them in.",
+    "Strategies run in processes of their own, confined by what the fields name.",
 )
-ISOLATION_LACKS = declare(
-    "isolation.lacks",
+ISOLATION_INCOMPLETE = declare(
+    "isolation.incomplete",
     "warning",
     "network files signals memory_of_others",
-    "Strategies run in processes of their own, but this system does not keep them from "
-    "everything.",
+    "Strategies run in processes of their own, but this system cannot confine them in "
+    "every respect.",
     "Read docs/explanation/isolation.md; a newer kernel, or a container for this "
     "daemon alone, helps.",
 )
@@ -43,7 +43,7 @@ NOT_A_VOLUME = declare(
     "warning",
     "data_directory",
     "This container's data directory is not a mounted volume: the agent, its token and "
-    "its credits die with the container.",
+    "its credits are lost with the container.",
     "Start it with `-v journeyman:/data`.",
 )
 DISK_NEARLY_FULL = declare(
@@ -65,13 +65,13 @@ HEARTBEAT = declare(
     "info",
     "up_seconds obstacle balance in_flight waiting listed wanted completed ended lost "
     "polls failed_polls skipped_because quarantined",
-    "The daemon is alive; what it has done in this run, and why it passed tasks over.",
+    "The daemon is alive; what it has done in this run, and why it skipped tasks.",
 )
 DRAINING = declare(
     "daemon.draining",
     "info",
     "reason in_flight grace_seconds",
-    "Nothing more is claimed; work in flight may end.",
+    "Nothing more is claimed; the daemon waits for work in flight.",
 )
 GRACE_OVER = declare(
     "daemon.grace_over",
