@@ -104,11 +104,10 @@ class FirstPost:
             self.release(spend.spend_id)
         elif spend.state is SpendState.SETTLED and spend.reason:
             self._seen(spend.spend_id, "balance")  # by a difference, see balance
-        elif spend.state is not SpendState.RESERVED and (at_once or self._is_time()):
-            await self._look_for(spend)
-
-    def _is_time(self) -> bool:
-        return self.clock.monotonic() - self.looked_at >= self.rules.retry_seconds
+        elif spend.state is not SpendState.RESERVED:
+            since = self.clock.monotonic() - self.looked_at
+            if at_once or since >= self.rules.retry_seconds:
+                await self._look_for(spend)
 
     async def _look_for(self, spend: Spend) -> None:
         self.looked_at = self.clock.monotonic()
@@ -117,13 +116,11 @@ class FirstPost:
             await self.network.marketplace_tasks(None),
         )
         read = [one.value for one in listings if isinstance(one, Confirmed)]
-        if any(map(self._shows_it, read)):
+        is_ours = self.journal.spends.is_our_post
+        if any(is_ours(task) for listing in read for task in listing.tasks):
             self._seen(spend.spend_id, "listing")
         elif read:
             self.log.emit(events.FIRST_POST_UNSEEN, spend_id=spend.spend_id)
-
-    def _shows_it(self, listing: Listing) -> bool:
-        return any(self.journal.spends.is_our_post(task) for task in listing.tasks)
 
     def _seen(self, spend_id: SpendId, how: str) -> None:
         with self.journal.tx("first post seen"):
