@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
@@ -44,6 +44,21 @@ class AvailableStrategies:
     directory: Path
     registry: Registry
 
+    @classmethod
+    def load(cls, session: Session, directory: Path | None) -> Self:
+        """Load the configured folder or another one, and the installed strategies.
+
+        Raises:
+            ConfigurationError: a setting is wrong.
+        """
+        named = {"strategies.directory": str(directory) if directory else None}
+        settings = session.load(named)
+        section = settings.settings.strategies
+        folder = strategies_directory(section)
+        registry = load_registry(folder, section.params, section.installed)
+        registry = with_configured_runners(registry, section.runners, folder)
+        return cls(settings=settings, directory=folder, registry=registry)
+
     def params_of(self, name: str) -> Mapping[str, object]:
         """Return the parameters that the configuration sets."""
         return self.settings.settings.strategies.params.get(name, {})
@@ -70,24 +85,6 @@ class AvailableStrategies:
         except ConfigurationError:
             # The daemon refuses to start with such a setting, and says why.
             return frozenset()
-
-
-def open_strategies(session: Session, directory: Path | None) -> AvailableStrategies:
-    """Load the configured folder or another one, and the installed strategies.
-
-    Raises:
-        ConfigurationError: a setting is wrong.
-    """
-    named = {"strategies.directory": str(directory) if directory else None}
-    settings = session.load(named)
-    section = settings.settings.strategies
-    folder = strategies_directory(section)
-    registry = load_registry(folder, section.params, section.installed)
-    return AvailableStrategies(
-        settings=settings,
-        directory=folder,
-        registry=with_configured_runners(registry, section.runners, folder),
-    )
 
 
 def loading_error(problems: tuple[Problem, ...]) -> ConfigurationError:
@@ -138,6 +135,33 @@ class StrategyHistory:
     track_records: Mapping[Group, TrackRecord] = field(default_factory=dict)
     """How the tasks of each went, by kind."""
 
+    @classmethod
+    def read(cls, session: Session, available: AvailableStrategies) -> Self:
+        """Read the journal, whether or not a daemon runs."""
+        now = SystemClock().now()
+        try:
+            if not session.directory().journal.exists():
+                return cls(available=available)
+            with session.journal() as journal:
+                fingerprints = generation_of(available.registry).fingerprints
+                return cls(
+                    available=available,
+                    has_journal=True,
+                    scores=scoreboard(journal, now - timedelta(days=1)),
+                    # Time ends a quarantine, and so does a change of what failed.
+                    quarantined={
+                        name: health
+                        for name, health in journal.strategy_health.all().items()
+                        if health.fingerprint == fingerprints.get(name)
+                        and health.quarantined_until > now.timestamp()
+                    },
+                    shadow_state=journal.shadows.state(),
+                    track_records=journal.track_records.all(),
+                )
+        except StateError:
+            # Strategies load all the same; `doctor` reports the journal.
+            return cls(available=available)
+
     def state_of(self, loaded: LoadedStrategy) -> str:
         """Return the word for a strategy that was loaded."""
         if loaded.name in self.available.settings.settings.strategies.disabled:
@@ -181,34 +205,3 @@ class StrategyHistory:
             "failed": score.failed,
             "credits": score.credits,
         }
-
-
-def strategy_history(
-    session: Session, available: AvailableStrategies
-) -> StrategyHistory:
-    """Read the journal, whether or not a daemon runs."""
-    now = SystemClock().now()
-    try:
-        if not session.directory().journal.exists():
-            return StrategyHistory(available=available)
-        with session.journal() as journal:
-            fingerprints = generation_of(available.registry).fingerprints
-            return StrategyHistory(
-                available=available,
-                has_journal=True,
-                scores=scoreboard(journal, now - timedelta(days=1)),
-                # A change of the file or the settings ends a quarantine, and so does
-                # time.
-                quarantined={
-                    name: health
-                    for name, health in journal.strategy_health.all().items()
-                    if health.fingerprint == fingerprints.get(name)
-                    and health.quarantined_until > now.timestamp()
-                },
-                shadow_state=journal.shadows.state(),
-                track_records=journal.track_records.all(),
-            )
-    except StateError:
-        # An unreadable journal must not hide which strategies load; `doctor` reports
-        # it.
-        return StrategyHistory(available=available)

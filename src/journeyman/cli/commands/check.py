@@ -11,7 +11,6 @@ from journeyman.cli.session import Session, command
 from journeyman.cli.strategies import (
     AvailableStrategies,
     StrategiesOption,
-    open_strategies,
     problem_as_json,
     relative_path,
 )
@@ -36,7 +35,7 @@ def check(
 
     It reports all problems at once, and exits with 4 if there are any.
     """
-    loading = _load(open_strategies(session, strategies), names or [])
+    loading = _load(AvailableStrategies.load(session, strategies), names or [])
     rows = [_row(loaded) for loaded in loading.strategies]
     problems = [problem_as_json(problem) for problem in loading.problems]
     data = {"checked": rows, "problems": problems}

@@ -24,7 +24,6 @@ from journeyman.cli.strategies import (
     StrategiesOption,
     StrategyArgument,
     loading_error,
-    open_strategies,
     relative_path,
 )
 from journeyman.daemon.environment import SystemClock
@@ -119,7 +118,7 @@ def replay(
     what became known later only shows what the difference is worth. The exit code is 1
     if the strategy fails at a task.
     """
-    available = open_strategies(session, strategies)
+    available = AvailableStrategies.load(session, strategies)
     loaded = available.find(name)
     earliest = earliest_moment(since, SystemClock().now())
     old = _other_version(compare, loaded, available) if compare else None
@@ -217,9 +216,6 @@ async def _collect(
             report(len(done.tasks))
 
 
-SAME: Final = "same"
-
-
 def _as_json(done: Replay) -> dict[str, Any]:
     """Return all sums, and the tasks whose decision or result changed."""
     summary, loaded = done.summary, done.strategy
@@ -254,7 +250,7 @@ def _as_json(done: Replay) -> dict[str, Any]:
             for one, again in done.tasks
             if one.change in (Change.GAINED, Change.DROPPED)
             or one.now.failed
-            or (again is not None and again.word != SAME)
+            or (again is not None and again.word != "same")
         ],
     }
 
@@ -396,7 +392,9 @@ def _show_runs(done: Replay) -> None:
     print()
     counts = " · ".join(f"{word} {count}" for word, count in done.runs.items())
     print(f"Done again: {counts or 'no task whose result is known is wanted now'}")
-    others = [(one, again) for one, again in done.tasks if again and again.word != SAME]
+    others = [
+        (one, again) for one, again in done.tasks if again and again.word != "same"
+    ]
     for one, again in others[-ROWS_SHOWN:]:
         text = again.reason or (
             f"{escape(again.result, longest=REASON_LENGTH)}, and then it was "

@@ -17,7 +17,6 @@ from journeyman.cli.strategies import (
     StrategiesOption,
     StrategyArgument,
     loading_error,
-    open_strategies,
 )
 from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.strategies import isolation_of
@@ -84,7 +83,7 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     It runs where the strategy declares: on the event loop, in a thread, or in a
     process. The exit code is 1 if the strategy fails, and 4 if it is misconfigured.
     """
-    available = open_strategies(session, strategies)
+    available = AvailableStrategies.load(session, strategies)
     loaded = _configured(available.find(name), available, param or [])
     found = _task_from(session, loaded, text, task, from_market)
     changes: dict[str, Any] = {

@@ -8,12 +8,11 @@ from journeyman.cli.strategies import (
     CHOSEN,
     LOAD_FAILED,
     OFF,
+    AvailableStrategies,
     StrategiesOption,
     StrategyHistory,
-    open_strategies,
     problem_as_json,
     relative_path,
-    strategy_history,
 )
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.definitions import installed_strategies
@@ -33,8 +32,8 @@ def list_strategies(session: Session, *, strategies: StrategiesOption = None) ->
 
     The exit code is 1 if some do not run; the others are active all the same.
     """
-    available = open_strategies(session, strategies)
-    history = strategy_history(session, available)
+    available = AvailableStrategies.load(session, strategies)
+    history = StrategyHistory.read(session, available)
     listed = available.settings.settings.strategies.installed
     registry = available.registry
     data = {

@@ -12,8 +12,7 @@ from journeyman.cli.strategies import (
     AvailableStrategies,
     StrategiesOption,
     StrategyArgument,
-    open_strategies,
-    strategy_history,
+    StrategyHistory,
 )
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.track_records import Group, TrackRecord
@@ -33,9 +32,9 @@ def show_strategy(
     strategies: StrategiesOption = None,
 ) -> None:
     """Show what a strategy wants and needs, and its results."""
-    available = open_strategies(session, strategies)
+    available = AvailableStrategies.load(session, strategies)
     loaded = available.find(name)
-    history = strategy_history(session, available)
+    history = StrategyHistory.read(session, available)
     data = {
         **_declarations(loaded),
         "state": history.state_of(loaded),
