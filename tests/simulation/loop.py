@@ -32,7 +32,7 @@ class DeadlockError(RuntimeError):
     """Everything waits and nothing is scheduled: real time would pass for ever."""
 
     def __init__(self, seconds: float) -> None:
-        """Say when, in simulated seconds."""
+        """`seconds` is when, in simulated time."""
         super().__init__(f"everything waits for ever, from {seconds:.3f} s on")
 
 
@@ -40,7 +40,7 @@ class LivelockError(RuntimeError):
     """Something spins: in real time it would use a whole processor for nothing."""
 
     def __init__(self, seconds: float) -> None:
-        """Say when, in simulated seconds."""
+        """`seconds` is when, in simulated time."""
         super().__init__(f"something spins, and no time passes, at {seconds:.3f} s")
 
 

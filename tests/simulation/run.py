@@ -333,7 +333,7 @@ class Simulation:
         self._process.kill()
 
     def _stop(self, reason: str) -> None:
-        """Tell the daemon to stop; where none runs, nothing happens."""
+        """Request the daemon to stop, if one runs."""
         shutdown = self._shutdown
         if shutdown is None or shutdown.requested.is_set():
             return
@@ -351,7 +351,7 @@ class Simulation:
         self._trace.add("the machine was suspended", seconds=seconds)
 
     def _step_competitor(self, competitor: Competitor) -> None:
-        """Let a competitor take a step, and schedule its next one."""
+        """Step a competitor, and schedule its next step."""
         competitor.step()
         if self._timeline.seconds < self._plan.fault_seconds:
             pause = self._random.uniform(*COMPETITOR_PAUSE)

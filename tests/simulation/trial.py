@@ -234,7 +234,7 @@ class Earnings:
 
 
 def try_order(order: str, offers: tuple[Offer, ...], *, hours: float) -> Earnings:
-    """Let the daemon work on a market for so many hours; the same gives the same.
+    """Run the daemon on a market for so many hours; equal arguments give equal results.
 
     Raises:
         KeyError: there is no such order.

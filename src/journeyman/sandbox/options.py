@@ -77,7 +77,7 @@ class SandboxOptions(BaseModel):
     )
 
     data: Path | None = None
-    """The SQLite file to keep and continue; without it, data is lost."""
+    """The SQLite file to keep and continue; without one, nothing is kept."""
     tasks: int = Field(40, ge=0, le=100_000)
     """How many tasks are created at the first start."""
     seed: int = 1

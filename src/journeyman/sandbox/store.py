@@ -105,7 +105,10 @@ class SandboxEnvironment:
 
 
 def seeded(*parts: object) -> Random:
-    """Return a generator that is the same for the same parts."""
+    """Return a generator that is the same for the same parts.
+
+    The parts name its stream: renaming a stream changes what every seed means.
+    """
     text = "/".join(map(str, parts))
     return Random(text)  # noqa: S311 - repeatable on purpose, and nothing secret
 
