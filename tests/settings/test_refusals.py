@@ -34,7 +34,8 @@ Refuse = Callable[..., list[str]]
         ),
         pytest.param(
             '[contract.dialects.auto.claim]\ntask_id = "id"',
-            '2: contract.dialects.auto: "auto" is not a valid name: the word is reserved',
+            '2: contract.dialects.auto: "auto" is not a valid name: the word is '
+            "reserved",
             id="no-name-of-a-dialect",
         ),
         pytest.param(
