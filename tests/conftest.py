@@ -5,9 +5,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
+
+# How long a machine takes says nothing about the code, least of all under load.
+settings.register_profile(
+    "journeyman", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("journeyman")
 
 
 @pytest.fixture(autouse=True)

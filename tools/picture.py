@@ -5,7 +5,7 @@
 It runs the demo in a pseudo-terminal, keeps what the terminal showed in the middle of
 the work and at the end, and lets rich draw both. The pictures name no web font, since
 nothing in this repository calls a host when it is looked at.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 import io
 import os

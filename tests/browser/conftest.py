@@ -55,7 +55,7 @@ class Buyer:
 
     def balance(self) -> int:
         """Look the agent up in the sandbox's books, which must balance."""
-        books: dict[str, Any] = self.network.get("/sandbox/books").json()
+        books: dict[str, Any] = self.network.get("/sandbox/ledger").json()
         assert books["balanced"]
         return next(
             int(one["balance"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from journeyman.network.actions import ACTIONS
+from journeyman.network.shapes import ACTIONS
 
 Run = Callable[..., Any]
 

@@ -7,12 +7,7 @@ import httpx2 as httpx
 import pytest
 
 from journeyman.control.server import build_app
-from journeyman.control.verbs import (
-    PostRequest,
-    StrategyName,
-    TopUpName,
-    TopUpRequest,
-)
+from journeyman.control.verbs import PostRequest, StrategyName, TopUpName, TopUpRequest
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.tasks import JSON, NewTask
 

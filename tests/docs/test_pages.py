@@ -8,6 +8,8 @@ import pytest
 
 from journeyman.strategies.loading.loader import load
 
+pytestmark = pytest.mark.endurance
+
 DOCS = Path(__file__).parents[2] / "docs"
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -16,8 +16,7 @@ from journeyman.domain.outcomes import (
     Unknown,
 )
 from journeyman.domain.tasks import AgentId, IdempotencyKey, NewTask, Task, TaskId
-from journeyman.economy.balance import BalanceWatch
-from journeyman.economy.bookkeeping import book_starter
+from journeyman.economy.bookkeeping import BalanceWatch, book_starter
 from journeyman.economy.budget import Limits
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import Offer, TopUp

@@ -8,9 +8,8 @@ import pytest
 from tests.network.conftest import StoppedClock
 
 from journeyman.domain.tasks import AgentId
-from journeyman.network.actions import ACTIONS
 from journeyman.network.explanation import explain_request
-from journeyman.network.shapes import READY, writing_dialect
+from journeyman.network.shapes import ACTIONS, READY, writing_dialect
 from journeyman.testing import RecordingLog
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/dialect.md").read_text("utf-8")

@@ -9,12 +9,7 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from journeyman.sandbox import (
-    SandboxEnvironment,
-    SandboxOptions,
-    create_app,
-    serving,
-)
+from journeyman.sandbox import SandboxEnvironment, SandboxOptions, create_app, serving
 
 JOIN = "/functions/v1/create-free-agent-public"
 DISCOVER = "/functions/v1/get-marketplace-tasks"

@@ -9,12 +9,7 @@ import pytest
 
 from journeyman.settings.describe import documents
 from journeyman.settings.loading import load_settings
-from journeyman.settings.schema import (
-    Setting,
-    json_schema,
-    sections,
-    settings_by_key,
-)
+from journeyman.settings.schema import Setting, json_schema, sections, settings_by_key
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = Path("config/journeyman.toml")

@@ -18,13 +18,7 @@ from tests.simulation.network import (
 from tests.simulation.plan import Plan
 
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import (
-    IN_FLIGHT,
-    TERMINAL,
-    Identity,
-    TaskId,
-    TaskState,
-)
+from journeyman.domain.tasks import IN_FLIGHT, TERMINAL, Identity, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.tasks import TaskRecord

@@ -30,12 +30,7 @@ from tests.simulation.restarts import RestartCheck
 from tests.simulation.strategies import KIND, RELIABLE, UNRELIABLE, registry_of
 from tests.simulation.trace import Trace
 from tests.simulation.transport import FaultSchedule
-from tests.simulation.virtual_time import (
-    EventQueue,
-    Timeline,
-    scheduled_by,
-    seeded,
-)
+from tests.simulation.virtual_time import EventQueue, Timeline, scheduled_by, seeded
 
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.daemon import Daemon

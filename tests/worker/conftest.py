@@ -22,8 +22,7 @@ from journeyman.domain.outcomes import (
 )
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, Result, Task, TaskId
-from journeyman.economy.balance import BalanceWatch
-from journeyman.economy.bookkeeping import book_starter
+from journeyman.economy.bookkeeping import BalanceWatch, book_starter
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies, Generation
@@ -31,8 +30,8 @@ from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
 from journeyman.network.client import NetworkClient
+from journeyman.network.rate_limit.circuit_breaker import Cause, Pause
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.rate_limit.pause import Cause, Pause
 from journeyman.network.receipts import Claimed, Completed, Listing, Submitted
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.registry import load_registry

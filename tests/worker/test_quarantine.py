@@ -18,11 +18,7 @@ from tests.worker.conftest import (
 from journeyman.domain.tasks import Task, TaskState
 from journeyman.journal.strategy_health import Condition, Health
 from journeyman.lifecycle.active import Generation
-from journeyman.lifecycle.quarantine import (
-    Fault,
-    is_half_open,
-    is_quarantined,
-)
+from journeyman.lifecycle.quarantine import Fault, is_half_open, is_quarantined
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import load_registry
 

@@ -15,7 +15,7 @@ from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
 from journeyman.domain.errors import one_error
 from journeyman.domain.tasks import Identity
-from journeyman.economy.balance import BalanceWatch
+from journeyman.economy.bookkeeping import BalanceWatch
 from journeyman.economy.budget import Limits
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import Offer, TopUp, TopUpMode, TopUpPolicy, TopUpWatch

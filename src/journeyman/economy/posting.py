@@ -9,8 +9,7 @@ from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, TaskId
 from journeyman.economy import events
-from journeyman.economy.balance import BalanceWatch
-from journeyman.economy.bookkeeping import book_post
+from journeyman.economy.bookkeeping import BalanceWatch, book_post
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence

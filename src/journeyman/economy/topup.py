@@ -12,7 +12,7 @@ from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, SpendId
 from journeyman.economy import events
-from journeyman.economy.balance import settle_top_up
+from journeyman.economy.bookkeeping import settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState

@@ -20,9 +20,9 @@ from journeyman.network.dialect import Dialect
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
+from journeyman.network.rate_limit.circuit_breaker import Pause, RateLimits
 from journeyman.network.rate_limit.evidence import read_evidence
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets

@@ -28,10 +28,10 @@ from journeyman.domain.outcomes import (
 )
 from journeyman.domain.tasks import JSON, IdempotencyKey
 from journeyman.network import events
-from journeyman.network.actions import ACTIONS
 from journeyman.network.complaints import RefusedFields, refused_fields_in
 from journeyman.network.records import spelling
 from journeyman.network.shapes import (
+    ACTIONS,
     READY,
     SNAKE,
     ActionShape,

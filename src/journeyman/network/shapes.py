@@ -16,10 +16,49 @@ from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TypeAlias
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.actions import ACTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class ActionValues:
+    """The values of one action, by our own names."""
+
+    essential: tuple[str, ...]
+    """Without these the request says nothing."""
+    others: tuple[str, ...] = ()
+    """A dialect may leave these away."""
+    droppable: frozenset[str] = frozenset()
+    """Left out of a request where they are empty."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.essential, *self.others)
+
+
+_TASK_OF_AGENT = ActionValues(("task_id",), ("agent_id",))
+
+ACTIONS: Mapping[str, ActionValues] = MappingProxyType(
+    {
+        "claim": _TASK_OF_AGENT,
+        "submit": ActionValues(
+            ("task_id", "result"),
+            ("agent_id", "evidence"),
+            frozenset({"evidence"}),
+        ),
+        "complete": _TASK_OF_AGENT,
+        "post_task": ActionValues(
+            ("title", "description", "reward"),
+            ("agent_id", "kind", "tags", "input"),
+            frozenset({"kind", "tags", "input"}),
+        ),
+    },
+)
+"""By the names of the endpoints."""
+
 
 Table: TypeAlias = Mapping[str, JSON]
 """A shape as in the configuration."""

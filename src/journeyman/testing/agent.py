@@ -11,12 +11,7 @@ import anyio
 
 from journeyman.domain.tasks import JSON, NewTask, Result, Task, TaskId
 from journeyman.observability.events import CONTEXT_FIELDS, Event, UndeclaredFieldError
-from journeyman.strategies.api import (
-    BudgetView,
-    Decline,
-    OutcomeName,
-    OutcomeReport,
-)
+from journeyman.strategies.api import BudgetView, Decline, OutcomeName, OutcomeReport
 from journeyman.strategies.api.strategy import Strategy
 from journeyman.strategies.loading.definitions import strategy_in
 from journeyman.strategies.loading.loaded import LoadedStrategy

@@ -6,8 +6,7 @@ from datetime import timedelta
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure
 from journeyman.domain.tasks import TaskState
-from journeyman.economy.balance import BalanceWatch
-from journeyman.economy.bookkeeping import book_earning
+from journeyman.economy.bookkeeping import BalanceWatch, book_earning
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.client import NetworkClient

@@ -8,12 +8,7 @@ from typing import Annotated, Any
 import anyio
 import typer
 
-from journeyman.cli.output import (
-    counted,
-    did_you_mean,
-    print_fields,
-    print_table,
-)
+from journeyman.cli.output import counted, did_you_mean, print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.daemon.environment import build_environment
 from journeyman.daemon.network import JournalShapeMemory, writing_from
@@ -25,7 +20,6 @@ from journeyman.domain.errors import (
 )
 from journeyman.domain.tasks import JSON, AgentId
 from journeyman.domain.text import escape
-from journeyman.network.actions import ACTIONS
 from journeyman.network.endpoints import ENDPOINTS, Endpoint
 from journeyman.network.explanation import ExplainedRequest, explain_request
 from journeyman.network.negotiation import Learned, Writing, read_learned
@@ -37,6 +31,7 @@ from journeyman.network.observation import (
 )
 from journeyman.network.observed_shape import Shape
 from journeyman.network.openapi import learned_facts, openapi_document, schema_of
+from journeyman.network.shapes import ACTIONS
 
 
 @command("show", example="journeyman contract show marketplace_tasks")

@@ -5,9 +5,14 @@ from dataclasses import dataclass, field
 from math import inf
 
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.network.rate_limit.circuit_breaker import CircuitBreaker
+from journeyman.network.rate_limit.circuit_breaker import (
+    Cause,
+    CircuitBreaker,
+    Pause,
+    RateLimits,
+    remaining,
+)
 from journeyman.network.rate_limit.evidence import Evidence, Presence, ServiceHealth
-from journeyman.network.rate_limit.pause import Cause, Pause, RateLimits, remaining
 
 STEPS_BACK = 8
 """So many good answers bring a limit back to where it was first needed."""

@@ -10,12 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import storable
-from journeyman.strategies.api import (
-    Context,
-    Decline,
-    Misconfigured,
-    RetryLater,
-)
+from journeyman.strategies.api import Context, Decline, Misconfigured, RetryLater
 from journeyman.strategies.outcomes import (
     ResultError,
     RunOutcome,

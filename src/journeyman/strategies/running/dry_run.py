@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from journeyman.domain.tasks import Result, Task
-from journeyman.strategies.api import (
-    BudgetView,
-    Context,
-    Decline,
-    Example,
-    StrategyLog,
-)
+from journeyman.strategies.api import BudgetView, Context, Decline, Example, StrategyLog
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry, Verdict
 from journeyman.strategies.outcomes import RunOutcome
