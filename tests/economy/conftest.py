@@ -21,12 +21,7 @@ from journeyman.economy.budget import Limits
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import Offer, TopUp
 from journeyman.journal.journal import Journal
-from journeyman.network.receipts import (
-    CheckoutRequest,
-    CheckoutSession,
-    Listing,
-    Posted,
-)
+from journeyman.network.answers import CheckoutRequest, CheckoutSession, Listing, Posted
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from journeyman.domain.tasks import SpendId, Task, TaskId
 from journeyman.economy.budget import OverBudget, usage
 from journeyman.economy.posting import Accepted, NotAccepted
 from journeyman.journal.spends import Spend, SpendState
-from journeyman.network.receipts import Posted
+from journeyman.network.answers import Posted
 
 
 def spend_of(economy: Economy) -> Spend:

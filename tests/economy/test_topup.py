@@ -10,7 +10,7 @@ from journeyman.domain.tasks import SpendId
 from journeyman.economy.budget import OverBudget
 from journeyman.economy.topup import NotOpened, Opened
 from journeyman.journal.spends import SpendKind, SpendState
-from journeyman.network.receipts import CheckoutSession
+from journeyman.network.answers import CheckoutSession
 
 FIRST = SpendId("topup_1")
 DAY = 86_400

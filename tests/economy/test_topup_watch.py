@@ -6,7 +6,7 @@ from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId
 from journeyman.economy.topup import TopUpMode, TopUpPolicy, TopUpWatch
-from journeyman.network.receipts import CheckoutSession
+from journeyman.network.answers import CheckoutSession
 
 ABOVE, BELOW = 101, 100
 """Thresholds with which 100 credits are short, and are not."""

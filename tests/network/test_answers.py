@@ -15,8 +15,7 @@ from journeyman.domain.tasks import (
     Task,
     TaskId,
 )
-from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import (
+from journeyman.network.answers import (
     CheckoutRequest,
     CheckoutSession,
     Claimed,
@@ -24,6 +23,7 @@ from journeyman.network.receipts import (
     Posted,
     Registration,
 )
+from journeyman.network.client import NetworkClient
 
 T = TypeVar("T")
 

@@ -19,12 +19,12 @@ from journeyman.domain.outcomes import (
     Unknown,
 )
 from journeyman.domain.tasks import JSON
+from journeyman.network.answers import Document
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
 from journeyman.network.discovery.products import Product
 from journeyman.network.discovery.survey import Survey, survey
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS
-from journeyman.network.receipts import Document
 
 BASE = "https://network.example"
 PORTAL = "https://portal.example"

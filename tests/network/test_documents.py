@@ -4,8 +4,8 @@ import pytest
 from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed, Refused, Unknown
+from journeyman.network.answers import Document
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Document
 
 PAGE = b"<!doctype html><title>My app</title>"
 

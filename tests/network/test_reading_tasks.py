@@ -7,8 +7,8 @@ from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, Task
+from journeyman.network.answers import Listing
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Listing
 from journeyman.network.records import not_understood
 from journeyman.testing import RecordingLog
 

@@ -5,8 +5,8 @@ from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import AccessToken, AgentId, IdempotencyKey
+from journeyman.network.answers import Registration
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Registration
 
 KEY = IdempotencyKey("k-1")
 BODY = b'{"agent_id": "a-7", "access_token": "t0k3n", "credits": 100}'

@@ -15,10 +15,10 @@ from journeyman.domain.tasks import (
     Result,
     TaskId,
 )
+from journeyman.network.answers import CheckoutRequest
 from journeyman.network.client import NetworkClient
 from journeyman.network.dialect import Dialect
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, ENDPOINTS
-from journeyman.network.receipts import CheckoutRequest
 
 KEY = IdempotencyKey("key-1")
 TASK = TaskId("task-1")

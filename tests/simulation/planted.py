@@ -25,7 +25,7 @@ from journeyman.journal.tasks import Tasks
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.client import NetworkClient
 from journeyman.strategies.outcomes import TimedOut
-from journeyman.strategies.running.loop import run_on_loop
+from journeyman.strategies.running.runner import run_on_loop
 from journeyman.worker import events
 from journeyman.worker.claim import Claim
 from journeyman.worker.intents import key_for

@@ -29,10 +29,10 @@ from journeyman.lifecycle.active import ActiveStrategies, Generation
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
+from journeyman.network.answers import Claimed, Completed, Listing, Submitted
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.circuit_breaker import Cause, Pause
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.receipts import Claimed, Completed, Listing, Submitted
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.leaks import LeakScan

@@ -29,7 +29,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import IdempotencyKey, Result, TaskId, TaskState
-from journeyman.network.receipts import Claimed, Completed, Listing, Submitted
+from journeyman.network.answers import Claimed, Completed, Listing, Submitted
 
 TASKS = tuple(task(f"t{n}", reward=n + 1) for n in range(3))
 WORTH = sum(one.reward for one in TASKS)

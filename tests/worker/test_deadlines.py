@@ -13,7 +13,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import DEADLINE_PASSED, TaskState
-from journeyman.network.receipts import Claimed
+from journeyman.network.answers import Claimed
 from journeyman.testing import FakeClock
 
 

@@ -18,8 +18,8 @@ from journeyman.journal.identity import (
     save_identity,
 )
 from journeyman.journal.journal import Journal
+from journeyman.network.answers import Registration
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.join import IdentityFiles, Join, is_registration_unknown
 

@@ -20,7 +20,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Confirmed, Failure
 from journeyman.domain.tasks import Result, TaskState
-from journeyman.network.receipts import Claimed, Completed
+from journeyman.network.answers import Claimed, Completed
 
 LIFE = [
     "wanted",

@@ -20,7 +20,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Outcome, Refused
 from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
-from journeyman.network.receipts import Claimed
+from journeyman.network.answers import Claimed
 
 
 def states(loop: Loop) -> dict[str, int]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeAlias
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.text import escape
@@ -122,7 +121,7 @@ def _draw(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     Console(highlight=False).print(drawn)
 
 
-ReportProgress: TypeAlias = Callable[[float], None]
+ReportProgress = Callable[[float], None]
 """Takes how much is done by now."""
 
 

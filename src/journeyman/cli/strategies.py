@@ -9,13 +9,8 @@ from typing import Annotated, Any, Self
 import typer
 
 from journeyman.cli.session import Session
+from journeyman.daemon import strategies
 from journeyman.daemon.environment import SystemClock
-from journeyman.daemon.strategies import (
-    generation_of,
-    shadows_of,
-    strategies_directory,
-    with_configured_runners,
-)
 from journeyman.domain.errors import ConfigurationError, StateError
 from journeyman.journal.scores import StrategyScore, scoreboard
 from journeyman.journal.shadows import ShadowState
@@ -54,9 +49,9 @@ class AvailableStrategies:
         named = {"strategies.directory": str(directory) if directory else None}
         settings = session.load(named)
         section = settings.settings.strategies
-        folder = strategies_directory(section)
+        folder = strategies.strategies_directory(section)
         registry = load_registry(folder, section.params, section.installed)
-        registry = with_configured_runners(registry, section.runners, folder)
+        registry = strategies.with_configured_runners(registry, section.runners, folder)
         return cls(settings=settings, directory=folder, registry=registry)
 
     def params_of(self, name: str) -> Mapping[str, object]:
@@ -81,7 +76,9 @@ class AvailableStrategies:
     def shadows(self) -> frozenset[str]:
         """Those that the settings put in shadow, as far as they are here."""
         try:
-            return shadows_of(self.registry, self.settings.settings.strategies)
+            return strategies.shadows_of(
+                self.registry, self.settings.settings.strategies
+            )
         except ConfigurationError:
             # The daemon refuses to start with such a setting, and says why.
             return frozenset()
@@ -143,7 +140,7 @@ class StrategyHistory:
             if not session.directory().journal.exists():
                 return cls(available=available)
             with session.journal() as journal:
-                fingerprints = generation_of(available.registry).fingerprints
+                fingerprints = strategies.generation_of(available.registry).fingerprints
                 return cls(
                     available=available,
                     has_journal=True,

@@ -11,18 +11,13 @@ from urllib.parse import quote
 import httpx2 as httpx
 
 from journeyman.control.verbs import FROM_MEMORY, Asked, Request, Verb
-from journeyman.domain.errors import (
-    JourneymanError,
-    NotRunningError,
-    StateError,
-    TimedOutError,
-)
+from journeyman.domain import errors
 from journeyman.domain.tasks import JSON
 
 OK, UNHEALTHY = 200, 503
 
 
-class RefusedByDaemonError(JourneymanError):
+class RefusedByDaemonError(errors.JourneymanError):
     """The daemon refused; the problem, the fix and the exit code are the daemon's."""
 
     def __init__(self, problem: str, fix: str, exit_code: int) -> None:
@@ -100,23 +95,23 @@ class ControlClient:
                 # Also a path that is too long for a socket: no daemon has it open.
                 raise self._not_running() from error
 
-    def _silent(self, seconds: float) -> TimedOutError:
-        return TimedOutError(
+    def _silent(self, seconds: float) -> errors.TimedOutError:
+        return errors.TimedOutError(
             f"the daemon of {self._socket.parent} did not answer within {seconds:.0f} "
             "s",
             "Look at its log; `journeyman stop` or SIGTERM ends it, and nothing is "
             "lost.",
         )
 
-    def _broken_off(self) -> StateError:
+    def _broken_off(self) -> errors.StateError:
         # Taken for "not running", a post would be repeated.
-        return StateError(
+        return errors.StateError(
             f"the daemon of {self._socket.parent} ended before it answered",
             "What was asked may have been done: look with `journeyman status`.",
         )
 
-    def _not_running(self) -> NotRunningError:
-        return NotRunningError(
+    def _not_running(self) -> errors.NotRunningError:
+        return errors.NotRunningError(
             f"no daemon runs in the data directory {self._socket.parent}",
             "Start it with `journeyman run`, or name its --data-dir.",
         )

@@ -5,7 +5,7 @@ no running daemon, in `AgentCommands`).
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import NewTask, SpendId
@@ -69,9 +69,9 @@ class TopUpName(Request):
 
 Asked = TypeVar("Asked", bound=Request | None)
 
-FROM_MEMORY: Final = 5.0
+FROM_MEMORY = 5.0
 """Seconds: a healthy daemon answers from memory, in a few milliseconds."""
-FROM_NETWORK: Final = 120.0
+FROM_NETWORK = 120.0
 """Seconds: the daemon waits for the network, which has time-outs of its own."""
 
 
@@ -155,4 +155,4 @@ CANCEL_TOP_UP = Verb(
     "spend_id credits booked balance",
 )
 
-VERBS: Final = tuple(row for row in list(globals().values()) if isinstance(row, Verb))
+VERBS = tuple(row for row in list(globals().values()) if isinstance(row, Verb))

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import anyio
 
@@ -28,7 +27,7 @@ from journeyman.settings.sections import Settings
 from journeyman.worker.join import IdentityFiles, Join
 from journeyman.worker.token import remember_token
 
-CHECKOUT: Final = "create_checkout"
+CHECKOUT = "create_checkout"
 """The network's endpoint 2, by its name."""
 
 

@@ -4,24 +4,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from journeyman.control.verbs import (
-    Asked,
-    PostRequest,
-    StrategyName,
-    TopUpName,
-    TopUpRequest,
-    Verb,
-)
+from journeyman.control import verbs
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.status import health_of_strategies, journal_status, pauses
 from journeyman.daemon.wiring import Components
-from journeyman.domain import __version__
-from journeyman.domain.errors import (
-    JourneymanError,
-    NetworkError,
-    SafetyError,
-    UsageError,
-)
+from journeyman.domain import __version__, errors
 from journeyman.domain.outcomes import Failure, Unknown
 from journeyman.domain.tasks import JSON, SpendId
 from journeyman.economy.budget import OverBudget
@@ -39,12 +26,14 @@ class AgentCommands:
 
     agent: Agent
 
-    async def call(self, verb: Verb[Asked], request: Asked) -> dict[str, JSON]:
+    async def call(
+        self, verb: verbs.Verb[verbs.Asked], request: verbs.Asked
+    ) -> dict[str, JSON]:
         """Do what a verb asks for, where no daemon runs that could."""
         answer: dict[str, JSON] = await getattr(self, verb.name)(request)
         return answer
 
-    async def post(self, request: PostRequest) -> dict[str, JSON]:
+    async def post(self, request: verbs.PostRequest) -> dict[str, JSON]:
         """Publish a task within the owner's limits.
 
         Raises:
@@ -63,7 +52,7 @@ class AgentCommands:
             "balance": self.agent.journal.ledger.balance(),
         }
 
-    async def top_up(self, request: TopUpRequest) -> dict[str, JSON]:
+    async def top_up(self, request: verbs.TopUpRequest) -> dict[str, JSON]:
         """Ask for a payment page.
 
         Raises:
@@ -83,7 +72,7 @@ class AgentCommands:
             "cents": page.cents,
         }
 
-    async def confirm_top_up(self, request: TopUpName) -> dict[str, JSON]:
+    async def confirm_top_up(self, request: verbs.TopUpName) -> dict[str, JSON]:
         """Book a top-up that the owner has paid.
 
         Raises:
@@ -91,7 +80,7 @@ class AgentCommands:
         """
         return self._settled(self.agent.top_up.confirm(request.spend_id), booked=True)
 
-    async def cancel_top_up(self, request: TopUpName) -> dict[str, JSON]:
+    async def cancel_top_up(self, request: verbs.TopUpName) -> dict[str, JSON]:
         """Forget a top-up that the owner will not pay.
 
         Raises:
@@ -108,20 +97,20 @@ class AgentCommands:
         }
 
 
-def _over_budget(what: str, over: OverBudget) -> SafetyError:
-    return SafetyError(
+def _over_budget(what: str, over: OverBudget) -> errors.SafetyError:
+    return errors.SafetyError(
         f"{what} would break a limit of yours: {over.message}",
         f"Nothing was sent. The setting is {over.setting}.",
     )
 
 
-def _not_done(what: str, failure: Failure, spend_id: SpendId) -> JourneymanError:
+def _not_done(what: str, failure: Failure, spend_id: SpendId) -> errors.JourneymanError:
     if isinstance(failure, Unknown):
-        return NetworkError(
+        return errors.NetworkError(
             f"{what}, or it was: {failure.message}",
             f"It counts as spent ({spend_id}) and is not sent again by itself.",
         )
-    return NetworkError(f"{what}: {failure.message}", "Nothing was spent.")
+    return errors.NetworkError(f"{what}: {failure.message}", "Nothing was spent.")
 
 
 STALE_AFTER_SECONDS = 120.0
@@ -210,7 +199,7 @@ class OwnerCommands(AgentCommands):
         """Reload the strategies, or return why the old ones stay."""
         return (await self.parts.reloader.reload("asked by the owner")).as_json()
 
-    def release(self, request: StrategyName) -> dict[str, JSON]:
+    def release(self, request: verbs.StrategyName) -> dict[str, JSON]:
         """Release a strategy from quarantine.
 
         Raises:
@@ -221,7 +210,7 @@ class OwnerCommands(AgentCommands):
         self.parts.look_again()
         return {"strategy": request.name, "released": True}
 
-    def promote(self, request: StrategyName) -> dict[str, JSON]:
+    def promote(self, request: verbs.StrategyName) -> dict[str, JSON]:
         """Activate a strategy that was in shadow."""
         return self.parts.promotion.promote(request.name)
 
@@ -240,8 +229,8 @@ def release_in_journal(journal: Journal, strategy: str) -> dict[str, JSON]:
     return {"strategy": strategy, "released": True}
 
 
-def _not_in_quarantine(strategy: str) -> UsageError:
-    return UsageError(
+def _not_in_quarantine(strategy: str) -> errors.UsageError:
+    return errors.UsageError(
         f"the strategy {strategy!r} is not in quarantine",
         "Those in quarantine are shown by `journeyman status`.",
     )

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
 
 from journeyman.daemon import events
 from journeyman.daemon.disk import DiskWatch
@@ -179,7 +178,7 @@ class Heartbeat:
         )
 
 
-MOST_FORGOTTEN: Final = 2_000
+MOST_FORGOTTEN = 2_000
 """At once, which takes some 50 ms on the event loop; the others go the next time."""
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal, Never, TypeAlias
+from typing import Literal, Never
 
 from journeyman.domain.tasks import JSON, Output, Result, Task, TaskState
 from journeyman.journal.recordings import Opinion, RecordedDecision
@@ -70,7 +70,7 @@ class Payment(StrEnum):
     UNKNOWN = "unknown"
 
 
-Baseline: TypeAlias = Callable[[RecordedDecision], Opinion]
+Baseline = Callable[[RecordedDecision], Opinion]
 """Returns what is compared with: the recorded verdict, or an older version's."""
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
 import anyio
 
@@ -76,7 +75,7 @@ async def drain(
         log.emit(events.GRACE_OVER, in_flight=worker.in_flight)
 
 
-TERMINAL: Final = "/dev/tty"
+TERMINAL = "/dev/tty"
 """Whatever terminal controls this process; it cannot be opened where none does."""
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
 import journeyman
 from journeyman.daemon import events
@@ -182,7 +182,7 @@ def _fingerprint(loaded: LoadedStrategy) -> str:
     return digest.hexdigest()
 
 
-RELOADABLE: Final = frozenset(
+RELOADABLE = frozenset(
     {"directory", "disabled", "installed", "params", "runners", "shadow"}
 )
 """Settings of [strategies] that a reload applies."""

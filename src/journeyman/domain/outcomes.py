@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -66,5 +66,5 @@ class Unknown:
     retry_after: float | None = None
 
 
-Outcome: TypeAlias = Confirmed[T] | Refused | NotSent | Unknown
-Failure: TypeAlias = Refused | NotSent | Unknown
+Outcome = Confirmed[T] | Refused | NotSent | Unknown
+Failure = Refused | NotSent | Unknown

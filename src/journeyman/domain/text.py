@@ -2,9 +2,8 @@
 
 import json
 from itertools import groupby
-from typing import Final
 
-LONGEST_MESSAGE: Final = 500
+LONGEST_MESSAGE = 500
 """Characters; a message that quotes a whole task helps nobody."""
 
 

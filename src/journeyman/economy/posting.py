@@ -14,7 +14,7 @@ from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post, usa
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.spends import Spend, SpendKind, SpendState
-from journeyman.network.receipts import Listing, Posted
+from journeyman.network.answers import Listing, Posted
 from journeyman.observability.events import Log
 
 FIRST_POSTS = "first_posts"

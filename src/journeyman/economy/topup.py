@@ -16,7 +16,7 @@ from journeyman.economy.bookkeeping import settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState
-from journeyman.network.receipts import CheckoutRequest, CheckoutSession
+from journeyman.network.answers import CheckoutRequest, CheckoutSession
 from journeyman.observability.events import Log
 
 

@@ -11,7 +11,7 @@ a surrogate pair, which pydantic's JSON refuses, and theirs is the hot path.
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer, TypeAdapter
 
@@ -19,12 +19,12 @@ from journeyman.journal.database import Row
 
 T = TypeVar("T")
 
-FROM_JSON: Final = BeforeValidator(json.loads)
-AS_JSON: Final = PlainSerializer(json.dumps)
+FROM_JSON = BeforeValidator(json.loads)
+AS_JSON = PlainSerializer(json.dumps)
 """These two annotate a field that one column holds as JSON."""
-Moment: TypeAlias = Annotated[datetime, PlainSerializer(datetime.isoformat)]
+Moment = Annotated[datetime, PlainSerializer(datetime.isoformat)]
 """Written with its offset as `+00:00`: queries compare moments as texts."""
-JsonColumn: TypeAlias = Annotated[Mapping[str, Any], FROM_JSON, AS_JSON]
+JsonColumn = Annotated[Mapping[str, Any], FROM_JSON, AS_JSON]
 """A column that holds a JSON object of any content."""
 
 

@@ -11,14 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from journeyman.domain.errors import AlreadyRunningError
-from journeyman.journal.files import (
-    PRIVATE_DIRECTORY,
-    PRIVATE_FILE,
-    disk_errors,
-    sync_directory,
-    write_atomically,
-    write_new,
-)
+from journeyman.journal import files
 
 
 class DataDirectory:
@@ -39,15 +32,15 @@ class DataDirectory:
         Raises:
             StateError: it cannot be created or written, or does not sync.
         """
-        with disk_errors(
+        with files.disk_errors(
             f"the data directory {self.path} cannot be written to",
             "Give this user write access to it, or choose another with --data-dir "
             "(setting data.directory).",
         ):
-            self.path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            self.path.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             # Named by process: two that start at once must not stumble over it.
             probe = self.path / f".probe-{os.getpid()}"
-            write_atomically(probe, b"probe")
+            files.write_atomically(probe, b"probe")
             probe.unlink()
 
     def held_by(self) -> str | None:
@@ -87,7 +80,7 @@ class DirectoryLock:
             AlreadyRunningError: another process holds it; its id is in the message.
             StateError: the file system has no locks, or the file is not ours.
         """
-        with disk_errors(
+        with files.disk_errors(
             f"the data directory {self.directory.path} cannot be locked",
             "Give this user write access to daemon.lock in it, or use a --data-dir on "
             "a local file system.",
@@ -97,7 +90,9 @@ class DirectoryLock:
 
     def _take(self) -> int:
         descriptor = os.open(
-            self.directory.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE
+            self.directory.lock,
+            os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
+            files.PRIVATE_FILE,
         )
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,7 +155,7 @@ def install_replacement(
     Raises:
         StateError: the disk refused. Calling it again goes on from there.
     """
-    with disk_errors(
+    with files.disk_errors(
         f"the agent in {directory.path} could not be replaced",
         "Free some space or fix the permissions, then run `journeyman join --replace` "
         "again: it goes on from there.",
@@ -176,16 +171,16 @@ def _install(
     if replacement.identity.exists():
         if directory.identity.exists():
             identity = directory.path / f"identity-{name}.json"
-            write_new(identity, directory.identity.read_bytes())
+            files.write_new(identity, directory.identity.read_bytes())
         # From here on the journal is another agent's, and starting is refused.
         replacement.identity.replace(directory.identity)
-        sync_directory(directory.path)
+        files.sync_directory(directory.path)
     journal = None
     if directory.journal.exists():
         journal = directory.path / f"journal-{name}.db"
         _move_journal(directory.journal, journal)
     _move_journal(replacement.journal, directory.journal)
-    sync_directory(directory.path)
+    files.sync_directory(directory.path)
     shutil.rmtree(replacement.path)
     return ReplacedFiles(identity=identity, journal=journal)
 

@@ -8,12 +8,7 @@ from pathlib import Path
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
-from journeyman.journal.files import (
-    disk_errors,
-    sync_directory,
-    write_atomically,
-    write_new,
-)
+from journeyman.journal import files
 
 FORMAT = 1
 _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
@@ -45,11 +40,11 @@ def save_identity(path: Path, identity: Identity) -> None:
     Raises:
         StateError: the disk refused.
     """
-    with disk_errors(
+    with files.disk_errors(
         f"the identity could not be saved to {path}",
         "Free some space or fix the permissions, then start again.",
     ):
-        write_atomically(path, _encoded(identity))
+        files.write_atomically(path, _encoded(identity))
 
 
 def export_identity(path: Path, identity: Identity) -> None:
@@ -58,12 +53,12 @@ def export_identity(path: Path, identity: Identity) -> None:
     Raises:
         StateError: the file exists, or the disk refused; nothing was changed.
     """
-    with disk_errors(
+    with files.disk_errors(
         f"the identity could not be exported to {path}",
         "Name a file that does not exist yet, in a directory that this user can "
         "write to.",
     ):
-        write_new(path, _encoded(identity))
+        files.write_new(path, _encoded(identity))
 
 
 def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
@@ -72,11 +67,11 @@ def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
     Raises:
         StateError: the disk refused, or `old_to` exists; the old identity still counts.
     """
-    with disk_errors(
+    with files.disk_errors(
         f"the old identity could not be kept as {old_to}",
         "Free some space or fix the permissions, then try again.",
     ):
-        write_new(old_to, path.read_bytes())
+        files.write_new(old_to, path.read_bytes())
     save_identity(path, identity)
 
 
@@ -139,7 +134,9 @@ class AnswerFile:
             StateError: the disk refused; an earlier answer is still there.
         """
         with self._disk_errors("written"):
-            write_atomically(self.path, answer.base_url.encode() + b"\n" + answer.body)
+            files.write_atomically(
+                self.path, answer.base_url.encode() + b"\n" + answer.body
+            )
 
     def load(self) -> RegistrationAnswer | None:
         """Return the answer that was kept; None when there is none.
@@ -162,10 +159,10 @@ class AnswerFile:
         """
         with self._disk_errors("removed"):
             self.path.unlink(missing_ok=True)
-            sync_directory(self.path.parent)
+            files.sync_directory(self.path.parent)
 
     def _disk_errors(self, what: str) -> AbstractContextManager[None]:
-        return disk_errors(
+        return files.disk_errors(
             f"the answer to our registration, {self.path}, cannot be {what}",
             "Free some space or fix the permissions, then start again. Do not delete "
             "the file: it may hold the only copy of the token.",

@@ -7,19 +7,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.tasks import Result, Task, TaskId
+from journeyman.journal import tasks
 from journeyman.journal.codec import dump
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
-from journeyman.journal.tasks import (
-    decode_result,
-    decode_task,
-    history_of,
-    slot_seconds,
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,8 +74,8 @@ class RecordedDecision:
     ending: RecordedOutcome
 
 
-_TEXTS: Final = ("title", "description", "kind", "status", "tags")
-_VALUES: Final = ("reward", "input", "poster", "claimant")
+_TEXTS = ("title", "description", "kind", "status", "tags")
+_VALUES = ("reward", "input", "poster", "claimant")
 
 
 def shown(task: Task) -> dict[str, Any]:
@@ -131,12 +126,12 @@ def decode_opinions(text: str) -> dict[str, Opinion]:
     }
 
 
-BYTES_TOTAL: Final = "recordings.bytes"
-ROW_BYTES: Final = 200
+BYTES_TOTAL = "recordings.bytes"
+ROW_BYTES = 200
 """About what a row takes beside its texts, with its place in the index."""
-LEFT_AFTER_SHRINKING: Final = 0.9
+LEFT_AFTER_SHRINKING = 0.9
 """Of the limit, so that a full table is not shortened for each new row."""
-SHORTENED_BY: Final = 100
+SHORTENED_BY = 100
 """So many rows are dropped at a time."""
 
 
@@ -229,7 +224,7 @@ class Recordings:
         return {row["subject"]: row["n"] for row in rows}
 
     def _decision(self, row: Row, credits_: int) -> RecordedDecision:
-        history = history_of(self.database, row["task_id"])
+        history = tasks.history_of(self.database, row["task_id"])
         return RecordedDecision(
             task=decode_shown(row["task_id"], row["task"]),
             at=datetime.fromisoformat(row["at"]),
@@ -241,8 +236,8 @@ class Recordings:
                 state=row["state"] or "",
                 strategy=row["doer"] or "",
                 credits=credits_,
-                seconds=slot_seconds(history),
-                result=decode_result(row["result"]) if row["result"] else None,
-                task=decode_task(row["record"]) if row["result"] else None,
+                seconds=tasks.slot_seconds(history),
+                result=tasks.decode_result(row["result"]) if row["result"] else None,
+                task=tasks.decode_task(row["record"]) if row["result"] else None,
             ),
         )

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.codec import dump, load
@@ -12,9 +11,9 @@ from journeyman.journal.facts import Facts
 from journeyman.journal.ledger import EntryKind
 from journeyman.journal.recordings import Opinion
 
-MOST_VERDICTS: Final = 100_000
+MOST_VERDICTS = 100_000
 """So many are kept: about 15 MB, and more than a scoreboard needs."""
-_STATE: Final = "strategies.shadow"
+_STATE = "strategies.shadow"
 _ENDED = (TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED)
 
 

@@ -6,15 +6,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import pairwise
 
-from journeyman.domain.tasks import (
-    IN_FLIGHT,
-    INTENTS,
-    Result,
-    Task,
-    TaskId,
-    TaskState,
-    is_allowed,
-)
+from journeyman.domain import tasks
 from journeyman.domain.text import UntrustedText
 from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
@@ -22,7 +14,7 @@ from journeyman.journal.facts import Totals
 STATE_TOTAL = "state."
 SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
-_IN_SLOT = frozenset({TaskState.CLAIMING, TaskState.EXECUTING})
+_IN_SLOT = frozenset({tasks.TaskState.CLAIMING, tasks.TaskState.EXECUTING})
 DUE = "next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?)"
 """As `TaskRecord.is_due` says it of one; the index of open tasks asks for the first
 half."""
@@ -32,13 +24,13 @@ half."""
 class TaskRecord:
     """A task and where it stands."""
 
-    task: Task
-    state: TaskState
+    task: tasks.Task
+    state: tasks.TaskState
     strategy: str
     """The strategy that wanted it; empty for a skipped task."""
     reason: str
     """Why it is in this state."""
-    result: Result | None
+    result: tasks.Result | None
     """What the strategy made; never changed once written."""
     attempts: int
     """Requests sent for the current intent."""
@@ -65,7 +57,7 @@ class TaskRecord:
         return self.next_at <= now.timestamp() or self.updated_at > now
 
     @property
-    def task_id(self) -> TaskId:
+    def task_id(self) -> tasks.TaskId:
         """The network's name for the task."""
         return self.task.id
 
@@ -80,16 +72,16 @@ class TaskEvent:
     at: datetime
 
 
-_TASK_FIELDS = tuple(field.name for field in fields(Task))
+_TASK_FIELDS = tuple(field.name for field in fields(tasks.Task))
 
 
-def slim(task: Task) -> Task:
+def slim(task: tasks.Task) -> tasks.Task:
     """Return a task without its bulk, for one that we only remember to have seen."""
     nothing = UntrustedText()
     return replace(task, description=nothing, text=nothing, input=None, raw={})
 
 
-def encode_task(task: Task) -> str:
+def encode_task(task: tasks.Task) -> str:
     """Return a task as JSON; for why not by the codec, see there."""
     # Not by `asdict`, which copies the whole record deeply, once for each task.
     content = {name: getattr(task, name) for name in _TASK_FIELDS}
@@ -98,31 +90,31 @@ def encode_task(task: Task) -> str:
     return json.dumps(content)
 
 
-def decode_task(text: str) -> Task:
+def decode_task(text: str) -> tasks.Task:
     """Read a task written by `encode_task`."""
     content = json.loads(text)
     content["tags"] = tuple(content["tags"])
     if content["deadline"] is not None:
         content["deadline"] = datetime.fromisoformat(content["deadline"])
-    return Task(**content)
+    return tasks.Task(**content)
 
 
-def encode_result(result: Result) -> str:
+def encode_result(result: tasks.Result) -> str:
     """Return a result as JSON; the same bytes are sent at every repeat."""
     return json.dumps({"output": result.output, "evidence": dict(result.evidence)})
 
 
-def decode_result(text: str) -> Result:
+def decode_result(text: str) -> tasks.Result:
     """Read a result written by `encode_result`."""
     content = json.loads(text)
-    return Result(output=content["output"], evidence=content["evidence"])
+    return tasks.Result(output=content["output"], evidence=content["evidence"])
 
 
 def to_record(row: Row) -> TaskRecord:
     """Read a row of the view `full_tasks`."""
     return TaskRecord(
         task=decode_task(row["record"]),
-        state=TaskState(row["state"]),
+        state=tasks.TaskState(row["state"]),
         strategy=row["strategy"],
         reason=row["reason"],
         result=decode_result(row["result"]) if row["result"] is not None else None,
@@ -168,17 +160,19 @@ class Tasks:
 
     # -- decisions about listed tasks -------------------------------------
 
-    def last_decision(self, task_id: TaskId) -> tuple[TaskState, str] | None:
+    def last_decision(
+        self, task_id: tasks.TaskId
+    ) -> tuple[tasks.TaskState, str] | None:
         """Return the state and fingerprint under which a listed task is known."""
         row = self.database.row(
             "SELECT state, fingerprint FROM tasks WHERE task_id = ?", task_id
         )
-        return (TaskState(row["state"]), str(row["fingerprint"])) if row else None
+        return (tasks.TaskState(row["state"]), str(row["fingerprint"])) if row else None
 
     def record_decision(
         self,
-        task: Task,
-        state: TaskState,
+        task: tasks.Task,
+        state: tasks.TaskState,
         *,
         reason: str,
         strategy: str = "",
@@ -200,7 +194,7 @@ class Tasks:
         known = self.database.row(
             "SELECT state, reason, seen_at FROM tasks WHERE task_id = ?", task.id
         )
-        before = TaskState(known["state"]) if known else TaskState.SEEN
+        before = tasks.TaskState(known["state"]) if known else tasks.TaskState.SEEN
         _require(task.id, before, state)
         at = self.now().isoformat()
         self.database.upsert(
@@ -219,7 +213,7 @@ class Tasks:
             seen_at=known["seen_at"] if known else at,
             updated_at=at,
         )
-        self._write_text(slim(task) if state is TaskState.SKIPPED else task)
+        self._write_text(slim(task) if state is tasks.TaskState.SKIPPED else task)
         if known:
             self.totals.add(STATE_TOTAL + before, -1)
         else:
@@ -236,7 +230,7 @@ class Tasks:
         forgotten = 0
         for statement in _FORGET:
             forgotten = self.database.write(statement, moment.isoformat(), most)
-        self.totals.add(STATE_TOTAL + TaskState.SKIPPED, -forgotten)
+        self.totals.add(STATE_TOTAL + tasks.TaskState.SKIPPED, -forgotten)
         self.totals.add(FORGOTTEN_TOTAL, forgotten)
         return forgotten
 
@@ -245,11 +239,11 @@ class Tasks:
     def move(
         self,
         record: TaskRecord,
-        after: TaskState,
+        after: tasks.TaskState,
         *,
-        through: TaskState | None = None,
+        through: tasks.TaskState | None = None,
         reason: str = "",
-        result: Result | None = None,
+        result: tasks.Result | None = None,
         next_at: float = 0.0,
         attempts: int = 0,
         doubts: int = 0,
@@ -274,12 +268,12 @@ class Tasks:
             record,
             state=after,
             reason=reason,
-            maybe_sent=after in INTENTS,
-            unsent=after in INTENTS,
+            maybe_sent=after in tasks.INTENTS,
+            unsent=after in tasks.INTENTS,
             next_at=next_at,
             attempts=attempts,
             doubts=doubts,
-            executions=record.executions + path[1:].count(TaskState.EXECUTING),
+            executions=record.executions + path[1:].count(tasks.TaskState.EXECUTING),
             # As it would be read back, so that every sending is the same.
             result=decode_result(stored) if stored else record.result,
             updated_at=at,
@@ -306,7 +300,7 @@ class Tasks:
         self._update(later, record.state)
         return later
 
-    def _update(self, record: TaskRecord, before: TaskState) -> None:
+    def _update(self, record: TaskRecord, before: tasks.TaskState) -> None:
         """Write where a task stands now, if it still stands where it did before."""
         changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
@@ -320,7 +314,7 @@ class Tasks:
         if not changed:
             raise StaleMoveError(f"{record.task_id} is no longer {before}")
 
-    def enrich(self, record: TaskRecord, task: Task, strategy: str) -> TaskRecord:
+    def enrich(self, record: TaskRecord, task: tasks.Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
         if task != record.task:
             self._write_text(task)
@@ -334,7 +328,7 @@ class Tasks:
 
     # -- questions --------------------------------------------------------
 
-    def get(self, task_id: TaskId) -> TaskRecord:
+    def get(self, task_id: tasks.TaskId) -> TaskRecord:
         """Return a task.
 
         Raises:
@@ -347,11 +341,11 @@ class Tasks:
 
     def due(
         self,
-        states: Collection[TaskState],
+        states: Collection[tasks.TaskState],
         now: datetime,
         limit: int,
         *,
-        excluding: Iterable[TaskId] = (),
+        excluding: Iterable[tasks.TaskId] = (),
     ) -> list[TaskRecord]:
         """Return the tasks in these states that may be touched now, best paid first."""
         names, left_out = sorted(states), list(excluding)
@@ -363,7 +357,7 @@ class Tasks:
         )
         return [to_record(row) for row in rows]
 
-    def has_due(self, now: datetime, excluding: Collection[TaskId] = ()) -> bool:
+    def has_due(self, now: datetime, excluding: Collection[tasks.TaskId] = ()) -> bool:
         """Return whether `due` would return anything at all, but for those named."""
         row = self.database.row(
             f"SELECT 1 FROM tasks WHERE {DUE} "  # noqa: S608 - only question marks are put in
@@ -395,12 +389,12 @@ class Tasks:
         counts = self.totals.starting_with(STATE_TOTAL)
         return {state: count for state, count in counts.items() if count}
 
-    def count_in(self, states: Collection[TaskState]) -> int:
+    def count_in(self, states: Collection[tasks.TaskState]) -> int:
         """Return how many tasks are in one of these states."""
         return sum(self.totals.get(STATE_TOTAL + state) for state in states)
 
     def count_others(
-        self, states: Collection[TaskState], excluding: Collection[TaskId]
+        self, states: Collection[tasks.TaskState], excluding: Collection[tasks.TaskId]
     ) -> int:
         """Return how many tasks are in one of these open states, but for some."""
         return self.database.number(
@@ -410,7 +404,7 @@ class Tasks:
             *excluding,
         )
 
-    def history(self, task_id: TaskId) -> list[TaskEvent]:
+    def history(self, task_id: tasks.TaskId) -> list[TaskEvent]:
         """Return all moves of a task, oldest first."""
         return history_of(self.database, task_id)
 
@@ -436,13 +430,13 @@ class Tasks:
         )
         return {row["reason"]: row["n"] for row in rows}
 
-    def _write_text(self, task: Task) -> None:
+    def _write_text(self, task: tasks.Task) -> None:
         self.database.upsert(
             "task_texts", "task_id", task_id=task.id, record=encode_task(task)
         )
 
     def _append_event(
-        self, task_id: TaskId, before: str, after: str, reason: str, at: str
+        self, task_id: tasks.TaskId, before: str, after: str, reason: str, at: str
     ) -> None:
         self.database.insert(
             "task_events",
@@ -454,14 +448,16 @@ class Tasks:
         )
 
 
-def _require(task_id: TaskId, before: TaskState, after: TaskState) -> None:
-    if not is_allowed(before, after):
+def _require(
+    task_id: tasks.TaskId, before: tasks.TaskState, after: tasks.TaskState
+) -> None:
+    if not tasks.is_allowed(before, after):
         raise IllegalMoveError(f"task {task_id} cannot go from {before} to {after}")
 
 
-def _due_at(state: TaskState, next_at: float) -> float | None:
+def _due_at(state: tasks.TaskState, next_at: float) -> float | None:
     """Return what is stored: one without a date is not in the index of due tasks."""
-    needs_something = state in IN_FLIGHT or state is TaskState.WANTED
+    needs_something = state in tasks.IN_FLIGHT or state is tasks.TaskState.WANTED
     return next_at if needs_something else None
 
 

@@ -8,7 +8,6 @@ readings loses nothing and counts nothing twice.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
 
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal.codec import load
@@ -16,18 +15,18 @@ from journeyman.journal.database import Database, Row, marks
 from journeyman.journal.facts import Facts
 from journeyman.journal.tasks import DUE, history_of, slot_seconds
 
-Group: TypeAlias = tuple[str, str]
+Group = tuple[str, str]
 """A strategy and a kind of task; the tasks of a group are taken to be alike."""
 
-FADING: Final = 1 / 300
+FADING = 1 / 300
 """By so much the old evidence of a group fades with each new task: about the last 300
 tasks count, so that a strategy that was mended is not judged by its past."""
-MOST_EVENTS: Final = 5_000
+MOST_EVENTS = 5_000
 """So many events are read at once; the rest is read the next time."""
-MOST_KINDS: Final = 100
+MOST_KINDS = 100
 """Kinds that are told apart for one strategy. A network that gives each task a kind of
 its own would otherwise fill the table and teach nothing."""
-OTHER_KINDS: Final = "*"
+OTHER_KINDS = "*"
 
 _READ_UNTIL = "track_records.read_until"
 _TELLING = (

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.credits import millionths_of
@@ -18,17 +17,11 @@ from journeyman.economy.bookkeeping import book_cost, cost_today
 from journeyman.economy.budget import Limits, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
-from journeyman.lifecycle.events import (
-    COST_BOOKED,
-    COST_WAITS,
-    STRATEGY_DEBUG,
-    STRATEGY_SAID,
-    STRATEGY_WARNED,
-)
+from journeyman.lifecycle import events
 from journeyman.observability.events import Log
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 
-LONGEST_NOTE: Final = 200
+LONGEST_NOTE = 200
 """Characters of a note that are kept."""
 
 _Entry = tuple[str, int, str, str, str]
@@ -59,9 +52,9 @@ class Costs:
         try:
             self._write()
         except StateError as error:
-            self.log.emit(COST_WAITS, **about, error=str(error))
+            self.log.emit(events.COST_WAITS, **about, error=str(error))
         else:
-            self.log.emit(COST_BOOKED, **about, note=note)
+            self.log.emit(events.COST_BOOKED, **about, note=note)
 
     def today(self, strategy: str) -> float:
         """Return what a strategy has cost today (UTC), in credits."""
@@ -88,8 +81,8 @@ class DaemonStrategyLog(StrategyLog):
 
     def write(self, level: str, event: str, fields: dict[str, object]) -> None:
         """Emit one line; an error of the author's is a warning of the daemon's."""
-        kinds = {"debug": STRATEGY_DEBUG, "info": STRATEGY_SAID}
-        kind = kinds.get(level, STRATEGY_WARNED)
+        kinds = {"debug": events.STRATEGY_DEBUG, "info": events.STRATEGY_SAID}
+        kind = kinds.get(level, events.STRATEGY_WARNED)
         self._log.emit(kind, severity=level, message=str(event), details=fields)
 
 

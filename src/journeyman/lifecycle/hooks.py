@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Final, cast
+from typing import cast
 
 import anyio
 
@@ -30,14 +30,14 @@ from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import StrategyError
 from journeyman.strategies.running.hooks import GRACE_SECONDS, HookAnswer, HookCaller
 
-MOST_FAILURES: Final = 3
+MOST_FAILURES = 3
 """In a row; then a hook is not called again. Each may leave a stuck thread behind."""
-MOST_WAITING: Final = 1_000
+MOST_WAITING = 1_000
 """Calls that wait in one queue; beyond them the oldest is dropped."""
-QUARANTINING: Final = frozenset({"on_outcome", "post"})
+QUARANTINING = frozenset({"on_outcome", "post"})
 """Hooks whose `Misconfigured` counts at once. That of `on_start` counts only when the
 new generation is active."""
-LONGEST_STATUS: Final = 4_000
+LONGEST_STATUS = 4_000
 """Characters of JSON that `status` may give."""
 
 _Call = Callable[[], Awaitable[object]]

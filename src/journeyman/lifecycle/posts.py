@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import JourneymanError, StateError
@@ -21,11 +21,11 @@ from journeyman.observability.events import Log
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.leaks import LeakScan
 
-MOST_POSTS: Final = 20
+MOST_POSTS = 20
 """That one call of `post` may ask for; the rest is refused, and may be asked again."""
-ENDPOINT: Final = "post_task"
+ENDPOINT = "post_task"
 
-NO_TASK: Final = Task(id=TaskId("post"))
+NO_TASK = Task(id=TaskId("post"))
 """Stands for the task of a run: what a post says was given to us by nobody."""
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import UsageError
@@ -16,10 +15,10 @@ from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.observability.events import Log
 from journeyman.strategies.loading.loaded import LoadedStrategy
 
-FEWEST_FAILURES: Final = 3
+FEWEST_FAILURES = 3
 """One or two failed tasks say nothing."""
-FAILURES: Final = (TaskState.FAILED, TaskState.REJECTED)
-ENDS: Final = frozenset({TaskState.COMPLETED, *FAILURES})
+FAILURES = (TaskState.FAILED, TaskState.REJECTED)
+ENDS = frozenset({TaskState.COMPLETED, *FAILURES})
 
 
 @dataclass(kw_only=True, eq=False)

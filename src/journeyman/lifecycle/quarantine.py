@@ -10,7 +10,6 @@ or when the owner releases the strategy.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import TaskId, TaskState
@@ -102,7 +101,7 @@ TRIAL_GOES_ON = frozenset(
 )
 """A trial run is not decided while its task is in one of these states."""
 
-NOBODY: Mapping[str, str] = MappingProxyType({})
+NOBODY: Mapping[str, str] = {}
 
 
 @dataclass(kw_only=True, eq=False)

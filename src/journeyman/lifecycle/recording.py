@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import Task
@@ -14,9 +14,9 @@ from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.observability.redaction import Redactor
 from journeyman.strategies.loading.registry import Choice, Verdict
 
-LEEWAY: Final = 0.1
+LEEWAY = 0.1
 """The share of its limit by which the recording may be larger for a while."""
-LONGEST_REASON: Final = 200
+LONGEST_REASON = 200
 """In characters; authors are asked for a few words."""
 
 

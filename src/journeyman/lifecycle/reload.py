@@ -8,7 +8,6 @@ generation that began it.
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
 
 import anyio
 
@@ -26,8 +25,8 @@ from journeyman.strategies.loading.importing import forget
 from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.running.dry_run import run_examples
 
-HANGUP: Final = "SIGHUP"
-SHOWN: Final = (
+HANGUP = "SIGHUP"
+SHOWN = (
     "strategies",
     "shadow",
     "added",
@@ -197,7 +196,7 @@ def _forget(registry: Registry) -> None:
         forget(loaded.module)
 
 
-Snapshot: TypeAlias = frozenset[tuple[str, int, int]]
+Snapshot = frozenset[tuple[str, int, int]]
 """Each Python file's path, its time of change in nanoseconds, its size in bytes."""
 
 

@@ -25,45 +25,36 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON
+from journeyman.network import wording
 from journeyman.network.dialect import Dialect, Hint
 from journeyman.network.http import Reply
 from journeyman.network.records import Fields, as_word, names_of
-from journeyman.network.wording import (
-    codes_in,
-    error_texts,
-    phrase_of,
-    safe_line,
-    what_came,
-)
 
 _STATE_FIELDS = ("status", "state")
 
 #: None: it is not known whether it happened.
-STATUSES: Mapping[int, Refusal | None] = MappingProxyType(
-    {
-        400: Refusal.INVALID,
-        401: Refusal.UNAUTHORIZED,
-        402: Refusal.UNAFFORDABLE,
-        403: Refusal.UNAUTHORIZED,
-        404: Refusal.ABSENT,
-        405: Refusal.ABSENT,
-        408: None,  # the server gave up on us, perhaps in the middle of its work
-        409: Refusal.CONFLICT,
-        410: Refusal.ABSENT,
-        413: Refusal.INVALID,
-        414: Refusal.INVALID,
-        415: Refusal.INVALID,
-        422: Refusal.INVALID,
-        423: Refusal.CONFLICT,
-        429: Refusal.THROTTLED,
-        501: Refusal.ABSENT,
-    },
-)
+STATUSES: Mapping[int, Refusal | None] = {
+    400: Refusal.INVALID,
+    401: Refusal.UNAUTHORIZED,
+    402: Refusal.UNAFFORDABLE,
+    403: Refusal.UNAUTHORIZED,
+    404: Refusal.ABSENT,
+    405: Refusal.ABSENT,
+    408: None,  # the server gave up on us, perhaps in the middle of its work
+    409: Refusal.CONFLICT,
+    410: Refusal.ABSENT,
+    413: Refusal.INVALID,
+    414: Refusal.INVALID,
+    415: Refusal.INVALID,
+    422: Refusal.INVALID,
+    423: Refusal.CONFLICT,
+    429: Refusal.THROTTLED,
+    501: Refusal.ABSENT,
+}
 
 
 class Expects(Enum):
@@ -149,7 +140,7 @@ def _failure(
     reply: Reply, meaning: Refusal | None, dialect: Dialect, now: datetime
 ) -> Failure:
     wait = retry_after(reply.headers.get("retry-after"), now)
-    message = safe_line(_message(reply, dialect))
+    message = wording.safe_line(_message(reply, dialect))
     if meaning is None:
         return Unknown(message, reply.status, wait)
     return Refused(meaning, message, reply.status, wait)
@@ -180,14 +171,14 @@ def _error_status(seen: Fields) -> int | None:
 
 def _hint(body: JSON, status: int, dialect: Dialect) -> Hint | None:
     """Find the first hint that applies to this status and whose words are there."""
-    codes = codes_in(body, names_of(dialect)["code_fields"])
+    codes = wording.codes_in(body, names_of(dialect)["code_fields"])
     if isinstance(body, dict):
         state = _with_wrappers(Fields(body), dialect).pick(_STATE_FIELDS, as_word)
         codes |= {state} if state in dialect.no_states else set()
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
         # In a 2xx a code is the answer, and the prose beside it explains.
-        said.append(error_texts(body, dialect.message_fields).lower())
+        said.append(wording.error_texts(body, dialect.message_fields).lower())
     for hint in dialect.hints:
         applies = is_success(status) or status in hint.statuses
         if applies and (
@@ -203,12 +194,12 @@ def _with_wrappers(outer: Fields, dialect: Dialect) -> Fields:
 
 
 def _message(reply: Reply, dialect: Dialect) -> str:
-    said = error_texts(reply.body, dialect.message_fields)
+    said = wording.error_texts(reply.body, dialect.message_fields)
     if not said and reply.problem and reply.text.strip():
-        said = what_came(reply.text, reply.headers.get("content-type", ""))
+        said = wording.what_came(reply.text, reply.headers.get("content-type", ""))
     if 300 <= reply.status < 400:  # noqa: PLR2004  # the class of a status
         said = _redirect(reply)
-    phrase = phrase_of(reply.status)
+    phrase = wording.phrase_of(reply.status)
     return f"{phrase}: {said}" if said else phrase
 
 
@@ -232,5 +223,5 @@ def _unreadable(reply: Reply) -> str:
     elif reply.text.lstrip()[0] in "{[":
         came = reply.problem
     else:
-        came = f"{what_came(reply.text, kind)}, not JSON: is base_url right?"
-    return safe_line(f"{phrase_of(reply.status)} with {came}")
+        came = f"{wording.what_came(reply.text, kind)}, not JSON: is base_url right?"
+    return wording.safe_line(f"{wording.phrase_of(reply.status)} with {came}")

@@ -6,24 +6,10 @@ from dataclasses import asdict
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
+from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
-from journeyman.domain.tasks import (
-    JSON,
-    AgentId,
-    IdempotencyKey,
-    Identity,
-    NewTask,
-    Result,
-    TaskId,
-)
-from journeyman.network import endpoints
-from journeyman.network.answers import (
-    AnswerReader,
-    ListingReader,
-    WrongShapeError,
-    is_header_safe,
-)
+from journeyman.network import answers, endpoints
 from journeyman.network.classify import Expects, is_success
 from journeyman.network.dialect import ASSUMED, Dialect
 from journeyman.network.documents import checked_path, is_json_path, read_document
@@ -35,17 +21,6 @@ from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.negotiation import Negotiation, Sent, Writing
 from journeyman.network.observation import Observe
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.receipts import (
-    CheckoutRequest,
-    CheckoutSession,
-    Claimed,
-    Completed,
-    Document,
-    Listing,
-    Posted,
-    Registration,
-    Submitted,
-)
 from journeyman.network.shapes import ActionShape
 from journeyman.observability.events import Log
 
@@ -88,7 +63,7 @@ class NetworkClient:
         if portal_url is not None:
             self._portal_url = checked_address(portal_url, "network.portal_url")
         self._dialect = dialect
-        self._identity: Identity | None = None
+        self._identity: tasks.Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
@@ -99,8 +74,8 @@ class NetworkClient:
             observe=observe,
             rate_limiter=rate_limiter,
         )
-        self._answers = AnswerReader(dialect)
-        self._listings = ListingReader(dialect)
+        self._answers = answers.AnswerReader(dialect)
+        self._listings = answers.ListingReader(dialect)
         self._negotiation = negotiation or Negotiation(
             writing=Writing(), clock=clock, log=log
         )
@@ -122,7 +97,7 @@ class NetworkClient:
         """Log there from now on, such as where each line names the agent."""
         self._exchange.log = self._negotiation.log = log
 
-    def identify(self, identity: Identity | None) -> None:
+    def identify(self, identity: tasks.Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
 
         Raises:
@@ -134,7 +109,7 @@ class NetworkClient:
                     f"the identity was issued by {identity.base_url}; its token is"
                     f" not sent to {self._base_url}",
                 )
-            if not is_header_safe(identity.access_token.reveal()):
+            if not answers.is_header_safe(identity.access_token.reveal()):
                 raise ValueError("the access token has characters no header can carry")
         self._identity = identity
         secrets = (identity.access_token.reveal(),) if identity else ()
@@ -142,9 +117,9 @@ class NetworkClient:
 
     async def register(
         self,
-        key: IdempotencyKey,
+        key: tasks.IdempotencyKey,
         keep: Callable[[bytes], None] | None = None,
-    ) -> Outcome[Registration]:
+    ) -> Outcome[answers.Registration]:
         """Create a free agent (endpoint 1).
 
         `keep` is called with the bytes of a success as they arrive, all so far each
@@ -155,16 +130,16 @@ class NetworkClient:
             call, lambda reply: self._answers.registration(reply.body)
         )
 
-    def read_registration(self, body: bytes) -> Registration | None:
+    def read_registration(self, body: bytes) -> answers.Registration | None:
         """Read the bytes of an answer to `register`; None when no agent is in it."""
         try:
             return self._answers.registration(parse(decoded(body)))
-        except (UnreadableJSONError, WrongShapeError):
+        except (UnreadableJSONError, answers.WrongShapeError):
             return None
 
     async def create_checkout(
-        self, request: CheckoutRequest, key: IdempotencyKey
-    ) -> Outcome[CheckoutSession]:
+        self, request: answers.CheckoutRequest, key: tasks.IdempotencyKey
+    ) -> Outcome[answers.CheckoutSession]:
         """Ask for a hosted payment page (endpoint 2); nothing is paid by it."""
         body = {name: v for name, v in asdict(request).items() if v is not None}
         call = self._call(endpoints.CREATE_CHECKOUT, body=body, key=key)
@@ -172,32 +147,36 @@ class NetworkClient:
             call, lambda reply: self._answers.checkout(reply.body)
         )
 
-    async def public_marketplace(self) -> Outcome[Listing]:
+    async def public_marketplace(self) -> Outcome[answers.Listing]:
         """List the publicly visible tasks (endpoint 3)."""
         return await self._listing(self._call(endpoints.PUBLIC_MARKETPLACE))
 
-    async def public_agents(self) -> Outcome[JSON]:
+    async def public_agents(self) -> Outcome[tasks.JSON]:
         """List the public active agents (endpoint 4); the answer as it is."""
         call = self._call(endpoints.PUBLIC_AGENTS)
         return await self._exchange.run(call, lambda reply: reply.body)
 
-    async def agents_directory(self, slug: str | None = None) -> Outcome[JSON]:
+    async def agents_directory(self, slug: str | None = None) -> Outcome[tasks.JSON]:
         """Return the directory, or with `slug` one agent's manifest (endpoint 5)."""
         query = {} if slug is None else {"slug": slug}
         call = self._call(endpoints.AGENTS_DIRECTORY, query=query)
         return await self._exchange.run(call, lambda reply: reply.body)
 
-    async def marketplace_tasks(self, limit: int | None = None) -> Outcome[Listing]:
+    async def marketplace_tasks(
+        self, limit: int | None = None
+    ) -> Outcome[answers.Listing]:
         """Discover tasks (endpoint 6), at most about `limit`."""
         query = {} if limit is None else {"limit": str(limit)}
         return await self._listing(self._call(endpoints.MARKETPLACE_TASKS, query=query))
 
-    async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
+    async def claim(
+        self, task_id: tasks.TaskId, key: tasks.IdempotencyKey
+    ) -> Outcome[answers.Claimed]:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
-        values: dict[str, JSON] = {"task_id": task_id, "agent_id": agent_id}
+        values: dict[str, tasks.JSON] = {"task_id": task_id, "agent_id": agent_id}
 
-        def rescue(refused: Refused, answer: JSON) -> Claimed | None:
+        def rescue(refused: Refused, answer: tasks.JSON) -> answers.Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
                 return None
             return self._answers.claimed_before(answer, agent_id)
@@ -211,10 +190,10 @@ class NetworkClient:
         )
 
     async def submit(
-        self, task_id: TaskId, result: Result, key: IdempotencyKey
-    ) -> Outcome[Submitted]:
+        self, task_id: tasks.TaskId, result: tasks.Result, key: tasks.IdempotencyKey
+    ) -> Outcome[answers.Submitted]:
         """Submit a result (endpoint 8). REJECTED is about the quality of the work."""
-        values: dict[str, JSON] = {
+        values: dict[str, tasks.JSON] = {
             "task_id": task_id,
             "agent_id": self._agent_id("submit"),
             "result": result.output,
@@ -223,16 +202,18 @@ class NetworkClient:
         return await self._act(endpoints.SUBMIT, values, key, self._answers.submitted)
 
     async def complete(
-        self, task_id: TaskId, key: IdempotencyKey
-    ) -> Outcome[Completed]:
+        self, task_id: tasks.TaskId, key: tasks.IdempotencyKey
+    ) -> Outcome[answers.Completed]:
         """Complete a task (endpoint 9)."""
         agent_id = self._agent_id("complete")
-        values: dict[str, JSON] = {"task_id": task_id, "agent_id": agent_id}
+        values: dict[str, tasks.JSON] = {"task_id": task_id, "agent_id": agent_id}
         return await self._act(endpoints.COMPLETE, values, key, self._answers.completed)
 
-    async def post_task(self, new: NewTask, key: IdempotencyKey) -> Outcome[Posted]:
+    async def post_task(
+        self, new: tasks.NewTask, key: tasks.IdempotencyKey
+    ) -> Outcome[answers.Posted]:
         """Create a task (endpoint 10); its reward leaves our balance."""
-        values: dict[str, JSON] = {
+        values: dict[str, tasks.JSON] = {
             "agent_id": self._agent_id("post_task"),
             **asdict(new),
             "tags": list(new.tags),
@@ -246,17 +227,17 @@ class NetworkClient:
     async def _act(
         self,
         endpoint: Endpoint,
-        values: Mapping[str, JSON],
-        key: IdempotencyKey,
-        read: Callable[[JSON], T],
-        rescue: Callable[[Refused, JSON], T | None] | None = None,
+        values: Mapping[str, tasks.JSON],
+        key: tasks.IdempotencyKey,
+        read: Callable[[tasks.JSON], T],
+        rescue: Callable[[Refused, tasks.JSON], T | None] | None = None,
     ) -> Outcome[T]:
         """Send an action in the shape that this network wants."""
 
-        async def send(shape: ActionShape, key: IdempotencyKey) -> Sent[T]:
-            said: JSON = None
+        async def send(shape: ActionShape, key: tasks.IdempotencyKey) -> Sent[T]:
+            said: tasks.JSON = None
 
-            def look(refused: Refused, body: JSON) -> T | None:
+            def look(refused: Refused, body: tasks.JSON) -> T | None:
                 nonlocal said
                 said = body
                 return rescue(refused, body) if rescue else None
@@ -272,7 +253,7 @@ class NetworkClient:
         return await self._negotiation.run(endpoint.name, key, send)
 
     def _may_have_paid(
-        self, endpoint: Endpoint, outcome: Outcome[T], said: JSON
+        self, endpoint: Endpoint, outcome: Outcome[T], said: tasks.JSON
     ) -> bool:
         """Return whether a refused post may all the same have made or cost something.
 
@@ -280,11 +261,13 @@ class NetworkClient:
         """
         if endpoint is not endpoints.POST_TASK or not isinstance(outcome, Refused):
             return False
-        posted = self._answers.posted(said) if isinstance(said, dict) else Posted()
+        posted = (
+            self._answers.posted(said) if isinstance(said, dict) else answers.Posted()
+        )
         shows = posted.task_id is not None or posted.balance is not None
         return is_success(outcome.status) or shows
 
-    async def document(self, path: str) -> Outcome[Document]:
+    async def document(self, path: str) -> Outcome[answers.Document]:
         """Read a discovery document from the portal, without the token.
 
         Raises:
@@ -305,12 +288,12 @@ class NetworkClient:
         endpoint: Endpoint,
         *,
         query: dict[str, str] | None = None,
-        body: dict[str, JSON] | None = None,
-        key: IdempotencyKey | None = None,
+        body: dict[str, tasks.JSON] | None = None,
+        key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
         keep: Keep | None = None,
     ) -> Call:
-        if key is not None and not is_header_safe(key):
+        if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
         private = endpoint.name in self._dialect.private
         token = self._identity.access_token if private and self._identity else None
@@ -328,12 +311,12 @@ class NetworkClient:
             expects=Expects.RECEIPT if endpoint.changes_state else Expects.DATA,
         )
 
-    def _agent_id(self, action: str) -> AgentId:
+    def _agent_id(self, action: str) -> tasks.AgentId:
         if self._identity is None:
             raise ValueError(f"{action} needs an identity: call identify() first")
         return self._identity.agent_id
 
-    async def _listing(self, call: Call) -> Outcome[Listing]:
+    async def _listing(self, call: Call) -> Outcome[answers.Listing]:
         outcome = await self._exchange.run(
             call, lambda reply: self._listings.listing(reply.body)
         )
@@ -341,7 +324,7 @@ class NetworkClient:
             self._warn_of_unreadable(call.name, outcome.value)
         return outcome
 
-    def _warn_of_unreadable(self, endpoint: str, listing: Listing) -> None:
+    def _warn_of_unreadable(self, endpoint: str, listing: answers.Listing) -> None:
         if endpoint not in self._warned_of:
             self._warned_of.add(endpoint)
             self._exchange.log.emit(
@@ -353,7 +336,7 @@ class NetworkClient:
             )
 
 
-def _encoded(body: Mapping[str, JSON]) -> bytes:
+def _encoded(body: Mapping[str, tasks.JSON]) -> bytes:
     """Write a body as JSON, the same bytes for the same body.
 
     Raises:

@@ -4,8 +4,8 @@ import re
 from xml.parsers import expat
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.answers import Document
 from journeyman.network.http import Reply
-from journeyman.network.receipts import Document
 from journeyman.network.wording import what_came
 
 _EXPECTED_TYPES = {

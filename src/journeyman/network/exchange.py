@@ -4,15 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import (
-    Confirmed,
-    Failure,
-    NotSent,
-    Outcome,
-    Refused,
-    Unknown,
-)
 from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
 from journeyman.network.answers import WrongShapeError
 from journeyman.network.classify import EMPTY_STATUSES, Expects, classify
@@ -78,8 +71,8 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[Refused, JSON], T | None] | None = None,
-    ) -> Outcome[T]:
+        rescue: Callable[[outcomes.Refused, JSON], T | None] | None = None,
+    ) -> outcomes.Outcome[T]:
         """Make a call when the rate limiter allows it.
 
         `read` returns the value of a success, or raises WrongShapeError. `rescue` may
@@ -90,7 +83,7 @@ class Exchange:
         permit = await self.rate_limiter.acquire(call.name)
         if isinstance(permit, Pause):
             message = f"paused: {permit.reason}"
-            return NotSent(message, retry_after=permit.seconds, paused=True)
+            return outcomes.NotSent(message, retry_after=permit.seconds, paused=True)
         evidence = None
         try:
             outcome, answer = await self._make(call, read, rescue)
@@ -108,9 +101,9 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[Refused, JSON], T | None] | None = None,
-    ) -> tuple[Outcome[T], Reply | TransportFailure]:
-        outcome: Outcome[T]
+        rescue: Callable[[outcomes.Refused, JSON], T | None] | None = None,
+    ) -> tuple[outcomes.Outcome[T], Reply | TransportFailure]:
+        outcome: outcomes.Outcome[T]
         started = self.clock.monotonic()
         answer = await self.http.send(
             call.method,
@@ -124,7 +117,9 @@ class Exchange:
         seconds = self.clock.monotonic() - started
         if isinstance(answer, TransportFailure):
             message = safe_line(self._known.hide(answer.message))
-            outcome = Unknown(message) if answer.sent else NotSent(message)
+            outcome = (
+                outcomes.Unknown(message) if answer.sent else outcomes.NotSent(message)
+            )
         else:
             answer = without_secrets(answer, self._known)
             outcome = self._read(call, answer, read, rescue)
@@ -147,31 +142,31 @@ class Exchange:
         call: Call,
         answer: Reply,
         read: Callable[[Reply], T],
-        rescue: Callable[[Refused, JSON], T | None] | None,
-    ) -> Outcome[T]:
+        rescue: Callable[[outcomes.Refused, JSON], T | None] | None,
+    ) -> outcomes.Outcome[T]:
         failure = classify(answer, call.expects, self.dialect, self.clock.now())
         if failure is not None and failure.retry_after is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             wait = min(failure.retry_after, limits.max_retry_after)
             failure = replace(failure, retry_after=wait)
-        if isinstance(failure, Refused) and rescue is not None:
+        if isinstance(failure, outcomes.Refused) and rescue is not None:
             rescued = rescue(failure, answer.body)
-            return failure if rescued is None else Confirmed(rescued)
+            return failure if rescued is None else outcomes.Confirmed(rescued)
         if failure is not None:
             return failure
         if answer.status in EMPTY_STATUSES:
             answer = Reply(answer.status, answer.headers, {}, "")
         try:
-            return Confirmed(read(answer))
+            return outcomes.Confirmed(read(answer))
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
-            return Unknown(safe_line(message), answer.status)
+            return outcomes.Unknown(safe_line(message), answer.status)
 
     def _report(
         self,
         call: Call,
         answer: Reply | TransportFailure,
-        outcome: Confirmed[T] | Failure,
+        outcome: outcomes.Confirmed[T] | outcomes.Failure,
         seconds: float,
     ) -> None:
         """Log a call that has ended, and show it to the observer."""
@@ -185,7 +180,7 @@ class Exchange:
         }
         took = round(seconds, 4)
         self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
-        if isinstance(outcome, NotSent | Unknown):
+        if isinstance(outcome, outcomes.NotSent | outcomes.Unknown):
             self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
         if self.observe is None:
             return
@@ -202,21 +197,21 @@ class Exchange:
                 problem=came.problem if came else "",
                 seconds=seconds,
                 outcome=word,
-                is_yes=isinstance(outcome, Confirmed),
+                is_yes=isinstance(outcome, outcomes.Confirmed),
                 secrets=self.secrets,
             )
         )
 
 
-def _word_for(outcome: Confirmed[T] | Failure) -> str:
+def _word_for(outcome: outcomes.Confirmed[T] | outcomes.Failure) -> str:
     match outcome:
-        case Confirmed():
+        case outcomes.Confirmed():
             return "confirmed"
-        case Refused(refusal=refusal):
+        case outcomes.Refused(refusal=refusal):
             return f"refused: {refusal}"
-        case NotSent():
+        case outcomes.NotSent():
             return "not sent"
-        case Unknown():
+        case outcomes.Unknown():
             return "unknown"
 
 

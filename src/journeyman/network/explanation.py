@@ -10,26 +10,18 @@ from typing import NoReturn
 
 import httpx2 as httpx
 
+from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
-from journeyman.domain.tasks import (
-    AccessToken,
-    AgentId,
-    IdempotencyKey,
-    Identity,
-    NewTask,
-    Result,
-    TaskId,
-)
 from journeyman.network.client import NetworkClient
 from journeyman.network.negotiation import Negotiation, Writing
 from journeyman.network.shapes import ActionShape, WritingDialect
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import HIDDEN
 
-_KEY = IdempotencyKey("KEY-OF-THE-REQUEST")
-_TASK = TaskId("TASK-ID")
-_RESULT = Result("RESULT", evidence={"EVIDENCE": "OF THE STRATEGY"})
-_NEW = NewTask(
+_KEY = tasks.IdempotencyKey("KEY-OF-THE-REQUEST")
+_TASK = tasks.TaskId("TASK-ID")
+_RESULT = tasks.Result("RESULT", evidence={"EVIDENCE": "OF THE STRATEGY"})
+_NEW = tasks.NewTask(
     title="TITLE",
     description="DESCRIPTION",
     reward=1,
@@ -57,7 +49,7 @@ async def explain_request(
     dialect: WritingDialect,
     *,
     base_url: str,
-    agent_id: AgentId,
+    agent_id: tasks.AgentId,
     clock: Clock,
     log: Log,
 ) -> ExplainedRequest:
@@ -76,7 +68,7 @@ async def explain_request(
         transport=recorder,
         negotiation=Negotiation(writing=writing, clock=clock, log=log),
     )
-    client.identify(Identity(agent_id, AccessToken(HIDDEN), base_url))
+    client.identify(tasks.Identity(agent_id, tasks.AccessToken(HIDDEN), base_url))
     shape = dialect.shapes[action]
     async with client:
         await _act(client, action)

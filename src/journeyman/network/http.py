@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TypeAlias
 
 import anyio
 import httpx2 as httpx
@@ -19,10 +18,10 @@ from journeyman.domain import __version__
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
 
-Transport: TypeAlias = httpx.AsyncBaseTransport
+Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
 
-Keep: TypeAlias = Callable[[bytes], None]
+Keep = Callable[[bytes], None]
 """Is given all bytes of a body so far, each time that more have come."""
 
 USER_AGENT = f"journeyman/{__version__} (+python)"

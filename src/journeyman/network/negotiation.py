@@ -17,15 +17,8 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
+from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import (
-    Confirmed,
-    NotSent,
-    Outcome,
-    Refusal,
-    Refused,
-    Unknown,
-)
 from journeyman.domain.tasks import JSON, IdempotencyKey
 from journeyman.network import events
 from journeyman.network.complaints import RefusedFields, refused_fields_in
@@ -342,7 +335,13 @@ S = TypeVar("S")
 
 BODY_STATUSES = frozenset({400, 422})
 """Statuses by which services say that they do not understand a body."""
-_UNDERSTOOD = frozenset({Refusal.CONFLICT, Refusal.UNAFFORDABLE, Refusal.REJECTED})
+_UNDERSTOOD = frozenset(
+    {
+        outcomes.Refusal.CONFLICT,
+        outcomes.Refusal.UNAFFORDABLE,
+        outcomes.Refusal.REJECTED,
+    }
+)
 """Refusals of a request whose body was understood: it is about its task."""
 
 
@@ -350,7 +349,7 @@ _UNDERSTOOD = frozenset({Refusal.CONFLICT, Refusal.UNAFFORDABLE, Refusal.REJECTE
 class Sent(Generic[S]):
     """A request that was sent, and what came of it."""
 
-    outcome: Outcome[S]
+    outcome: outcomes.Outcome[S]
     body: JSON
     """Of a refusal; None when it was not JSON."""
     is_final: bool = False
@@ -366,16 +365,16 @@ class Attempt(Generic[S]):
     """One shape that was tried."""
 
     candidate: ShapeCandidate
-    outcome: Outcome[S]
+    outcome: outcomes.Outcome[S]
     complaint: RefusedFields
     is_about_shape: bool
 
     @property
     def was_understood(self) -> bool:
         """Whether the network knew what was asked, whatever it said to it."""
-        if isinstance(self.outcome, Refused) and not self.is_about_shape:
+        if isinstance(self.outcome, outcomes.Refused) and not self.is_about_shape:
             return self.outcome.refusal in _UNDERSTOOD
-        return isinstance(self.outcome, Confirmed)
+        return isinstance(self.outcome, outcomes.Confirmed)
 
 
 def is_about_shape(sent: Sent[S], complaint: RefusedFields, shape: ActionShape) -> bool:
@@ -384,14 +383,14 @@ def is_about_shape(sent: Sent[S], complaint: RefusedFields, shape: ActionShape) 
     Never for a verdict on the work, nor on a value in a field that was understood.
     """
     refused = sent.outcome
-    if not isinstance(refused, Refused) or sent.is_final:
+    if not isinstance(refused, outcomes.Refused) or sent.is_final:
         return False
     if refused.status in BODY_STATUSES:
-        is_body = refused.refusal is Refusal.INVALID
+        is_body = refused.refusal is outcomes.Refusal.INVALID
         return is_body and not _is_about_values(complaint, shape)
     # A no in a 2xx is about the shape only if it says so in as many words.
     in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
-    may_be = refused.refusal in {Refusal.INVALID, Refusal.REJECTED}
+    may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}
     return in_yes and may_be and _contradicts(complaint, shape)
 
 
@@ -475,7 +474,9 @@ class Negotiation:
         self._locks = {action: anyio.Lock() for action in self._learned}
         self._strikes = dict.fromkeys(self._learned, 0)
 
-    async def run(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
+    async def run(
+        self, action: str, key: IdempotencyKey, send: Send[T]
+    ) -> outcomes.Outcome[T]:
         """Send an action in the shape that this network wants, as far as is known."""
         pinned = self._writing.pinned_for(action)
         if pinned is not None:
@@ -500,14 +501,16 @@ class Negotiation:
 
     async def _repeat(
         self, action: str, candidate: ShapeCandidate, key: IdempotencyKey, send: Send[T]
-    ) -> Outcome[T]:
+    ) -> outcomes.Outcome[T]:
         """Send again what has no definite answer yet, in the same shape."""
         attempt = await self._try(action, candidate, key, send)
         if attempt.was_understood and not self._state(action).works:
             self._settle_on(action, candidate)
         return attempt.outcome
 
-    async def _use(self, action: str, key: IdempotencyKey, send: Send[T]) -> Outcome[T]:
+    async def _use(
+        self, action: str, key: IdempotencyKey, send: Send[T]
+    ) -> outcomes.Outcome[T]:
         """Send in the shape that has worked."""
         state = self._state(action)
         if state.current is None:
@@ -520,7 +523,7 @@ class Negotiation:
 
     async def _rethink(
         self, action: str, key: IdempotencyKey, send: Send[T], attempt: Attempt[T]
-    ) -> Outcome[T]:
+    ) -> outcomes.Outcome[T]:
         """Look for another shape than the one that has worked."""
         state = self._state(action)
         if state.current is not None and state.current != attempt.candidate:
@@ -547,7 +550,7 @@ class Negotiation:
 
     async def _find(
         self, action: str, key: IdempotencyKey, send: Send[T]
-    ) -> Outcome[T]:
+    ) -> outcomes.Outcome[T]:
         """Send in the likeliest shape, and in others where that is refused."""
         state = self._state(action)
         if state.closed:
@@ -566,7 +569,7 @@ class Negotiation:
         key: IdempotencyKey,
         send: Send[T],
         after: Attempt[T] | None = None,
-    ) -> Outcome[T] | None:
+    ) -> outcomes.Outcome[T] | None:
         """Try candidates, until one is understood or an answer is about something else.
 
         None: all were refused. Each is on disk before it is sent, so that a crash
@@ -645,13 +648,13 @@ class Negotiation:
         except (ValueError, TypeError):
             state.open.pop(key, None)  # JSON cannot say it: nothing was sent
             raise
-        is_unclear = isinstance(sent.outcome, Unknown) or (
-            was_open and isinstance(sent.outcome, NotSent)
+        is_unclear = isinstance(sent.outcome, outcomes.Unknown) or (
+            was_open and isinstance(sent.outcome, outcomes.NotSent)
         )
         if not is_unclear:
             state.open.pop(key, None)
         complaint = RefusedFields()
-        if isinstance(sent.outcome, Refused):
+        if isinstance(sent.outcome, outcomes.Refused):
             complaint = refused_fields_in(sent.body, sent.outcome.message)
         about = is_about_shape(sent, complaint, candidate.shape)
         return Attempt(candidate, sent.outcome, complaint, about)
@@ -670,7 +673,7 @@ class Negotiation:
             refused=len(state.refused),
         )
 
-    def _keep(self, action: str, attempt: Attempt[T]) -> Outcome[T]:
+    def _keep(self, action: str, attempt: Attempt[T]) -> outcomes.Outcome[T]:
         """Stay with a shape that has worked: no other does."""
         state = self._state(action)
         state.closed = True
@@ -678,7 +681,7 @@ class Negotiation:
         self._tell_exhausted(action, state)
         return attempt.outcome
 
-    def _give_up(self, action: str) -> Outcome[T]:
+    def _give_up(self, action: str) -> outcomes.Outcome[T]:
         """End the tries of a day in which nothing was understood.
 
         If some shapes were refused for their fields and another one was not, then that
@@ -693,7 +696,9 @@ class Negotiation:
         self._tell_exhausted(action, state)
         if is_telling:
             likeliest = unnamed[0]
-            return Refused(Refusal.INVALID, likeliest.message, likeliest.status)
+            return outcomes.Refused(
+                outcomes.Refusal.INVALID, likeliest.message, likeliest.status
+            )
         return self._blocked(action)
 
     def _tell_exhausted(self, action: str, state: Learned) -> None:
@@ -705,9 +710,9 @@ class Negotiation:
             message=_summary(state),
         )
 
-    def _blocked(self, action: str) -> NotSent:
+    def _blocked(self, action: str) -> outcomes.NotSent:
         now = self._clock.now()
-        return NotSent(
+        return outcomes.NotSent(
             f"the network accepts no {action} in any shape that we know"
             f" ({_summary(self._state(action))}); it is tried again tomorrow (UTC), or"
             " when its shape is described under [contract.dialects]",
@@ -748,8 +753,8 @@ class Negotiation:
         self._memory.save(write_learned(self._learned, self._writing.mark))
 
 
-def _message(outcome: Outcome[T]) -> str:
-    return "" if isinstance(outcome, Confirmed) else outcome.message
+def _message(outcome: outcomes.Outcome[T]) -> str:
+    return "" if isinstance(outcome, outcomes.Confirmed) else outcome.message
 
 
 def _fields(complaint: RefusedFields) -> str:

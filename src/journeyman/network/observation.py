@@ -6,20 +6,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.observed_shape import (
-    MOST_PLACES,
-    Looking,
-    MalformedRecordError,
-    Shape,
-    count_in,
-    counts_in,
-    number_in,
-    object_in,
-    text_in,
-)
+from journeyman.network import observed_shape
 
 
 class Observed(NamedTuple):
@@ -49,7 +39,7 @@ class Observed(NamedTuple):
     """What must not be kept, wherever it stands."""
 
 
-Observe: TypeAlias = Callable[[Observed], None]
+Observe = Callable[[Observed], None]
 """Is shown each call that has ended; must not raise, and not take long."""
 
 
@@ -76,11 +66,11 @@ class AnswerRecord:
     """How many answers said that they are of this type; empty for no type."""
     unreadable: int = 0
     """How many bodies were not JSON, empty ones among them."""
-    body: Shape = field(default_factory=Shape)
+    body: observed_shape.Shape = field(default_factory=observed_shape.Shape)
     _last_text: int | None = field(default=None, repr=False)
     """A hash of the last body: an idle network answers the same again and again."""
 
-    def learn(self, seen: Observed, at: str, looking: Looking) -> None:
+    def learn(self, seen: Observed, at: str, looking: observed_shape.Looking) -> None:
         """Take one such answer into account."""
         self.seen += 1
         self.last_at = at
@@ -119,15 +109,15 @@ class AnswerRecord:
         Raises:
             MalformedRecordError: it is something else.
         """
-        answer = object_in(told)
+        answer = observed_shape.object_in(told)
         return cls(
-            status=count_in(answer.get("status")),
+            status=observed_shape.count_in(answer.get("status")),
             is_yes=bool(answer.get("is_yes")),
-            seen=count_in(answer.get("seen")),
-            last_at=text_in(answer.get("last_at")),
-            media_types=counts_in(answer.get("media_types")),
-            unreadable=count_in(answer.get("unreadable")),
-            body=Shape.from_json(answer.get("body")),
+            seen=observed_shape.count_in(answer.get("seen")),
+            last_at=observed_shape.text_in(answer.get("last_at")),
+            media_types=observed_shape.counts_in(answer.get("media_types")),
+            unreadable=observed_shape.count_in(answer.get("unreadable")),
+            body=observed_shape.Shape.from_json(answer.get("body")),
         )
 
 
@@ -151,9 +141,9 @@ class RequestRecord:
     """How many of them carried the token."""
     query: dict[str, int] = field(default_factory=dict)
     """How often each parameter was among them."""
-    body: Shape = field(default_factory=Shape)
+    body: observed_shape.Shape = field(default_factory=observed_shape.Shape)
 
-    def learn(self, seen: Observed, looking: Looking) -> None:
+    def learn(self, seen: Observed, looking: observed_shape.Looking) -> None:
         """Take one request that worked into account."""
         self.worked += 1
         self.with_token += seen.has_token
@@ -180,12 +170,12 @@ class RequestRecord:
         Raises:
             MalformedRecordError: it is something else.
         """
-        request = object_in(told)
+        request = observed_shape.object_in(told)
         return cls(
-            worked=count_in(request.get("worked")),
-            with_token=count_in(request.get("with_token")),
-            query=counts_in(request.get("query")),
-            body=Shape.from_json(request.get("body")),
+            worked=observed_shape.count_in(request.get("worked")),
+            with_token=observed_shape.count_in(request.get("with_token")),
+            query=observed_shape.counts_in(request.get("query")),
+            body=observed_shape.Shape.from_json(request.get("body")),
         )
 
 
@@ -226,11 +216,11 @@ class HeaderRecord:
         Raises:
             MalformedRecordError: it is something else.
         """
-        header = object_in(told)
+        header = observed_shape.object_in(told)
         return cls(
-            count_in(header.get("seen")),
-            number_in(header.get("least")),
-            number_in(header.get("most")),
+            observed_shape.count_in(header.get("seen")),
+            observed_shape.number_in(header.get("least")),
+            observed_shape.number_in(header.get("most")),
         )
 
 
@@ -288,8 +278,8 @@ class Latency:
             MalformedRecordError: it is something else.
         """
         if not isinstance(told, list) or len(told) != len(BOUNDS) + 1:
-            raise MalformedRecordError("a histogram of other buckets")
-        return cls([count_in(count) for count in told])
+            raise observed_shape.MalformedRecordError("a histogram of other buckets")
+        return cls([observed_shape.count_in(count) for count in told])
 
 
 MOST_ANSWERS = 24
@@ -321,7 +311,9 @@ class EndpointRecord:
         """Take one call into account; return whether it showed anything new."""
         self.seen += 1
         self.first_at, self.last_at = self.first_at or at, at
-        looking = Looking(seen.secrets, places=max(0, MOST_PLACES - self.places))
+        looking = observed_shape.Looking(
+            seen.secrets, places=max(0, observed_shape.MOST_PLACES - self.places)
+        )
         room = looking.places
         looking.has_news = seen.outcome not in self.outcomes
         self.outcomes[seen.outcome] = self.outcomes.get(seen.outcome, 0) + 1
@@ -357,26 +349,28 @@ class EndpointRecord:
         Raises:
             MalformedRecordError: it is something else.
         """
-        record = object_in(told)
+        record = observed_shape.object_in(told)
         answers = record.get("answers")
         if not isinstance(answers, list):
-            raise MalformedRecordError("a list of answers was stored here")
+            raise observed_shape.MalformedRecordError(
+                "a list of answers was stored here"
+            )
         read = [AnswerRecord.from_json(answer) for answer in answers]
-        headers = object_in(record.get("headers"))
+        headers = observed_shape.object_in(record.get("headers"))
         return cls(
-            seen=count_in(record.get("seen")),
-            first_at=text_in(record.get("first_at")),
-            last_at=text_in(record.get("last_at")),
-            outcomes=counts_in(record.get("outcomes")),
+            seen=observed_shape.count_in(record.get("seen")),
+            first_at=observed_shape.text_in(record.get("first_at")),
+            last_at=observed_shape.text_in(record.get("last_at")),
+            outcomes=observed_shape.counts_in(record.get("outcomes")),
             answers={answer.key: answer for answer in read},
             request=RequestRecord.from_json(record.get("request")),
             headers={n: HeaderRecord.from_json(h) for n, h in headers.items()},
             latency=Latency.from_json(record.get("latency")),
             is_cut=bool(record.get("is_cut")),
-            places=count_in(record.get("places")),
+            places=observed_shape.count_in(record.get("places")),
         )
 
-    def _learn_headers(self, seen: Observed, looking: Looking) -> None:
+    def _learn_headers(self, seen: Observed, looking: observed_shape.Looking) -> None:
         for name, value in telling(seen.headers):
             if name not in self.headers:
                 if len(self.headers) >= MOST_HEADERS:
@@ -386,7 +380,9 @@ class EndpointRecord:
                 self.headers[name] = HeaderRecord()
             self.headers[name].learn(value)
 
-    def _learn_answer(self, seen: Observed, at: str, looking: Looking) -> None:
+    def _learn_answer(
+        self, seen: Observed, at: str, looking: observed_shape.Looking
+    ) -> None:
         found = AnswerRecord(seen.status or 0, seen.is_yes)
         known = self.answers.get(found.key)
         if known is None:
@@ -445,5 +441,5 @@ def records_from(stored: Mapping[str, JSON]) -> dict[str, EndpointRecord]:
 def _read(told: JSON) -> EndpointRecord | None:
     try:
         return EndpointRecord.from_json(told)
-    except MalformedRecordError:
+    except observed_shape.MalformedRecordError:
         return None

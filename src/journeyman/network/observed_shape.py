@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Self
 
 from journeyman.domain.tasks import JSON
@@ -139,17 +138,15 @@ MOST_LOOKS = 400
 SAMPLE = 4
 """How many items of an array are looked at; over time each has its turn."""
 
-KINDS: Mapping[type, str] = MappingProxyType(
-    {
-        type(None): "null",
-        bool: "boolean",
-        int: "integer",
-        float: "number",
-        str: "string",
-        list: "array",
-        dict: "object",
-    },
-)
+KINDS: Mapping[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
 """JSON's kinds of values, with whole numbers told apart as JSON Schema does."""
 
 

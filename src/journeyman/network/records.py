@@ -7,7 +7,7 @@ from dataclasses import fields as declared_fields
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.dialect import ASSUMED, Dialect
@@ -276,7 +276,7 @@ def names_of(dialect: Dialect) -> Mapping[str, tuple[str, ...]]:
 
 LONGEST_TITLE = 500
 """In characters; the rest is cut, since a title is only shown."""
-MOST_WRAPPERS: Final = 2
+MOST_WRAPPERS = 2
 """Inside each other, such as the attributes of a JSON:API record in a GraphQL node."""
 
 

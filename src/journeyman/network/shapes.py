@@ -16,8 +16,6 @@ from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import MappingProxyType
-from typing import TypeAlias
 
 from journeyman.domain.tasks import JSON
 
@@ -41,26 +39,24 @@ class ActionValues:
 
 _TASK_OF_AGENT = ActionValues(("task_id",), ("agent_id",))
 
-ACTIONS: Mapping[str, ActionValues] = MappingProxyType(
-    {
-        "claim": _TASK_OF_AGENT,
-        "submit": ActionValues(
-            ("task_id", "result"),
-            ("agent_id", "evidence"),
-            frozenset({"evidence"}),
-        ),
-        "complete": _TASK_OF_AGENT,
-        "post_task": ActionValues(
-            ("title", "description", "reward"),
-            ("agent_id", "kind", "tags", "input"),
-            frozenset({"kind", "tags", "input"}),
-        ),
-    },
-)
+ACTIONS: Mapping[str, ActionValues] = {
+    "claim": _TASK_OF_AGENT,
+    "submit": ActionValues(
+        ("task_id", "result"),
+        ("agent_id", "evidence"),
+        frozenset({"evidence"}),
+    ),
+    "complete": _TASK_OF_AGENT,
+    "post_task": ActionValues(
+        ("title", "description", "reward"),
+        ("agent_id", "kind", "tags", "input"),
+        frozenset({"kind", "tags", "input"}),
+    ),
+}
 """By the names of the endpoints."""
 
 
-Table: TypeAlias = Mapping[str, JSON]
+Table = Mapping[str, JSON]
 """A shape as in the configuration."""
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")

@@ -12,22 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Self, TextIO
+from typing import Any, Literal, Self, TextIO
 
 import structlog
 from structlog.typing import FilteringBoundLogger, WrappedLogger
 
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import escape_json
-from journeyman.observability.events import (
-    CATALOGUE,
-    CONTEXT_FIELDS,
-    Event,
-    Level,
-    Log,
-    UndeclaredEventError,
-    UndeclaredFieldError,
-)
+from journeyman.observability import events
 from journeyman.observability.redaction import Redactor
 
 Format = Literal["auto", "text", "json"]
@@ -42,26 +34,26 @@ MOST_REMEMBERED = 1_000
 
 _LEVELS: Mapping[str, int] = logging.getLevelNamesMapping()
 _FOLDED = frozenset({"warning", "error"})
-_UNQUOTED: Final = re.compile(r"[^\s\"'=]+")
-_COLOURS: Final = {
+_UNQUOTED = re.compile(r"[^\s\"'=]+")
+_COLOURS = {
     "debug": "\x1b[2m",
     "info": "\x1b[32m",
     "warning": "\x1b[33m",
     "error": "\x1b[31m",
 }
-_RESET: Final = "\x1b[0m"
+_RESET = "\x1b[0m"
 
 
 def build_log(
     *,
     stream: TextIO,
     format: Format,  # noqa: A002 - the name of the setting
-    level: Level,
+    level: events.Level,
     now: Callable[[], datetime],
     secrets: Redactor,
     strict: bool = False,
     colour: bool | None = None,
-) -> Log:
+) -> events.Log:
     """Return a log that writes to a stream.
 
     Args:
@@ -98,14 +90,16 @@ class _StructuredLog:
         self._logger = logger
         self._strict = strict
 
-    def emit(self, event: Event, **fields: object) -> None:
-        if self._strict and CATALOGUE.get(event.name) is not event:
-            raise UndeclaredEventError(event.name)
-        declared = self._declared(event.fields | CONTEXT_FIELDS, fields, event.name)
+    def emit(self, event: events.Event, **fields: object) -> None:
+        if self._strict and events.CATALOGUE.get(event.name) is not event:
+            raise events.UndeclaredEventError(event.name)
+        declared = self._declared(
+            event.fields | events.CONTEXT_FIELDS, fields, event.name
+        )
         self._logger.log(_LEVELS[event.level.upper()], event.name, **declared)
 
     def bind(self, **context: object) -> Self:
-        declared = self._declared(CONTEXT_FIELDS, context, "the context")
+        declared = self._declared(events.CONTEXT_FIELDS, context, "the context")
         return type(self)(self._logger.bind(**declared), strict=self._strict)
 
     def _declared(
@@ -115,7 +109,7 @@ class _StructuredLog:
         if not undeclared:
             return fields
         if self._strict:
-            raise UndeclaredFieldError(where, undeclared)
+            raise events.UndeclaredFieldError(where, undeclared)
         known = {name: fields[name] for name in fields if name in allowed}
         return {**known, "undeclared": {name: fields[name] for name in undeclared}}
 

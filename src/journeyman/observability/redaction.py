@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from json import dumps, loads
 from pathlib import PurePath
-from typing import Final, TypeGuard
+from typing import TypeGuard
 from urllib.parse import quote, quote_plus
 
 from journeyman.domain.tasks import JSON, AccessToken
@@ -303,9 +303,9 @@ def _base64_forms(secret: bytes) -> Iterator[str]:
             yield encode(b"\0" * before + secret).decode()[tied_front:sure]
 
 
-SHORTEST_RANDOM: Final = 20
+SHORTEST_RANDOM = 20
 """In characters; what is shorter may well be a word."""
-LEAST_ENTROPY: Final = 3.2
+LEAST_ENTROPY = 3.2
 """In bits for each character. English words have about 2.5 to 3, hex digits 4."""
 
 
@@ -323,7 +323,7 @@ class SecretForm:
 
 
 # Each pattern reads a text once: where it may begin is never inside of what it reads.
-SECRET_FORMS: Final = (
+SECRET_FORMS = (
     # RFC 7468, section 10, and its likes.
     SecretForm(
         "a private key",

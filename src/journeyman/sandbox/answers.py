@@ -7,13 +7,13 @@ the options ask for; what is in a task's `input` is somebody's data and stays as
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic.alias_generators import to_camel, to_pascal
 
 from journeyman.sandbox.options import Naming, SandboxOptions
 
-Answer: TypeAlias = dict[str, Any]
+Answer = dict[str, Any]
 
 _RELEVANT_OPTIONS = (
     "request_format",

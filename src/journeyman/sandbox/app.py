@@ -11,16 +11,11 @@ import uvicorn
 from fastapi import Depends, FastAPI, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from journeyman.sandbox import task_generator
+from journeyman.sandbox import errors, task_generator
 from journeyman.sandbox.chaos import CLOSE_CONNECTION, ChaosMiddleware
 from journeyman.sandbox.competitors import Competitor
 from journeyman.sandbox.contract import VERSION
 from journeyman.sandbox.endpoints import contract_router
-from journeyman.sandbox.errors import (
-    ERROR_FORMATS,
-    SandboxError,
-    install_error_handlers,
-)
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.store import SandboxEnvironment, State, open_state
 from journeyman.sandbox.web import web_router
@@ -55,7 +50,7 @@ def create_app(
     app.state.sandbox = state
     app.include_router(contract_router(options), dependencies=[Depends(_delay)])
     app.include_router(web_router())
-    install_error_handlers(app, ERROR_FORMATS[options.error_format])
+    errors.install_error_handlers(app, errors.ERROR_FORMATS[options.error_format])
     if options.chaos_level != "off":
         app.add_middleware(ChaosMiddleware, state=state)
     return app
@@ -142,7 +137,7 @@ async def serving(
 def _listener(host: str, port: int) -> socket.socket:
     """Bind before anything else, so that the address is known, and known to be free."""
     if not 0 <= port <= _LAST_PORT:
-        raise SandboxError(
+        raise errors.SandboxError(
             f"{port} is not a valid port",
             f"Choose one from 0 to {_LAST_PORT}; 0 means any free port.",
         )
@@ -153,13 +148,13 @@ def _listener(host: str, port: int) -> socket.socket:
         raise _cannot_listen(host, port, error) from error
 
 
-def _cannot_listen(host: str, port: int, error: OSError) -> SandboxError:
+def _cannot_listen(host: str, port: int, error: OSError) -> errors.SandboxError:
     if error.errno == errno.EADDRINUSE:
-        return SandboxError(
+        return errors.SandboxError(
             f"port {port} on {host} is taken",
             "Stop what listens there, or choose another port; 0 means any free port.",
         )
-    return SandboxError(
+    return errors.SandboxError(
         f"cannot listen on port {port} of {host}: {error.strerror or error}",
         "Choose an address of this machine, such as 127.0.0.1, and a port over 1023.",
     )

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from random import Random
-from types import MappingProxyType
-from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,9 +21,7 @@ from journeyman.sandbox.store import State, seeded
 CLOSE_CONNECTION = "sandbox.close_connection"
 """In a request's state: closes its connection. The server puts it there."""
 
-_FAULT_RATES: Mapping[ChaosLevel, float] = MappingProxyType(
-    {"off": 0.0, "mild": 0.05, "hard": 0.3},
-)
+_FAULT_RATES: Mapping[ChaosLevel, float] = {"off": 0.0, "mild": 0.05, "hard": 0.3}
 _LASTING: frozenset[Fault] = frozenset({"expired_token", "lost_lease"})
 """Their effect outlives their request, so they come a quarter as often as others."""
 _LATENCY_SECONDS = (0.2, 3.0)
@@ -36,7 +32,7 @@ _PAGE = b"<!DOCTYPE html><html><head><title>One moment</title></head></html>\n"
 _PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
 _PRIVATE_PATHS = frozenset(one.path for one in ENDPOINTS if one.private)
 
-_Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
+_Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class ChaosMiddleware:

@@ -6,20 +6,11 @@ Everything in them comes from the tables that the sandbox itself uses.
 import json
 from collections.abc import Callable, Mapping
 from html import escape
-from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape as xml_escape
 
-from journeyman.sandbox import agents, checkouts, tasks
+from journeyman.sandbox import agents, checkouts, contract, tasks
 from journeyman.sandbox.checkouts import CREDITS_PER_USD
-from journeyman.sandbox.contract import (
-    CHECKOUT,
-    DIRECTORY,
-    PUBLIC_DIRECTORY,
-    REGISTER,
-    VERSION,
-    Endpoint,
-)
 from journeyman.sandbox.errors import ERROR_FORMATS
 from journeyman.sandbox.kinds import KINDS
 from journeyman.sandbox.ledger import STARTER_CREDITS
@@ -35,7 +26,7 @@ class Document(NamedTuple):
     render: Callable[[State], str]
 
 
-def _described(origin: str, endpoint: Endpoint) -> dict[str, Any]:
+def _described(origin: str, endpoint: contract.Endpoint) -> dict[str, Any]:
     return {
         "name": endpoint.name,
         "method": endpoint.method,
@@ -85,7 +76,7 @@ def _agent(state: State) -> dict[str, Any]:
     return {
         "name": "Agent network sandbox",
         "description": "A local network to test agents on.",
-        "version": VERSION,
+        "version": contract.VERSION,
         "url": origin,
         "authentication": _authentication(state),
         "openapi": f"{origin}/openapi.json",
@@ -100,14 +91,14 @@ def _open_registration(state: State) -> dict[str, Any]:
         "starter_credits": STARTER_CREDITS,
         "request": {"headers": {"Content-Type": "application/json"}, "body": {}},
         "response_fields": ["agent_id", "access_token", "credits"],
-        "endpoint": _described(state.options.origin, REGISTER),
+        "endpoint": _described(state.options.origin, contract.REGISTER),
     }
 
 
 def _gateway(state: State) -> dict[str, Any]:
     return {
         "base_url": state.options.origin,
-        "version": VERSION,
+        "version": contract.VERSION,
         "endpoints": [
             _described(state.options.origin, endpoint) for endpoint in state.endpoints
         ],
@@ -134,7 +125,7 @@ def _network(state: State) -> dict[str, Any]:
             "repeat",
         ],
         "economy": _economy(),
-        "checkout": _described(origin, CHECKOUT),
+        "checkout": _described(origin, contract.CHECKOUT),
         "documents": [f"{origin}{path}" for path in DOCUMENTS],
     }
 
@@ -142,9 +133,9 @@ def _network(state: State) -> dict[str, Any]:
 def _directory(state: State) -> dict[str, Any]:
     origin = state.options.origin
     return {
-        "public": _described(origin, PUBLIC_DIRECTORY),
-        "live": _described(origin, DIRECTORY),
-        "manifest": f"{origin}{DIRECTORY.path}?slug={{slug}}",
+        "public": _described(origin, contract.PUBLIC_DIRECTORY),
+        "live": _described(origin, contract.DIRECTORY),
+        "manifest": f"{origin}{contract.DIRECTORY.path}?slug={{slug}}",
     }
 
 
@@ -168,7 +159,7 @@ def _capabilities(state: State) -> dict[str, Any]:
 def _protocol(state: State) -> dict[str, Any]:
     return {
         "protocol": "agent-network-service",
-        "version": VERSION,
+        "version": contract.VERSION,
         "transport": "JSON over HTTP",
         "success_status": 200,
         "error_type": ERROR_FORMATS[state.options.error_format].media_type,
@@ -242,20 +233,18 @@ def _sitemap(state: State) -> str:
     )
 
 
-DOCUMENTS: Mapping[str, Document] = MappingProxyType(
-    {
-        "/.well-known/agent.json": _json(_agent),
-        "/.well-known/open-registration.json": _json(_open_registration),
-        "/.well-known/agent-gateway.json": _json(_gateway),
-        "/.well-known/ai-network.json": _json(_network),
-        "/.well-known/agent-directory.json": _json(_directory),
-        "/.well-known/agents.json": _json(_agents),
-        "/.well-known/capabilities.json": _json(_capabilities),
-        "/.well-known/agent-protocol.json": _json(_protocol),
-        "/llms.txt": Document("text/plain", _llms_text),
-        "/for-ai-agents.html": Document("text/html", _for_agents),
-        "/robots.txt": Document("text/plain", _robots_text),
-        "/sitemap.xml": Document("application/xml", _sitemap),
-    },
-)
+DOCUMENTS: Mapping[str, Document] = {
+    "/.well-known/agent.json": _json(_agent),
+    "/.well-known/open-registration.json": _json(_open_registration),
+    "/.well-known/agent-gateway.json": _json(_gateway),
+    "/.well-known/ai-network.json": _json(_network),
+    "/.well-known/agent-directory.json": _json(_directory),
+    "/.well-known/agents.json": _json(_agents),
+    "/.well-known/capabilities.json": _json(_capabilities),
+    "/.well-known/agent-protocol.json": _json(_protocol),
+    "/llms.txt": Document("text/plain", _llms_text),
+    "/for-ai-agents.html": Document("text/html", _for_agents),
+    "/robots.txt": Document("text/plain", _robots_text),
+    "/sitemap.xml": Document("application/xml", _sitemap),
+}
 """By path, in the contract's order."""

@@ -5,37 +5,33 @@ import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from http import HTTPStatus
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 
-from journeyman.sandbox import agents, checkouts, contract, task_generator, tasks
+from journeyman.sandbox import (
+    agents,
+    checkouts,
+    contract,
+    requests,
+    task_generator,
+    tasks,
+)
 from journeyman.sandbox.answers import Answer, AnswerWriter, encoded
 from journeyman.sandbox.contract import Endpoint
 from journeyman.sandbox.errors import ERROR_FORMATS, Refusal
 from journeyman.sandbox.options import SandboxOptions
-from journeyman.sandbox.requests import (
-    AnyAction,
-    AnyPostTask,
-    AnySubmission,
-    CheckoutRequest,
-    CheckoutResponse,
-    NewAgent,
-    Registration,
-    StrictRoute,
-    bodies_for,
-)
 from journeyman.sandbox.store import State
 
-_Handler: TypeAlias = Callable[..., Awaitable[Response]]
+_Handler = Callable[..., Awaitable[Response]]
 
 
 def contract_router(options: SandboxOptions) -> APIRouter:
     """Put the endpoints under the contract's paths, without those that are absent."""
     router = APIRouter(
-        route_class=StrictRoute,
+        route_class=requests.StrictRoute,
         responses={"4XX": ERROR_FORMATS[options.error_format].openapi()},
     )
 
@@ -55,9 +51,9 @@ def contract_router(options: SandboxOptions) -> APIRouter:
             )
 
     shown = _Endpoints(AnswerWriter(options))
-    bodies = bodies_for(options.request_format, strict=options.strict)
-    serve(contract.REGISTER, register, NewAgent)
-    serve(contract.CHECKOUT, create_checkout, CheckoutResponse)
+    bodies = requests.bodies_for(options.request_format, strict=options.strict)
+    serve(contract.REGISTER, register, requests.NewAgent)
+    serve(contract.CHECKOUT, create_checkout, requests.CheckoutResponse)
     serve(contract.MARKETPLACE, shown.list_marketplace)
     serve(contract.PUBLIC_DIRECTORY, shown.list_public_agents)
     serve(contract.DIRECTORY, shown.list_agents)
@@ -106,14 +102,16 @@ _Key = Annotated[str, Header(alias="Idempotency-Key", max_length=255)]
 _Limit = Annotated[int, Query(ge=1, le=tasks.LARGEST_LIMIT)]
 
 
-async def register(_body: Registration, state: _StateOf, key: _Key = "") -> Response:
+async def register(
+    _body: requests.Registration, state: _StateOf, key: _Key = ""
+) -> Response:
     """Contract endpoint 1."""
     work = partial(agents.register, state)
     return _once(state, "", contract.REGISTER, key, work)
 
 
 async def create_checkout(
-    body: CheckoutRequest, state: _StateOf, key: _Key = ""
+    body: requests.CheckoutRequest, state: _StateOf, key: _Key = ""
 ) -> Response:
     """Contract endpoint 2."""
     order = checkouts.Order(**body.model_dump(exclude={"source"}))
@@ -150,7 +148,7 @@ class _Endpoints:
         return _answered(self._writer.listing(tasks.listing(state, limit)))
 
     async def claim_task(
-        self, body: AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
+        self, body: requests.AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
     ) -> Response:
         """Contract endpoint 7."""
 
@@ -163,7 +161,11 @@ class _Endpoints:
         return _once(state, caller, contract.CLAIM, key, work, self._writer.action)
 
     async def submit_result(
-        self, body: AnySubmission, state: _StateOf, caller: _Caller, key: _Key = ""
+        self,
+        body: requests.AnySubmission,
+        state: _StateOf,
+        caller: _Caller,
+        key: _Key = "",
     ) -> Response:
         """Contract endpoint 8."""
         _require_self(body.agent_id, caller)
@@ -171,7 +173,7 @@ class _Endpoints:
         return _once(state, caller, contract.SUBMIT, key, work, self._writer.action)
 
     async def complete_task(
-        self, body: AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
+        self, body: requests.AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
     ) -> Response:
         """Contract endpoint 9."""
         _require_self(body.agent_id, caller)
@@ -179,7 +181,11 @@ class _Endpoints:
         return _once(state, caller, contract.COMPLETE, key, work, self._writer.action)
 
     async def post_task(
-        self, body: AnyPostTask, state: _StateOf, caller: _Caller, key: _Key = ""
+        self,
+        body: requests.AnyPostTask,
+        state: _StateOf,
+        caller: _Caller,
+        key: _Key = "",
     ) -> Response:
         """Contract endpoint 10."""
         _require_self(body.agent_id, caller)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from html import escape
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from fastapi import FastAPI, Request, Response
@@ -117,14 +116,12 @@ class ErrorFormat(NamedTuple):
         )
 
 
-_SCHEMAS: Mapping[str, dict[str, Any]] = MappingProxyType(
-    {
-        "ok": {"type": "boolean"},
-        "success": {"type": "boolean"},
-        "status": {"type": "integer"},
-        **{name: {"type": "string"} for name in ("code", "message", "title", "type")},
-    },
-)
+_SCHEMAS: Mapping[str, dict[str, Any]] = {
+    "ok": {"type": "boolean"},
+    "success": {"type": "boolean"},
+    "status": {"type": "integer"},
+    **{name: {"type": "string"} for name in ("code", "message", "title", "type")},
+}
 """Of fields that have one type in all formats that have them."""
 
 
@@ -204,22 +201,20 @@ def _as_supabase(refusal: Refusal) -> str:
     )
 
 
-_POSTGREST: Mapping[FieldErrorKind, tuple[str, str]] = MappingProxyType(
-    {
-        FieldErrorKind.UNKNOWN: (
-            "PGRST204",
-            "Could not find the '{name}' column in the schema cache",
-        ),
-        FieldErrorKind.MISSING: (
-            "23502",
-            'null value in column "{name}" violates not-null constraint',
-        ),
-        FieldErrorKind.INVALID: (
-            "22P02",
-            'invalid input for column "{name}": {message}',
-        ),
-    },
-)
+_POSTGREST: Mapping[FieldErrorKind, tuple[str, str]] = {
+    FieldErrorKind.UNKNOWN: (
+        "PGRST204",
+        "Could not find the '{name}' column in the schema cache",
+    ),
+    FieldErrorKind.MISSING: (
+        "23502",
+        'null value in column "{name}" violates not-null constraint',
+    ),
+    FieldErrorKind.INVALID: (
+        "22P02",
+        'invalid input for column "{name}": {message}',
+    ),
+}
 """Codes and messages, in the order in which PostgREST finds such errors."""
 
 
@@ -305,21 +300,19 @@ def _json(body: dict[str, Any]) -> str:
 
 _JSON = "application/json"
 _400, _422 = HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY
-ERROR_FORMATS: Mapping[ErrorFormatName, ErrorFormat] = MappingProxyType(
-    {
-        "json": ErrorFormat(_JSON, _422, _as_json, ("ok", "error", "message")),
-        "supabase": ErrorFormat(
-            _JSON, _400, _as_supabase, ("code", "message", "details", "hint")
-        ),
-        "problem-json": ErrorFormat(
-            "application/problem+json",
-            _422,
-            _as_problem,
-            ("type", "title", "status", "detail"),
-        ),
-        "fastapi": ErrorFormat(_JSON, _422, _as_fastapi, ("detail",)),
-        "zod": ErrorFormat(_JSON, _400, _as_zod, ("success", "error")),
-        "plain": ErrorFormat("text/plain", _400, _as_text),
-        "html": ErrorFormat("text/html", _400, _as_page),
-    },
-)
+ERROR_FORMATS: Mapping[ErrorFormatName, ErrorFormat] = {
+    "json": ErrorFormat(_JSON, _422, _as_json, ("ok", "error", "message")),
+    "supabase": ErrorFormat(
+        _JSON, _400, _as_supabase, ("code", "message", "details", "hint")
+    ),
+    "problem-json": ErrorFormat(
+        "application/problem+json",
+        _422,
+        _as_problem,
+        ("type", "title", "status", "detail"),
+    ),
+    "fastapi": ErrorFormat(_JSON, _422, _as_fastapi, ("detail",)),
+    "zod": ErrorFormat(_JSON, _400, _as_zod, ("success", "error")),
+    "plain": ErrorFormat("text/plain", _400, _as_text),
+    "html": ErrorFormat("text/html", _400, _as_page),
+}

@@ -16,14 +16,12 @@ under any of these names, and ignores names that it does not know.
 import json
 from collections.abc import Callable, Coroutine, Mapping
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
     ClassVar,
     NamedTuple,
     NoReturn,
-    TypeAlias,
     TypeVar,
     get_args,
 )
@@ -309,9 +307,9 @@ class WrappedPostTask(_Wrapped):
         return self.task
 
 
-AnyAction: TypeAlias = TaskAction | IdOnlyAction | WrappedAction
-AnySubmission: TypeAlias = Submission | IdOnlySubmission | WrappedSubmission
-AnyPostTask: TypeAlias = PostTask | IdOnlyPostTask | WrappedPostTask
+AnyAction = TaskAction | IdOnlyAction | WrappedAction
+AnySubmission = Submission | IdOnlySubmission | WrappedSubmission
+AnyPostTask = PostTask | IdOnlyPostTask | WrappedPostTask
 
 
 class Bodies(NamedTuple):
@@ -372,12 +370,10 @@ def _path(request_format: RequestFormat, field: str) -> tuple[str, ...]:
             return _WRAPPED.get(field, ("task", field))
 
 
-_WRAPPED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "task_id": ("task", "id"),
-        "agent_id": ("agent", "id"),
-        "result": ("submission", "result"),
-        "evidence": ("submission", "evidence"),
-    },
-)
+_WRAPPED: Mapping[str, tuple[str, str]] = {
+    "task_id": ("task", "id"),
+    "agent_id": ("agent", "id"),
+    "result": ("submission", "result"),
+    "evidence": ("submission", "evidence"),
+}
 """All other fields are a new task's, and inside of `task`."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from journeyman.settings.sections import Settings
 
-Key: TypeAlias = tuple[str, ...]
+Key = tuple[str, ...]
 """Where a value stands: `("network", "base_url")`, or deeper inside a table."""
 
 PREFIX = "JOURNEYMAN_"

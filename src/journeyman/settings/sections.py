@@ -7,7 +7,7 @@ command line's name for the setting. All three reach the reference by the schema
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -38,23 +38,21 @@ def unit(name: str) -> Any:  # noqa: ANN401 - as the library's own `Field`
     return Field(json_schema_extra={"unit": name})
 
 
-Seconds: TypeAlias = Annotated[
+Seconds = Annotated[
     float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False), unit("seconds")
 ]
-Days: TypeAlias = Annotated[
-    float, Field(gt=0, le=3_660, allow_inf_nan=False), unit("days")
-]
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Bytes: TypeAlias = Annotated[int, Field(ge=1), unit("bytes")]
-Credits: TypeAlias = Annotated[int, Field(ge=0), unit("credits")]
-Cents: TypeAlias = Annotated[int, Field(ge=0), unit("US cents")]
+Days = Annotated[float, Field(gt=0, le=3_660, allow_inf_nan=False), unit("days")]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Bytes = Annotated[int, Field(ge=1), unit("bytes")]
+Credits = Annotated[int, Field(ge=0), unit("credits")]
+Cents = Annotated[int, Field(ge=0), unit("US cents")]
 
-Names: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
+Names = Annotated[tuple[str, ...], Field(strict=False)]
 """A list of names; not strict, because TOML has lists and no tuples."""
 
-Tables: TypeAlias = dict[str, dict[str, JsonValue]]
+Tables = dict[str, dict[str, JsonValue]]
 
-Runners: TypeAlias = dict[str, Literal["loop", "thread", "process"]]
+Runners = dict[str, Literal["loop", "thread", "process"]]
 """By the name of a strategy."""
 
 
@@ -68,7 +66,7 @@ def _expand(value: object) -> object:
         raise ValueError("names an unknown home directory") from error
 
 
-Folder: TypeAlias = Annotated[Path, BeforeValidator(_expand)]
+Folder = Annotated[Path, BeforeValidator(_expand)]
 """A path; `~` stands for the home directory."""
 
 
@@ -91,7 +89,7 @@ def _check_address(address: str) -> str:
     return address.rstrip("/")
 
 
-Address: TypeAlias = Annotated[
+Address = Annotated[
     str,
     AfterValidator(_check_address),
     Field(json_schema_extra={"format": "uri"}),
@@ -102,7 +100,7 @@ Address: TypeAlias = Annotated[
 # Few people write dialects of their own, and the client is slow to import: hence the
 # imports inside of functions below.
 AUTO = "auto"
-Table: TypeAlias = dict[str, JsonValue]
+Table = dict[str, JsonValue]
 """Where the values of one action go."""
 
 
@@ -119,9 +117,9 @@ def _usable(tables: dict[str, Table]) -> dict[str, Table]:
     return tables
 
 
-Name: TypeAlias = Annotated[str, AfterValidator(_named)]
+Name = Annotated[str, AfterValidator(_named)]
 
-Dialect: TypeAlias = Annotated[dict[str, Table], AfterValidator(_usable)]
+Dialect = Annotated[dict[str, Table], AfterValidator(_usable)]
 """By action."""
 
 

@@ -15,14 +15,7 @@ from platformdirs import user_config_path
 from pydantic.fields import FieldInfo
 from pydantic_settings import PydanticBaseSettingsSource
 
-from journeyman.settings.schema import (
-    PREFIX,
-    Key,
-    is_section,
-    refusal,
-    setting_of,
-    settings_by_key,
-)
+from journeyman.settings import schema
 from journeyman.settings.sections import Settings
 
 
@@ -31,14 +24,14 @@ class SettingsSource(PydanticBaseSettingsSource):
 
     def __init__(self) -> None:
         super().__init__(Settings)
-        self.values: dict[Key, object] = {}
-        self.origins: dict[Key, str] = {}
+        self.values: dict[schema.Key, object] = {}
+        self.origins: dict[schema.Key, str] = {}
         """Such as `config/journeyman.toml:12` or `environment JOURNEYMAN_...`."""
         self.problems: list[str] = []
 
-    def add(self, key: Key, value: object, origin: str) -> None:
+    def add(self, key: schema.Key, value: object, origin: str) -> None:
         """Take in a value, or each value of a table."""
-        if problem := refusal(key):
+        if problem := schema.refusal(key):
             self.problems.append(f"{origin}: {problem}")
             return
         for leaf, inner in leaves(value, key):
@@ -60,7 +53,7 @@ class SettingsSource(PydanticBaseSettingsSource):
         return root
 
 
-def leaves(value: object, key: Key = ()) -> Iterator[tuple[Key, object]]:
+def leaves(value: object, key: schema.Key = ()) -> Iterator[tuple[schema.Key, object]]:
     """Walk nested tables; an empty one is a leaf, so that it is validated too."""
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
@@ -69,7 +62,7 @@ def leaves(value: object, key: Key = ()) -> Iterator[tuple[Key, object]]:
         yield key, value
 
 
-def _put(table: dict[str, Any], key: Key, value: object) -> None:
+def _put(table: dict[str, Any], key: schema.Key, value: object) -> None:
     for part in key[:-1]:
         inner = table.setdefault(part, {})
         if not isinstance(inner, dict):
@@ -89,7 +82,7 @@ class CommandLineSource(SettingsSource):
         super().__init__()
         for dotted, value in options.items():
             key = tuple(dotted.split("."))
-            setting = setting_of(key)
+            setting = schema.setting_of(key)
             option = setting.option if setting else ""
             read = _read_text(value, key) if isinstance(value, str) else value
             if value is not None:
@@ -108,7 +101,7 @@ class EnvironmentSource(SettingsSource):
         self._environ = environ
         self._directory = directory
         for variable in sorted(environ):
-            if variable.startswith(PREFIX) and environ[variable]:
+            if variable.startswith(schema.PREFIX) and environ[variable]:
                 self._take(variable)
 
     def _take(self, variable: str) -> None:
@@ -116,18 +109,18 @@ class EnvironmentSource(SettingsSource):
         plain = variable.removesuffix(self.FROM_FILE)
         if len(key) == 1:
             # JOURNEYMAN_NETWORK_BASE_URL is a mistake; other names may be anybody's.
-            for setting in settings_by_key().values():
+            for setting in schema.settings_by_key().values():
                 if variable == setting.variable.replace("__", "_"):
                     meant = f"no such setting; did you mean {setting.variable}?"
                     self.problems.append(f"{origin}: {meant}")
-        elif plain == variable or key in settings_by_key():
+        elif plain == variable or key in schema.settings_by_key():
             self.add(key, _read_text(self._environ[variable], key), origin)
         elif self._environ.get(plain):
             self.problems.append(f"{origin}: {plain} is set as well; keep one of them")
         else:
             self._take_file(_key_of(plain), self._environ[variable], origin)
 
-    def _take_file(self, key: Key, name: str, origin: str) -> None:
+    def _take_file(self, key: schema.Key, name: str, origin: str) -> None:
         path = self._directory / name
         try:
             text = path.read_text(encoding="utf-8").strip()
@@ -137,8 +130,8 @@ class EnvironmentSource(SettingsSource):
             self.add(key, _read_text(text, key), origin)
 
 
-def _key_of(variable: str) -> Key:
-    return tuple(variable.removeprefix(PREFIX).lower().split("__"))
+def _key_of(variable: str) -> schema.Key:
+    return tuple(variable.removeprefix(schema.PREFIX).lower().split("__"))
 
 
 def _unreadable(error: Exception) -> str:
@@ -151,9 +144,9 @@ _BOOLEANS = {
 }
 
 
-def _read_text(text: str, key: Key) -> object:
+def _read_text(text: str, key: schema.Key) -> object:
     """Return the value that a text stands for; the text itself where it is none."""
-    setting = setting_of(key)
+    setting = schema.setting_of(key)
     match setting.kind if setting else "string":
         case "string":
             return text
@@ -209,7 +202,7 @@ class TomlFileSource(SettingsSource):
         else:
             lines = _lines_of_keys(text)
             for key, value in leaves(table):
-                if value != {} or not is_section(key):
+                if value != {} or not schema.is_section(key):
                     self.add(key, value, shown + _line_of(key, lines))
 
 
@@ -227,10 +220,10 @@ _HEADER = re.compile(rf"^\s*\[\s*({_NAMES})\s*\]\s*(?:#.*)?$")
 _ENTRY = re.compile(rf"^\s*({_NAMES})\s*=")
 
 
-def _lines_of_keys(text: str) -> dict[Key, int]:
+def _lines_of_keys(text: str) -> dict[schema.Key, int]:
     """Find keys line by line; tomllib itself does not tell where they stand."""
-    lines: dict[Key, int] = {}
-    header: Key = ()
+    lines: dict[schema.Key, int] = {}
+    header: schema.Key = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _HEADER.match(line):
             key = header = _parts(found[1])
@@ -243,11 +236,11 @@ def _lines_of_keys(text: str) -> dict[Key, int]:
     return lines
 
 
-def _parts(dotted: str) -> Key:
+def _parts(dotted: str) -> schema.Key:
     return tuple(part.strip("\"'") for part in re.findall(_NAME, dotted))
 
 
-def _line_of(key: Key, lines: Mapping[Key, int]) -> str:
+def _line_of(key: schema.Key, lines: Mapping[schema.Key, int]) -> str:
     """Return `:12`: the line of the key, else of the nearest table around it."""
     around = (lines.get(key[:length]) for length in range(len(key), 0, -1))
     line = next(filter(None, around), None)

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Literal
 
 from journeyman.domain.tasks import Result
 from journeyman.domain.text import describe, storable
@@ -41,14 +41,10 @@ class TimedOut:
         return f"not done within {self.limit:g} s"
 
 
-RunOutcome: TypeAlias = (
-    Result | Decline | RetryLater | Misconfigured | StrategyError | TimedOut
-)
+RunOutcome = Result | Decline | RetryLater | Misconfigured | StrategyError | TimedOut
 """A `Result` here is known to be JSON of an acceptable size."""
 
-RunWord: TypeAlias = Literal[
-    "result", "declined", "retry_later", "misconfigured", "failed"
-]
+RunWord = Literal["result", "declined", "retry_later", "misconfigured", "failed"]
 
 
 def summarize(outcome: RunOutcome) -> tuple[RunWord, str]:
@@ -66,9 +62,9 @@ def summarize(outcome: RunOutcome) -> tuple[RunWord, str]:
             return "failed", str(outcome)
 
 
-MAX_BYTES: Final = 1_048_576
+MAX_BYTES = 1_048_576
 """Of the output and the evidence together, as UTF-8 JSON."""
-MAX_DEPTH: Final = 100
+MAX_DEPTH = 100
 """Deeper nesting is a reference loop, or too much for the reader."""
 
 

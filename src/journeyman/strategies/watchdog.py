@@ -15,9 +15,9 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Final, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
-SOON: Final = 0.001
+SOON = 0.001
 """Seconds; 0 would switch a timer off."""
 
 P = ParamSpec("P")

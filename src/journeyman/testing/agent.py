@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
 import anyio
 
@@ -85,7 +85,7 @@ def _find(path: Path, root: Path | None) -> Path:
     raise StrategyNotLoadedError(f"there is no file {path} in {Path.cwd()}{here}")
 
 
-STARTER_CREDITS: Final = 100
+STARTER_CREDITS = 100
 """What a new agent has (contract section 1)."""
 
 

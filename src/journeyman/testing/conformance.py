@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import anyio
 
@@ -20,12 +20,12 @@ from journeyman.strategies.running.dry_run import DryRunContext, dry_run, run_ex
 from journeyman.strategies.running.runner import Runner
 from journeyman.testing.agent import Subject, load
 
-HUGE: Final = 1_000_000
+HUGE = 1_000_000
 """Characters: what a network may send, and far more than a task needs."""
-DEPTH: Final = 60
+DEPTH = 60
 """Levels of nesting that a JSON reader still accepts."""
 
-TEXTS: Final[dict[str, str]] = {
+TEXTS: dict[str, str] = {
     "an empty text": "",
     "white space only": " \t\r\n\u00a0\u2003",
     "a huge text": "word " * (HUGE // 5),
@@ -98,11 +98,11 @@ def _deep() -> JSON:
     return value
 
 
-LIMIT_SECONDS: Final = 10.0
+LIMIT_SECONDS = 10.0
 """The limit of one run on an odd task."""
-SOON_SECONDS: Final = 1.0
+SOON_SECONDS = 1.0
 """How soon an asynchronous run must end once it is cancelled."""
-WANTS_SECONDS: Final = 0.5
+WANTS_SECONDS = 0.5
 """The limit of `wants`, which is asked about each task in a listing."""
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import anyio
 import httpx2 as httpx
@@ -28,7 +28,7 @@ from journeyman.settings.sections import Settings
 from journeyman.strategies.loading.loader import load
 from journeyman.testing.agent import RecordingLog, StrategyNotLoadedError
 
-PATHS: Final = {
+PATHS = {
     "register": "create-free-agent-public",
     "discover": "get-marketplace-tasks",
     "claim": "claim-task-public",
@@ -38,7 +38,7 @@ PATHS: Final = {
 }
 """The calls that can be made to fail, and the end of their paths (contract
 section 4)."""
-FAULTS: Final = ("lost_request", "lost_answer", "garbage", "429", "503", "409", "500")
+FAULTS = ("lost_request", "lost_answer", "garbage", "429", "503", "409", "500")
 
 
 @dataclass(slots=True)
@@ -89,13 +89,13 @@ class FaultyTransport(httpx.AsyncBaseTransport):
                 raise httpx.ReadError("connection reset", request=request)
 
 
-URL: Final = "http://127.0.0.1:8080"
+URL = "http://127.0.0.1:8080"
 """Appears in documents and in the identity; nothing listens there."""
-SPEED: Final = 50.0
+SPEED = 50.0
 """Seconds of the daemon's clock in one second of the machine's."""
-MAX_SECONDS: Final = 30.0
+MAX_SECONDS = 30.0
 """Of the machine: what is not done by then is left unfinished."""
-PAUSE_SECONDS: Final = 0.02
+PAUSE_SECONDS = 0.02
 """How often the daemon looks whether a retry is due."""
 
 

@@ -7,8 +7,8 @@ from journeyman.domain.outcomes import Confirmed, Failure
 from journeyman.domain.tasks import Task, TaskState, earlier, has_passed
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies
+from journeyman.network.answers import Claimed
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Claimed
 from journeyman.observability.events import Log
 from journeyman.worker import events
 from journeyman.worker.intents import (

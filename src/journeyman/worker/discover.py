@@ -5,20 +5,13 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from journeyman.domain import outcomes
 from journeyman.domain.clock import Randomness
-from journeyman.domain.outcomes import (
-    Confirmed,
-    Failure,
-    NotSent,
-    Outcome,
-    Refusal,
-    Refused,
-)
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Task
+from journeyman.network.answers import Listing
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.receipts import Listing
 from journeyman.observability.events import Log
 from journeyman.worker import events
 from journeyman.worker.select import Decision, Select
@@ -53,7 +46,7 @@ class Poll:
     """It gave work: looking again at once may give more."""
     retry_in: float | None = None
     """Seconds to wait, when it failed."""
-    failure: Failure | None = None
+    failure: outcomes.Failure | None = None
 
 
 @dataclass(kw_only=True, eq=False)
@@ -74,10 +67,10 @@ class Discover:
     async def look(self) -> Poll:
         """Look once."""
         outcome = await self._look()
-        if isinstance(outcome, NotSent) and outcome.paused:
+        if isinstance(outcome, outcomes.NotSent) and outcome.paused:
             return Poll(productive=False, retry_in=outcome.retry_after, failure=outcome)
         self.tally.polls += 1
-        if not isinstance(outcome, Confirmed):
+        if not isinstance(outcome, outcomes.Confirmed):
             return self._failed(outcome)
         self._failures = 0
         listing = outcome.value
@@ -89,7 +82,7 @@ class Discover:
         self._count(listing, decision)
         return Poll(productive=decision.wanted > 0)
 
-    async def _look(self) -> Outcome[Listing]:
+    async def _look(self) -> outcomes.Outcome[Listing]:
         """Ask endpoint 6; where the network has none, the public marketplace."""
         if self._is_elsewhere():
             return await self.network.public_marketplace()
@@ -105,13 +98,15 @@ class Discover:
         is_paused = self.rate_limiter.pause_for(ENDPOINT) is not None
         return is_paused and self.rate_limiter.is_absent(ENDPOINT)
 
-    async def _without_limit(self, refused: Outcome[Listing]) -> Outcome[Listing]:
+    async def _without_limit(
+        self, refused: outcomes.Outcome[Listing]
+    ) -> outcomes.Outcome[Listing]:
         """Ask without `limit`; if that helps, this run never asks with it again.
 
         The contract names the parameter and shows no bounds for it.
         """
         outcome = await self.network.marketplace_tasks(None)
-        if not isinstance(outcome, Confirmed):
+        if not isinstance(outcome, outcomes.Confirmed):
             return refused
         self.log.emit(events.LIMIT_REFUSED, limit=self.limit)
         self.limit = None
@@ -146,7 +141,7 @@ class Discover:
             unreadable=listing.unreadable,
         )
 
-    def _failed(self, failure: Failure) -> Poll:
+    def _failed(self, failure: outcomes.Failure) -> Poll:
         self._failures += 1
         self.tally.failed_polls += 1
         retry_in = self.retry.wait_after(self._failures, failure, self.randomness)
@@ -158,6 +153,9 @@ class Discover:
         return Poll(productive=False, retry_in=retry_in, failure=failure)
 
 
-def _is_bad_request(outcome: Outcome[Listing]) -> bool:
+def _is_bad_request(outcome: outcomes.Outcome[Listing]) -> bool:
     """Return whether a listing was refused for the shape of the request."""
-    return isinstance(outcome, Refused) and outcome.refusal is Refusal.INVALID
+    return (
+        isinstance(outcome, outcomes.Refused)
+        and outcome.refusal is outcomes.Refusal.INVALID
+    )

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from types import MappingProxyType
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.outcomes import Failure, NotSent, Refusal, Refused, Unknown
@@ -23,13 +22,11 @@ confirms it and stops everything. A 403 may be about one task only, so it stops 
 task and not the daemon; a token that a network refuses by 403 shows at the next look at
 the marketplace."""
 
-ENDPOINTS: Mapping[TaskState, str] = MappingProxyType(
-    {
-        TaskState.CLAIMING: "claim",
-        TaskState.SUBMITTING: "submit",
-        TaskState.COMPLETING: "complete",
-    },
-)
+ENDPOINTS: Mapping[TaskState, str] = {
+    TaskState.CLAIMING: "claim",
+    TaskState.SUBMITTING: "submit",
+    TaskState.COMPLETING: "complete",
+}
 """The endpoint that each intent's request goes to."""
 
 MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})

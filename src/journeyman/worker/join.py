@@ -13,8 +13,8 @@ from journeyman.domain.tasks import JSON, IdempotencyKey, Identity
 from journeyman.economy.bookkeeping import book_starter
 from journeyman.journal.identity import AnswerFile, RegistrationAnswer
 from journeyman.journal.journal import Journal
+from journeyman.network.answers import Registration
 from journeyman.network.client import NetworkClient
-from journeyman.network.receipts import Registration
 from journeyman.observability.events import Log
 from journeyman.worker import events
 

@@ -9,30 +9,23 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final, TypeAlias
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.journal import track_records
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
-from journeyman.journal.track_records import (
-    EndedTask,
-    Forecast,
-    Group,
-    TrackRecord,
-    Waiting,
-)
 
-TRUST: Final = 0.9
+TRUST = 0.9
 """The share of its promises that a strategy is expected to keep, before it did any."""
-USUAL_SECONDS: Final = 10.0
+USUAL_SECONDS = 10.0
 """What a task is expected to take where nothing at all is known."""
-PRIOR_TASKS: Final = 2.0
+PRIOR_TASKS = 2.0
 """As many tasks' worth of evidence is what is expected beforehand."""
-SHORTEST_SECONDS: Final = 0.01
+SHORTEST_SECONDS = 0.01
 """Faster work is limited by the requests around it."""
 
-Draws: TypeAlias = tuple[float, float]
+Draws = tuple[float, float]
 """How lucky a group is thought to be with its chance and its time, in standard
 deviations; (0, 0) means: as the mean says."""
 
@@ -49,12 +42,14 @@ class _Expected:
 class Forecasts:
     """Forecasts from the track records that it was given."""
 
-    def __init__(self, records: Mapping[Group, TrackRecord]) -> None:
+    def __init__(
+        self, records: Mapping[track_records.Group, track_records.TrackRecord]
+    ) -> None:
         self._records = records
         everything = _sum(list(records.values()))
         self._all = _expected(everything, _Expected(TRUST, USUAL_SECONDS))
         anybody = _Expected(TRUST, self._all.seconds)
-        families: dict[str, list[TrackRecord]] = {}
+        families: dict[str, list[track_records.TrackRecord]] = {}
         for (strategy, _), record in records.items():
             families.setdefault(strategy, []).append(record)
         self._strategies = {
@@ -64,25 +59,25 @@ class Forecasts:
 
     def forecast(
         self,
-        group: Group,
+        group: track_records.Group,
         *,
         reward: int,
         chance: float,
         cost: float,
         draws: Draws = (0.0, 0.0),
-    ) -> Forecast:
+    ) -> track_records.Forecast:
         """Return what a task should bring, in credits, and how long it takes a slot.
 
         `chance` and `cost` are its strategy's estimate; a strategy that keeps only part
         of its promises is believed only that part.
         """
-        record = self._records.get(group, TrackRecord())
+        record = self._records.get(group, track_records.TrackRecord())
         prior = self._strategies.get(group[0], _Expected(TRUST, self._all.seconds))
         own = _expected(record, prior)
         share = own.share + draws[0] * _doubt(own.share, record)
         paid = min(max(share, 0.0) * chance, 1.0)
         spread = 1 / math.sqrt(PRIOR_TASKS + record.timed)
-        return Forecast(
+        return track_records.Forecast(
             credits=paid * reward - cost,
             seconds=max(own.seconds * math.exp(draws[1] * spread), SHORTEST_SECONDS),
         )
@@ -99,7 +94,7 @@ def draw(randomness: Randomness, exploration: float) -> Draws:
     )
 
 
-def _expected(record: TrackRecord, prior: _Expected) -> _Expected:
+def _expected(record: track_records.TrackRecord, prior: _Expected) -> _Expected:
     promised, timed = record.promised + PRIOR_TASKS, record.timed + PRIOR_TASKS
     return _Expected(
         share=(record.paid + PRIOR_TASKS * prior.share) / promised,
@@ -107,23 +102,23 @@ def _expected(record: TrackRecord, prior: _Expected) -> _Expected:
     )
 
 
-def _doubt(share: float, record: TrackRecord) -> float:
+def _doubt(share: float, record: track_records.TrackRecord) -> float:
     """Return the standard deviation of a Beta distribution with this mean."""
     known = min(share, 1.0)
     return math.sqrt(known * (1 - known) / (record.timed + PRIOR_TASKS + 1))
 
 
-def _sum(records: Collection[TrackRecord]) -> TrackRecord:
+def _sum(records: Collection[track_records.TrackRecord]) -> track_records.TrackRecord:
     """Add records up, field by field."""
-    return TrackRecord(
+    return track_records.TrackRecord(
         **{
             field.name: sum(getattr(record, field.name) for record in records)
-            for field in fields(TrackRecord)
+            for field in fields(track_records.TrackRecord)
         },
     )
 
 
-READ_AGAIN_AFTER: Final = 1_000
+READ_AGAIN_AFTER = 1_000
 """Events that taught nothing are noted as read when so many have come."""
 
 
@@ -149,7 +144,11 @@ class Forecaster:
         self._read_until = until
         self._forecasts = Forecasts(records.all())
 
-    def forecast(self, one: Waiting | EndedTask, draws: Draws = (0.0, 0.0)) -> Forecast:
+    def forecast(
+        self,
+        one: track_records.Waiting | track_records.EndedTask,
+        draws: Draws = (0.0, 0.0),
+    ) -> track_records.Forecast:
         """Return what a task should bring."""
         return self._forecasts.forecast(
             one.group,
@@ -160,16 +159,16 @@ class Forecaster:
         )
 
 
-Ranking: TypeAlias = Callable[[Sequence[Waiting]], list[TaskId]]
+Ranking = Callable[[Sequence[track_records.Waiting]], list[TaskId]]
 """Puts waiting tasks in order: the one to be claimed first at the front."""
 
 
-def by_reward(waiting: Sequence[Waiting]) -> list[TaskId]:
+def by_reward(waiting: Sequence[track_records.Waiting]) -> list[TaskId]:
     """Order by reward, the highest first."""
     return [one.task_id for one in sorted(waiting, key=lambda w: (-w.reward, w.number))]
 
 
-def by_age(waiting: Sequence[Waiting]) -> list[TaskId]:
+def by_age(waiting: Sequence[track_records.Waiting]) -> list[TaskId]:
     """Order by when they were first seen."""
     return [one.task_id for one in sorted(waiting, key=lambda w: w.number)]
 
@@ -187,14 +186,14 @@ class ByExpectation:
     exploration: float
     """0 always trusts the mean."""
 
-    def rank(self, waiting: Sequence[Waiting]) -> list[TaskId]:
+    def rank(self, waiting: Sequence[track_records.Waiting]) -> list[TaskId]:
         """Learn what there is to be learned, then put the tasks in order."""
         self.forecaster.learn()
         # In the order of their names, so that a seed repeats the draws.
         groups = sorted({one.group for one in waiting})
         luck = {group: draw(self.randomness, self.exploration) for group in groups}
 
-        def worth(one: Waiting) -> tuple[bool, float, int]:
+        def worth(one: track_records.Waiting) -> tuple[bool, float, int]:
             forecast = self.forecaster.forecast(one, luck[one.group])
             loses = forecast.credits < 0
             return loses, -forecast.credits / forecast.seconds, one.number
@@ -202,9 +201,9 @@ class ByExpectation:
         return [one.task_id for one in sorted(waiting, key=worth)]
 
 
-GOOD_FOR_SECONDS: Final = 5.0
+GOOD_FOR_SECONDS = 5.0
 """How long a ranking is used; so long a better task that was just seen may wait."""
-MOST_RANKED: Final = 1_000
+MOST_RANKED = 1_000
 """The best paid so many are ranked; the others wait for the next time."""
 
 

@@ -12,23 +12,13 @@ from journeyman.cli.output import counted, did_you_mean, print_fields, print_tab
 from journeyman.cli.session import Session, command
 from journeyman.daemon.environment import build_environment
 from journeyman.daemon.network import JournalShapeMemory, writing_from
-from journeyman.domain.errors import (
-    ConfigurationError,
-    NotRunningError,
-    StateError,
-    UsageError,
-)
+from journeyman.domain import errors
 from journeyman.domain.tasks import JSON, AgentId
 from journeyman.domain.text import escape
+from journeyman.network import observation
 from journeyman.network.endpoints import ENDPOINTS, Endpoint
 from journeyman.network.explanation import ExplainedRequest, explain_request
 from journeyman.network.negotiation import Learned, Writing, read_learned
-from journeyman.network.observation import (
-    AnswerRecord,
-    EndpointRecord,
-    HeaderRecord,
-    records_from,
-)
 from journeyman.network.observed_shape import Shape
 from journeyman.network.openapi import learned_facts, openapi_document, schema_of
 from journeyman.network.shapes import ACTIONS
@@ -50,7 +40,9 @@ def show_contract(
     """
     chosen = ENDPOINTS if endpoint is None else (_find_endpoint(endpoint),)
     network, records = _read_records(session)
-    pairs = [(one, records.get(one.name, EndpointRecord())) for one in chosen]
+    pairs = [
+        (one, records.get(one.name, observation.EndpointRecord())) for one in chosen
+    ]
 
     def show() -> None:
         print(f"What was learned about {escape(network)}")
@@ -84,7 +76,7 @@ def export_contract(
     try:
         output.write_text(f"{text}\n", "utf-8")
     except OSError as error:
-        raise StateError(
+        raise errors.StateError(
             f"the document could not be written to {output}: {error.strerror}",
             "Name a file in a directory that this user can write.",
         ) from error
@@ -93,7 +85,9 @@ def export_contract(
     session.answer(data, lambda: print(text))
 
 
-def _read_records(session: Session) -> tuple[str, dict[str, EndpointRecord]]:
+def _read_records(
+    session: Session,
+) -> tuple[str, dict[str, observation.EndpointRecord]]:
     """Return a network, and what was learned about its endpoints, by name.
 
     The network is the one named on the command line, else the one that was seen last,
@@ -109,7 +103,7 @@ def _read_records(session: Session) -> tuple[str, dict[str, EndpointRecord]]:
         if network is None:
             network = session.address(session.load().settings)
         network = network.rstrip("/")
-        return network, records_from(journal.observations.of(network))
+        return network, observation.records_from(journal.observations.of(network))
 
 
 def _find_endpoint(wanted: str) -> Endpoint:
@@ -117,14 +111,16 @@ def _find_endpoint(wanted: str) -> Endpoint:
         if wanted in (one.name, str(one.number), one.path, one.path.rpartition("/")[2]):
             return one
     names = [one.name for one in ENDPOINTS]
-    raise UsageError(
+    raise errors.UsageError(
         f"the contract has no endpoint {escape(wanted)!r}",
         f"{did_you_mean(wanted, names)}Its endpoints are {', '.join(names)}, numbered "
         "from 1 to 10.",
     )
 
 
-def _endpoint_as_json(endpoint: Endpoint, record: EndpointRecord) -> dict[str, Any]:
+def _endpoint_as_json(
+    endpoint: Endpoint, record: observation.EndpointRecord
+) -> dict[str, Any]:
     return {
         "number": endpoint.number,
         "method": endpoint.method,
@@ -148,11 +144,13 @@ def _endpoint_as_json(endpoint: Endpoint, record: EndpointRecord) -> dict[str, A
     }
 
 
-def _sorted_answers(record: EndpointRecord) -> list[AnswerRecord]:
+def _sorted_answers(
+    record: observation.EndpointRecord,
+) -> list[observation.AnswerRecord]:
     return sorted(record.answers.values(), key=lambda one: (one.status, one.key))
 
 
-def _show_endpoint(endpoint: Endpoint, record: EndpointRecord) -> None:
+def _show_endpoint(endpoint: Endpoint, record: observation.EndpointRecord) -> None:
     print(f"{endpoint.number}. {endpoint.name}  {endpoint.method} {endpoint.path}")
     if not record.seen:
         print("   never called")
@@ -177,7 +175,7 @@ def _show_endpoint(endpoint: Endpoint, record: EndpointRecord) -> None:
         _show_answer(one)
 
 
-def _show_answer(one: AnswerRecord) -> None:
+def _show_answer(one: observation.AnswerRecord) -> None:
     meaning = "" if one.is_yes or one.status >= 300 else ", meaning no"  # noqa: PLR2004 - the class of a status
     kinds = ", ".join(kind or "no type" for kind in sorted(one.media_types))
     head = f"answer {one.status}{meaning}, {_how_often(one.seen)} ({kinds})"
@@ -234,7 +232,7 @@ def _draw_array(shape: Shape) -> list[str]:
     return lines
 
 
-def _times(record: EndpointRecord) -> str:
+def _times(record: observation.EndpointRecord) -> str:
     if not sum(record.latency.counts):
         return "never answered"
     parts = (
@@ -249,14 +247,14 @@ def _within(seconds: float | None) -> str:
     return f"within {seconds * 1000:g} ms" if seconds < 1 else f"within {seconds:g} s"
 
 
-def _limit(name: str, header: HeaderRecord) -> str:
+def _limit(name: str, header: observation.HeaderRecord) -> str:
     limit = f"{name}, {_how_often(header.seen)}"
     if header.least is None or header.most is None:
         return limit
     return f"{limit}, {header.least:g} to {header.most:g}"
 
 
-def _token(record: EndpointRecord) -> str:
+def _token(record: observation.EndpointRecord) -> str:
     request = record.request
     without = request.worked - request.with_token
     pairs = ((request.with_token, "with it"), (without, "without it"))
@@ -298,12 +296,12 @@ def list_dialects(
     """
     writing = writing_from(session.load().settings.contract)
     if explain is not None and explain not in ACTIONS:
-        raise UsageError(
+        raise errors.UsageError(
             f"there is no action {explain!r}", f"The actions are {', '.join(ACTIONS)}."
         )
     names = [one.name for one in writing.dialects]
     if dialect is not None and dialect not in names:
-        raise UsageError(
+        raise errors.UsageError(
             f"there is no dialect {dialect!r}", f"The dialects are {', '.join(names)}."
         )
     if explain is None:
@@ -330,12 +328,12 @@ def _list_dialects(session: Session, writing: Writing, only: str | None) -> None
 def _read_learned(session: Session) -> tuple[str | None, dict[str, Learned]]:
     try:
         address = session.address(session.load().settings)
-    except ConfigurationError:
+    except errors.ConfigurationError:
         return None, {}
     try:
         with session.journal() as journal:
             return address, read_learned(JournalShapeMemory(journal, address).load())
-    except NotRunningError:
+    except errors.NotRunningError:
         return address, {}
 
 
@@ -407,7 +405,7 @@ def _compact(shape: dict[str, Any]) -> str:
 def _explain(session: Session, writing: Writing, action: str, only: str | None) -> None:
     requests = anyio.run(_requests, session, writing, action, only)
     if not requests:
-        raise UsageError(
+        raise errors.UsageError(
             f"the dialect {only!r} does not describe {action}",
             "One of the others is found by trying, and used instead.",
         )
@@ -430,7 +428,7 @@ async def _requests(
     identity, environment = session.identity(), build_environment()
     try:
         base_url = session.address(session.load().settings)
-    except ConfigurationError:
+    except errors.ConfigurationError:
         base_url = EXAMPLE_ADDRESS
     return [
         await explain_request(

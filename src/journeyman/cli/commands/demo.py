@@ -7,9 +7,8 @@ from typing import Annotated
 import anyio
 import typer
 
-from journeyman.cli.demo.directory import DemoDirectory
 from journeyman.cli.demo.play import DemoPlan, play
-from journeyman.cli.demo.summary import print_summary
+from journeyman.cli.demo.summary import DemoDirectory, print_summary
 from journeyman.cli.demo.view import LineView, LiveView, SilentView
 from journeyman.cli.session import Session, command
 

@@ -6,18 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import anyio
 import typer
 
-from journeyman.cli.output import (
-    ReportProgress,
-    plural,
-    print_fields,
-    print_table,
-    progress,
-)
+from journeyman.cli import output
 from journeyman.cli.session import Session, command
 from journeyman.cli.strategies import (
     AvailableStrategies,
@@ -128,7 +122,9 @@ def replay(
     runner = Runner(isolation=replace(limits, homes=None))
     with session.journal() as journal:
         total = min(last, _require_recordings(journal, earliest))
-        with progress(f"{total} tasks", total, shown=not session.as_json) as report:
+        with output.progress(
+            f"{total} tasks", total, shown=not session.as_json
+        ) as report:
             then = old or recorded(
                 loaded.name, journal.shadows.opinions_of(loaded.name)
             )
@@ -202,7 +198,10 @@ def _other_version(
 
 
 async def _collect(
-    replayed: Iterator[Replayed], done: Replay, runner: Runner, report: ReportProgress
+    replayed: Iterator[Replayed],
+    done: Replay,
+    runner: Runner,
+    report: output.ReportProgress,
 ) -> None:
     async with runner.running():
         if done.has_run:
@@ -280,10 +279,10 @@ def _change_as_json(one: Replayed, again: Rerun | None) -> dict[str, Any]:
     }
 
 
-ROWS_SHOWN: Final = 10
+ROWS_SHOWN = 10
 """Of each kind; `--json` prints all."""
-REASON_LENGTH: Final = 40
-HEADINGS: Final = {
+REASON_LENGTH = 40
+HEADINGS = {
     Change.GAINED: "Wanted now, and not then",
     Change.DROPPED: "Wanted then, and not now",
 }
@@ -292,9 +291,9 @@ HEADINGS: Final = {
 def _show(done: Replay) -> None:
     summary, loaded = done.summary, done.strategy
     first, last = (done.tasks[index][0].decision.at for index in (0, -1))
-    print_fields(
+    output.print_fields(
         {
-            "replayed": f"{plural(summary.tasks, 'task')}, seen from "
+            "replayed": f"{output.plural(summary.tasks, 'task')}, seen from "
             f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "through": f"{loaded.name} {loaded.version} ({relative_path(loaded.path)})",
             "then means": f"what {relative_path(done.compared_with)} decides"
@@ -305,7 +304,7 @@ def _show(done: Replay) -> None:
     )
     print()
     then, now = summary.wanted_then, summary.wanted_now
-    print_table(
+    output.print_table(
         ["", "then", "now"],
         [
             ["wanted", then, now],
@@ -322,18 +321,19 @@ def _show(done: Replay) -> None:
 def _notes(summary: ReplaySummary) -> Iterator[str]:
     if summary.in_part:
         yield (
-            f"{plural(summary.in_part, 'task')} recorded in part: a long text was cut, "
-            "or a secret removed"
+            f"{output.plural(summary.in_part, 'task')} recorded in part: a long text "
+            "was cut, or a secret removed"
         )
     if summary.read_raw:
         yield (
             "it reads task.raw, which is not recorded "
-            f"({plural(summary.read_raw, 'task')}): with it, it may decide otherwise"
+            f"({output.plural(summary.read_raw, 'task')}): with it, it may decide "
+            "otherwise"
         )
     if summary.offers_changed:
         yield (
-            f"{plural(summary.offers_changed, 'task')} wanted then and now, with "
-            "another score"
+            f"{output.plural(summary.offers_changed, 'task')} wanted then and now, "
+            "with another score"
         )
 
 
@@ -342,8 +342,8 @@ def _show_changes(done: Replay, change: Change) -> None:
     if not changed:
         return
     print()
-    print(f"{HEADINGS[change]}: {plural(len(changed), 'task')}")
-    print_table(
+    print(f"{HEADINGS[change]}: {output.plural(len(changed), 'task')}")
+    output.print_table(
         ["task", "kind", "reward", "then", "now", "outcome"],
         [
             [
@@ -380,7 +380,7 @@ def _show_failures(done: Replay) -> None:
     if not failed:
         return
     print()
-    print(f"`wants` failed at {plural(len(failed), 'task')}")
+    print(f"`wants` failed at {output.plural(len(failed), 'task')}")
     for one in failed[-ROWS_SHOWN:]:
         print(escape(f"    {one.decision.task.id}  {one.now.reason}"))
     _show_rest(len(failed))
@@ -433,7 +433,7 @@ def _show_credits(summary: ReplaySummary) -> None:
     )
     shown = {
         f"    {label}": " ".join(
-            filter(None, (before, plural(subtotal.tasks, "task"), after))
+            filter(None, (before, output.plural(subtotal.tasks, "task"), after))
         )
         for label, subtotal, before, after in rows
         if subtotal.tasks
@@ -441,4 +441,4 @@ def _show_credits(summary: ReplaySummary) -> None:
     if shown:
         print()
         print("Credits")
-        print_fields(shown)
+        output.print_fields(shown)

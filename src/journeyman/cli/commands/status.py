@@ -4,15 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from journeyman.cli.output import (
-    TASK_COUNTS,
-    counted,
-    duration,
-    plural,
-    print_fields,
-    print_table,
-    task_counts,
-)
+from journeyman.cli import output
 from journeyman.cli.session import Session, command
 from journeyman.domain.text import escape
 
@@ -35,13 +27,13 @@ def status(session: Session) -> None:
     found = session.status()
 
     def show() -> None:
-        print_fields(status_fields(found))
+        output.print_fields(status_fields(found))
         if found["strategies"]:
             print()
-            print_table(
-                ["strategy", *TASK_COUNTS],
+            output.print_table(
+                ["strategy", *output.TASK_COUNTS],
                 [
-                    [name, *task_counts(states)]
+                    [name, *output.task_counts(states)]
                     for name, states in found["strategies"].items()
                 ],
             )
@@ -79,13 +71,15 @@ def status_fields(status: Status) -> dict[str, str]:
 
 
 def _counted(status: Status, key: str) -> str:
-    return counted(status[key].items()) if status.get(key) else ""
+    return output.counted(status[key].items()) if status.get(key) else ""
 
 
 def _state(status: Status) -> str:
     if status["running"]:
         obstacle = status["obstacle"]
-        for_long = f"for {duration(status['up_seconds'])} (process {status['pid']})"
+        for_long = (
+            f"for {output.duration(status['up_seconds'])} (process {status['pid']})"
+        )
         if obstacle == "paused":
             return f"PAUSED {for_long}"
         return f"RUNNING {for_long}" + (
@@ -147,7 +141,7 @@ def _now(status: Status) -> str:
 def _all_time(status: Status) -> str:
     tasks = status["tasks"]
     by_state = ((name, tasks[name]) for name in STATE_ORDER if tasks.get(name))
-    return counted([("seen", status["tasks_seen"]), *by_state])
+    return output.counted([("seen", status["tasks_seen"]), *by_state])
 
 
 def _top_up(top_up: Mapping[str, Any]) -> str:
@@ -162,11 +156,12 @@ def _problems(status: Status) -> str:
     count = len(status.get("strategy_problems", ()))
     if not count:
         return ""
-    return f"{plural(count, 'strategy file')} not loaded: journeyman strategies list"
+    files = output.plural(count, "strategy file")
+    return f"{files} not loaded: journeyman strategies list"
 
 
 def _quarantine(name: str, health: Mapping[str, Any]) -> str:
     wait = health["retry_in"]
-    until = f" for {duration(wait)} more" if wait else ""
+    until = f" for {output.duration(wait)} more" if wait else ""
     fix = f" ({health['fix']})" if health["fix"] else ""
     return f"{name}: {health['condition']}{until}: {escape(health['problem'] + fix)}"

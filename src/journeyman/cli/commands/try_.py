@@ -25,17 +25,12 @@ from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.domain.text import UntrustedText, escape
 from journeyman.network.answers import ListingReader
 from journeyman.network.dialect import Dialect
+from journeyman.strategies import outcomes
 from journeyman.strategies.api import ParamError
 from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_class
 from journeyman.strategies.loading.validation import params_of
-from journeyman.strategies.outcomes import (
-    RunOutcome,
-    StrategyError,
-    TimedOut,
-    summarize,
-)
 from journeyman.strategies.running.dry_run import DryRun, DryRunContext, dry_run
 from journeyman.strategies.running.runner import Runner
 
@@ -156,9 +151,9 @@ async def _run_once(
     return done, clock.monotonic() - began
 
 
-def _exit_code(outcome: RunOutcome | None) -> int:
+def _exit_code(outcome: outcomes.RunOutcome | None) -> int:
     match outcome:
-        case StrategyError() | TimedOut():
+        case outcomes.StrategyError() | outcomes.TimedOut():
             return 1
         case Misconfigured():
             return ConfigurationError.exit_code
@@ -181,7 +176,9 @@ def _as_json(
         "runner": loaded.runner,
         "seconds": seconds,
         "reason": reason,
-        "traceback": outcome.traceback if isinstance(outcome, StrategyError) else "",
+        "traceback": outcome.traceback
+        if isinstance(outcome, outcomes.StrategyError)
+        else "",
         "result": result.output if result else None,
         "evidence": dict(result.evidence) if result else {},
         "log": [
@@ -193,7 +190,7 @@ def _as_json(
     }
 
 
-def _described(outcome: RunOutcome | None) -> tuple[str, str]:
+def _described(outcome: outcomes.RunOutcome | None) -> tuple[str, str]:
     """Return the word for an outcome, and its reason."""
     match outcome:
         case None:
@@ -204,11 +201,11 @@ def _described(outcome: RunOutcome | None) -> tuple[str, str]:
             reason = f"{outcome.reason or 'not ready'}; in {outcome.after:g} s"
         case Misconfigured():
             reason = "; ".join(filter(None, (outcome.problem, outcome.fix)))
-        case StrategyError() if outcome.where:
+        case outcomes.StrategyError() if outcome.where:
             reason = f"{outcome.error}  ({outcome.where})"
         case _:
             reason = str(outcome)
-    word, _ = summarize(outcome)
+    word, _ = outcomes.summarize(outcome)
     return "FAILED" if word == "failed" else word, reason
 
 

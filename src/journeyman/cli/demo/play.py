@@ -9,8 +9,7 @@ import anyio
 import httpx2 as httpx
 from anyio.abc import Process
 
-from journeyman.cli.demo.directory import DemoDirectory
-from journeyman.cli.demo.summary import DemoSummary, summarise
+from journeyman.cli.demo.summary import DemoDirectory, DemoSummary, summarise
 from journeyman.cli.demo.view import SilentView
 from journeyman.cli.processes import child_process, sandbox
 from journeyman.control import verbs

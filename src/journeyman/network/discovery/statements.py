@@ -8,7 +8,7 @@ from enum import StrEnum
 from html import unescape
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.receipts import Document
+from journeyman.network.answers import Document
 from journeyman.network.records import Fields, spelling
 from journeyman.network.wording import safe_line
 

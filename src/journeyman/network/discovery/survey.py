@@ -7,12 +7,12 @@ import anyio
 from protego import Protego
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Outcome, Refusal, Refused
+from journeyman.network.answers import Document
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Compared, Expectations, compare
 from journeyman.network.discovery.products import Product, products_in
 from journeyman.network.discovery.statements import statements_in
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS
-from journeyman.network.receipts import Document
 
 ROBOTS = "/robots.txt"
 PRODUCT = "journeyman"

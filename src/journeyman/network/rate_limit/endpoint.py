@@ -5,13 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.network.rate_limit.circuit_breaker import (
-    Cause,
-    CircuitBreaker,
-    Pause,
-    RateLimits,
-    remaining,
-)
+from journeyman.network.rate_limit import circuit_breaker
 from journeyman.network.rate_limit.evidence import Evidence, Presence, ServiceHealth
 
 STEPS_BACK = 8
@@ -60,7 +54,7 @@ SEEN_BEFORE = 6
 class Absence:
     """What is known about whether one endpoint exists; at first, that it does."""
 
-    options: RateLimits
+    options: circuit_breaker.RateLimits
     is_absent: bool = field(default=False, init=False)
     _has_worked: bool = field(default=False, init=False)
     _clear_answers: int = field(default=0, init=False)
@@ -70,7 +64,7 @@ class Absence:
 
     def wait(self, now: float) -> float:
         """Return the seconds until it is checked again; 0 when it may be used."""
-        return remaining(self._check_at, now) if self.is_absent else 0.0
+        return circuit_breaker.remaining(self._check_at, now) if self.is_absent else 0.0
 
     def record(self, presence: Presence, subject: str, now: float) -> bool:
         """Take an answer into account; return whether that has changed the verdict.
@@ -119,14 +113,14 @@ FORGET_SECONDS = 600.0
 class EndpointLimit:
     """The state of one endpoint; all times are on the monotonic clock, in seconds."""
 
-    options: RateLimits
+    options: circuit_breaker.RateLimits
     clock: Clock
     randomness: Randomness
     rate: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(SLOWEST_RATE))
     """In requests a second."""
     concurrency: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(1.0))
     """In requests at once."""
-    breaker: CircuitBreaker = field(init=False)
+    breaker: circuit_breaker.CircuitBreaker = field(init=False)
     absence: Absence = field(init=False)
     _starts: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
     _in_flight: int = 0
@@ -136,7 +130,9 @@ class EndpointLimit:
     _message: str = ""
 
     def __post_init__(self) -> None:
-        self.breaker = CircuitBreaker(options=self.options, randomness=self.randomness)
+        self.breaker = circuit_breaker.CircuitBreaker(
+            options=self.options, randomness=self.randomness
+        )
         self.absence = Absence(self.options)
 
     @property
@@ -145,18 +141,26 @@ class EndpointLimit:
         is_limited = self.rate.value is not None or self.concurrency.value is not None
         return is_limited or bool(self._pauses)
 
-    def pause(self) -> Pause | None:
+    def pause(self) -> circuit_breaker.Pause | None:
         """Return why a request must wait; None when it may be sent now."""
         now, said = self.clock.monotonic(), self._message
         if wait := self.absence.wait(now):
-            return Pause(Cause.ABSENT, wait, f"no such endpoint ({said})")
+            return circuit_breaker.Pause(
+                circuit_breaker.Cause.ABSENT, wait, f"no such endpoint ({said})"
+            )
         if self._pause_until > now:
-            wait = remaining(self._pause_until, now)
-            return Pause(Cause.THROTTLED, wait, f"asked to wait ({said})")
+            wait = circuit_breaker.remaining(self._pause_until, now)
+            return circuit_breaker.Pause(
+                circuit_breaker.Cause.THROTTLED, wait, f"asked to wait ({said})"
+            )
         if wait := self.breaker.wait(now):
-            return Pause(Cause.FAILING, wait, f"it keeps failing ({said})")
+            return circuit_breaker.Pause(
+                circuit_breaker.Cause.FAILING, wait, f"it keeps failing ({said})"
+            )
         if wait := self._wait_for_limits(now):
-            return Pause(Cause.LIMITED, wait, f"slowed down ({said})")
+            return circuit_breaker.Pause(
+                circuit_breaker.Cause.LIMITED, wait, f"slowed down ({said})"
+            )
         return None
 
     def start(self) -> bool:
@@ -212,7 +216,7 @@ class EndpointLimit:
             return BUSY_SECONDS
         if self.rate.value is None or not self._starts:
             return 0.0
-        return remaining(self._starts[-1] + 1 / self.rate.value, now)
+        return circuit_breaker.remaining(self._starts[-1] + 1 / self.rate.value, now)
 
     def _is_stale(self, now: float) -> bool:
         """Return whether the limits are too old; the next answer drops them."""

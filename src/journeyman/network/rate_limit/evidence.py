@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeVar
 
-from journeyman.domain.outcomes import (
-    Confirmed,
-    NotSent,
-    Outcome,
-    Refusal,
-    Refused,
-    Unknown,
-)
+from journeyman.domain import outcomes
 
 T = TypeVar("T")
 
@@ -28,7 +21,11 @@ _NO_TASK = re.compile(r"\b(?:task|job|claim|listing|record|row)s?\b(?!-)")
 """Words of a service for "I looked, and there is none of this id"."""
 
 IMPLIES_TOKEN_ACCEPTED = frozenset(
-    {Refusal.CONFLICT, Refusal.REJECTED, Refusal.UNAFFORDABLE},
+    {
+        outcomes.Refusal.CONFLICT,
+        outcomes.Refusal.REJECTED,
+        outcomes.Refusal.UNAFFORDABLE,
+    },
 )
 """Refusals that only a service can give which has read the token."""
 
@@ -75,7 +72,7 @@ class Evidence:
 
 
 def read_evidence(
-    outcome: Outcome[T], *, timed_out: bool = False, is_read: bool = False
+    outcome: outcomes.Outcome[T], *, timed_out: bool = False, is_read: bool = False
 ) -> Evidence:
     """Return what an outcome shows.
 
@@ -86,17 +83,17 @@ def read_evidence(
             (decision 0021), since there is no task that it could be about.
     """
     match outcome:
-        case Confirmed():
+        case outcomes.Confirmed():
             return Evidence(
                 health=ServiceHealth.GOOD,
                 presence=Presence.PRESENT,
                 token_accepted=True,
             )
-        case Refused():
+        case outcomes.Refused():
             return _of_refusal(outcome, is_read=is_read)
-        case NotSent(message):
+        case outcomes.NotSent(message):
             return Evidence(health=ServiceHealth.BAD, message=message, slows=timed_out)
-        case Unknown(message, status, wait):
+        case outcomes.Unknown(message, status, wait):
             away = status == UNAVAILABLE
             return Evidence(
                 health=ServiceHealth.BAD,
@@ -107,8 +104,8 @@ def read_evidence(
             )
 
 
-def _of_refusal(refused: Refused, *, is_read: bool) -> Evidence:
-    if refused.refusal is Refusal.THROTTLED:
+def _of_refusal(refused: outcomes.Refused, *, is_read: bool) -> Evidence:
+    if refused.refusal is outcomes.Refusal.THROTTLED:
         return Evidence(
             health=ServiceHealth.OVERLOADED,
             slows=True,
@@ -124,17 +121,17 @@ def _of_refusal(refused: Refused, *, is_read: bool) -> Evidence:
     )
 
 
-def _token_accepted(refused: Refused, *, is_read: bool) -> bool | None:
-    if refused.refusal is Refusal.UNAUTHORIZED:
+def _token_accepted(refused: outcomes.Refused, *, is_read: bool) -> bool | None:
+    if refused.refusal is outcomes.Refusal.UNAUTHORIZED:
         is_about_token = refused.status == UNAUTHORIZED or is_read
         return False if is_about_token else None
     return True if refused.refusal in IMPLIES_TOKEN_ACCEPTED else None
 
 
-def _presence(refused: Refused) -> Presence:
-    if refused.refusal is Refusal.UNAUTHORIZED:
+def _presence(refused: outcomes.Refused) -> Presence:
+    if refused.refusal is outcomes.Refusal.UNAUTHORIZED:
         return Presence.UNKNOWN  # a gateway asks for the token before it looks
-    if refused.refusal is not Refusal.ABSENT:
+    if refused.refusal is not outcomes.Refusal.ABSENT:
         return Presence.PRESENT
     said = refused.message.partition(": ")[2].lower().replace("_", " ")
     by_status = refused.status in {METHOD_NOT_ALLOWED, NOT_IMPLEMENTED}

@@ -4,21 +4,14 @@ All callers of a network share one, so that what one of them learns counts for a
 pause, a failing endpoint, a service that is down, a refused token.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import MappingProxyType
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.network import events
 from journeyman.network.endpoints import ENDPOINTS
-from journeyman.network.rate_limit.circuit_breaker import (
-    Cause,
-    CircuitBreaker,
-    Pause,
-    RateLimits,
-    remaining,
-)
+from journeyman.network.rate_limit import circuit_breaker
 from journeyman.network.rate_limit.endpoint import EndpointLimit
 from journeyman.network.rate_limit.evidence import Evidence, ServiceHealth
 from journeyman.observability.events import Log
@@ -40,7 +33,7 @@ class TokenMonitor:
 
     private: frozenset[str]
     """The endpoints that take the token."""
-    options: RateLimits
+    options: circuit_breaker.RateLimits
     status: TokenStatus = field(default=TokenStatus.ACCEPTED, init=False)
     message: str = field(default="", init=False)
     """What the network said when it last refused."""
@@ -58,7 +51,7 @@ class TokenMonitor:
             return 0.0
         if self._is_probing:
             return self.options.retry.probe_seconds
-        return remaining(self._wait_until, now)
+        return circuit_breaker.remaining(self._wait_until, now)
 
     def is_checked_by(self, endpoint: str) -> bool:
         """Return whether an answer of this endpoint shows if the token is accepted.
@@ -114,20 +107,18 @@ class TokenMonitor:
         self._wait_until = now + wait
 
 
-CONSEQUENCES = MappingProxyType(
-    {
-        "register": "no agent can be made here",
-        "create_checkout": "no payment page can be asked for",
-        "public_marketplace": "the public marketplace cannot be read",
-        "public_agents": "the public directory cannot be read",
-        "agents_directory": "the directory and its manifests cannot be read",
-        "marketplace_tasks": "tasks are looked for in the public marketplace instead",
-        "claim": "no task is claimed",
-        "submit": "results are kept and wait",
-        "complete": "submitted tasks wait for their completion",
-        "post_task": "no task is posted",
-    },
-)
+CONSEQUENCES: Mapping[str, str] = {
+    "register": "no agent can be made here",
+    "create_checkout": "no payment page can be asked for",
+    "public_marketplace": "the public marketplace cannot be read",
+    "public_agents": "the public directory cannot be read",
+    "agents_directory": "the directory and its manifests cannot be read",
+    "marketplace_tasks": "tasks are looked for in the public marketplace instead",
+    "claim": "no task is claimed",
+    "submit": "results are kept and wait",
+    "complete": "submitted tasks wait for their completion",
+    "post_task": "no task is posted",
+}
 """What the daemon does without an endpoint."""
 
 LONGEST_NAP_SECONDS = 1.0
@@ -155,10 +146,12 @@ class RateLimiter:
     log: Log
     private: frozenset[str]
     """The names of the endpoints that take the token."""
-    options: RateLimits = field(default_factory=RateLimits)
+    options: circuit_breaker.RateLimits = field(
+        default_factory=circuit_breaker.RateLimits
+    )
     limits: dict[str, EndpointLimit] = field(init=False)
     """By the endpoint's name."""
-    _service: CircuitBreaker = field(init=False)
+    _service: circuit_breaker.CircuitBreaker = field(init=False)
     _token: TokenMonitor = field(init=False)
     _failing: set[str] = field(default_factory=set, init=False)
     _failure: str = field(default="", init=False)
@@ -171,17 +164,19 @@ class RateLimiter:
             one.name: EndpointLimit(self.options, self.clock, self.randomness)
             for one in ENDPOINTS
         }
-        self._service = CircuitBreaker(options=self.options, randomness=self.randomness)
+        self._service = circuit_breaker.CircuitBreaker(
+            options=self.options, randomness=self.randomness
+        )
         self._token = TokenMonitor(private=self.private, options=self.options)
 
     # -- questions ------------------------------------------------------------
 
-    def general_pause(self) -> Pause | None:
+    def general_pause(self) -> circuit_breaker.Pause | None:
         """Return why nothing may be done on this network at all, or None."""
         now = self.clock.monotonic()
         return self._service_pause(now) or self._rejection_pause(now)
 
-    def pause_for(self, endpoint: str) -> Pause | None:
+    def pause_for(self, endpoint: str) -> circuit_breaker.Pause | None:
         """Return why a request to this endpoint must wait; None when it may be sent."""
         limit = self.limits.get(endpoint)
         if limit is None:
@@ -193,11 +188,14 @@ class RateLimiter:
             return self._token_pause(wait)
         return limit.pause()
 
-    def pauses(self) -> Iterator[tuple[str, Pause]]:
+    def pauses(self) -> Iterator[tuple[str, circuit_breaker.Pause]]:
         """Yield all pauses, each of the `service`, the `token`, or an endpoint."""
         now = self.clock.monotonic()
         if wait := self._service.wait(now):
-            yield "service", Pause(Cause.DOWN, wait, self._failure)
+            yield (
+                "service",
+                circuit_breaker.Pause(circuit_breaker.Cause.DOWN, wait, self._failure),
+            )
         if pause := self._rejection_pause(now):
             yield "token", pause
         for name, limit in self.limits.items():
@@ -224,7 +222,7 @@ class RateLimiter:
 
     # -- requests ---------------------------------------------------------------
 
-    async def acquire(self, endpoint: str) -> Permit | Pause:
+    async def acquire(self, endpoint: str) -> Permit | circuit_breaker.Pause:
         """Return leave to send a request, after a short wait; else the longer pause."""
         deadline = self.clock.monotonic() + LONGEST_NAP_SECONDS
         while pause := self.pause_for(endpoint):
@@ -318,7 +316,7 @@ class RateLimiter:
 
     def _record_breaker(
         self,
-        breaker: CircuitBreaker,
+        breaker: circuit_breaker.CircuitBreaker,
         scope: str,
         began: float,
         evidence: Evidence,
@@ -369,21 +367,25 @@ class RateLimiter:
 
     # -- pauses -------------------------------------------------------------------
 
-    def _service_pause(self, now: float) -> Pause | None:
+    def _service_pause(self, now: float) -> circuit_breaker.Pause | None:
         wait = self._service.wait(now)
         if not wait:
             return None
-        return Pause(Cause.DOWN, wait, f"the network is down ({self._failure})")
+        return circuit_breaker.Pause(
+            circuit_breaker.Cause.DOWN, wait, f"the network is down ({self._failure})"
+        )
 
-    def _rejection_pause(self, now: float) -> Pause | None:
+    def _rejection_pause(self, now: float) -> circuit_breaker.Pause | None:
         """Return a pause while the token is rejected and it is too soon to check it."""
         if self._token.status is not TokenStatus.REJECTED:
             return None
         wait = self._token.wait(now)
         return self._token_pause(wait) if wait else None
 
-    def _token_pause(self, wait: float) -> Pause:
-        return Pause(Cause.TOKEN, wait, f"token rejected ({self._token.message})")
+    def _token_pause(self, wait: float) -> circuit_breaker.Pause:
+        return circuit_breaker.Pause(
+            circuit_breaker.Cause.TOKEN, wait, f"token rejected ({self._token.message})"
+        )
 
 
 def _rounded(limit: float | None) -> float | None:

@@ -4,7 +4,6 @@ What is asked and what is accepted is written in docs/reference/sandbox-tasks.md
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from journeyman.sandbox.kinds import (
     arithmetic,
@@ -17,11 +16,9 @@ from journeyman.sandbox.kinds import (
 )
 from journeyman.sandbox.kinds.kind import Kind
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        kind.name: kind
-        for family in (texts, data, arithmetic, checksums, hyperlinks, dates, people)
-        for kind in family.KINDS
-    },
-)
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for family in (texts, data, arithmetic, checksums, hyperlinks, dates, people)
+    for kind in family.KINDS
+}
 """All kinds by name, in the order of the documentation."""

@@ -8,14 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    WrongAnswerError,
-    read_string,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Material
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -34,12 +27,12 @@ class _Term(NamedTuple):
         return self.text if self.strength >= strength else f"({self.text})"
 
 
-def _make_arithmetic(rng: Random, _material: Material) -> Draft:
+def _make_arithmetic(rng: Random, _material: Material) -> kind.Draft:
     depth = rng.randint(2, 4)
     term = _expression(rng, depth)
     while len(str(term.value)) > _LONGEST_ANSWER:
         term = _expression(rng, depth)
-    return Draft(
+    return kind.Draft(
         title="Work out an expression exactly",
         description=(
             "Work out `expression` exactly. `**` is a power, and the other signs have "
@@ -93,12 +86,12 @@ def _value(left: Fraction, sign: str, right: Fraction) -> Fraction:
     return left * right if sign == "*" else left / right
 
 
-def _check_arithmetic(_input: Fields, answer: Answer, result: object) -> None:
-    value = read_string(result)
+def _check_arithmetic(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    value = kind.read_string(result)
     if value != answer:
-        raise WrongAnswerError(
+        raise kind.WrongAnswerError(
             f"{value[:40]!r} is not the exact value in lowest terms",
         )
 
 
-KINDS = (Kind("arithmetic", ("math",), _make_arithmetic, _check_arithmetic),)
+KINDS = (kind.Kind("arithmetic", ("math",), _make_arithmetic, _check_arithmetic),)

@@ -8,14 +8,7 @@ import hashlib
 from collections.abc import Callable
 from random import Random
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    WrongAnswerError,
-    read_string,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Material
 
 _CRC_POLYNOMIAL = 0xEDB88320
@@ -56,13 +49,13 @@ _ALGORITHMS: dict[str, Callable[[bytes], str]] = {
 }
 
 
-def _make_checksum(rng: Random, material: Material) -> Draft:
+def _make_checksum(rng: Random, material: Material) -> kind.Draft:
     words = rng.choice(material.passages).words
     start = rng.randint(0, len(words) - 20)
     quoted = " ".join(words[start : start + rng.randint(10, 40)])
     text = f"{quoted} ({rng.choice(material.countries).capital})"
     algorithm = rng.choice(sorted(_ALGORITHMS))
-    return Draft(
+    return kind.Draft(
         title=f"The {algorithm} of a text",
         description=(
             f"Give the {algorithm} checksum of the UTF-8 bytes of `text`, in "
@@ -75,12 +68,14 @@ def _make_checksum(rng: Random, material: Material) -> Draft:
     )
 
 
-def _check_checksum(task_input: Fields, answer: Answer, result: object) -> None:
-    value = read_string(result)
+def _check_checksum(
+    task_input: kind.Fields, answer: kind.Answer, result: object
+) -> None:
+    value = kind.read_string(result)
     if value != answer:
-        raise WrongAnswerError(
+        raise kind.WrongAnswerError(
             f"{value[:40]!r} is not the {task_input['algorithm']} of the text",
         )
 
 
-KINDS = (Kind("checksum", ("text", "checksum"), _make_checksum, _check_checksum),)
+KINDS = (kind.Kind("checksum", ("text", "checksum"), _make_checksum, _check_checksum),)

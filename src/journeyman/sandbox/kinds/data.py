@@ -8,21 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    WrongAnswerError,
-    read_list,
-    read_number,
-    read_object,
-    require_length,
-    require_same,
-    same_json,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Element, Material
 
 _TOLERANCE = Fraction(1, 100)
@@ -47,13 +35,13 @@ def _cell(text: str) -> str:
     return text
 
 
-def _make_aggregate(rng: Random, material: Material) -> Draft:
+def _make_aggregate(rng: Random, material: Material) -> kind.Draft:
     make_table = rng.choice((_element_masses, _sales))
     header, group_by, value, cells = make_table(rng, material)
     group, column = header.index(group_by), header.index(value)
     _blank_some(rng, cells, group, column)
     operation = rng.choice(sorted(_OPERATIONS))
-    return Draft(
+    return kind.Draft(
         title=f"The {operation} of {value} by {group_by}",
         description=(
             f"Group the records of `csv` by the column `{group_by}` and give the "
@@ -119,19 +107,19 @@ def _aggregated(
     }
 
 
-def _check_aggregate(_input: Fields, answer: Answer, result: object) -> None:
-    groups = read_object(result)
+def _check_aggregate(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    groups = kind.read_object(result)
     missing, strange = sorted(answer.keys() - groups), sorted(groups - answer.keys())
     if missing:
-        raise WrongAnswerError(f"the group {missing[0]!r} is missing")
+        raise kind.WrongAnswerError(f"the group {missing[0]!r} is missing")
     if strange:
-        raise WrongAnswerError(f"there should be no group {strange[0][:40]!r}")
+        raise kind.WrongAnswerError(f"there should be no group {strange[0][:40]!r}")
     for name, value in groups.items():
-        if abs(read_number(value) - Fraction(answer[name])) > _TOLERANCE:
-            raise WrongAnswerError(f"the group {name!r} is wrong")
+        if abs(kind.read_number(value) - Fraction(answer[name])) > _TOLERANCE:
+            raise kind.WrongAnswerError(f"the group {name!r} is wrong")
 
 
-def _make_to_json(rng: Random, material: Material) -> Draft:
+def _make_to_json(rng: Random, material: Material) -> kind.Draft:
     chosen = rng.sample(material.countries, rng.randint(5, 15))
     header = ["code", "country", "capital", "note"]
     rows = [[one.alpha3, one.name, one.capital, ""] for one in chosen]
@@ -145,7 +133,7 @@ def _make_to_json(rng: Random, material: Material) -> Draft:
                 f"seen on two\nlines in {country.continent}",
             ),
         )
-    return Draft(
+    return kind.Draft(
         title="Turn a CSV table into JSON",
         description=(
             "Turn the table `csv` (RFC 4180, with a header) into a list with one "
@@ -158,23 +146,23 @@ def _make_to_json(rng: Random, material: Material) -> Draft:
     )
 
 
-def _check_to_json(_input: Fields, answer: Answer, result: object) -> None:
-    records = read_list(result)
-    require_length(records, len(answer))
+def _check_to_json(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    records = kind.read_list(result)
+    kind.require_length(records, len(answer))
     for number, (record, right) in enumerate(
         zip(records, answer, strict=True), start=1
     ):
-        if not same_json(record, right):
-            raise WrongAnswerError(f"record {number} differs from the table")
+        if not kind.same_json(record, right):
+            raise kind.WrongAnswerError(f"record {number} differs from the table")
 
 
-_Found: TypeAlias = tuple[str, list[Any]]
+_Found = tuple[str, list[Any]]
 """A path, and the values that it finds."""
 
 
-def _make_json_path(rng: Random, material: Material) -> Draft:
+def _make_json_path(rng: Random, material: Material) -> kind.Draft:
     document, (path, found) = rng.choice((_atlas, _laboratory))(rng, material)
-    return Draft(
+    return kind.Draft(
         title="Extract values from a JSON document",
         description=(
             f"Give the values that the JSONPath `{path}` (RFC 9535) finds in "
@@ -186,7 +174,7 @@ def _make_json_path(rng: Random, material: Material) -> Draft:
     )
 
 
-def _atlas(rng: Random, material: Material) -> tuple[Fields, _Found]:
+def _atlas(rng: Random, material: Material) -> tuple[kind.Fields, _Found]:
     """Countries under their continents."""
     chosen = rng.sample(material.countries, rng.randint(12, 24))
     continents = [
@@ -204,42 +192,42 @@ def _atlas(rng: Random, material: Material) -> tuple[Fields, _Found]:
     return {"continents": continents}, rng.choice(questions)(rng, continents)
 
 
-def _every_capital(_rng: Random, continents: list[Fields]) -> _Found:
+def _every_capital(_rng: Random, continents: list[kind.Fields]) -> _Found:
     found = [one["capital"] for each in continents for one in each["countries"]]
     # All capitals lie equally deep, so that every order the RFC allows is this one.
     return "$..capital", found
 
 
-def _one_continent(rng: Random, continents: list[Fields]) -> _Found:
+def _one_continent(rng: Random, continents: list[kind.Fields]) -> _Found:
     wanted = rng.choice(continents)
     path = f"$.continents[?@.name=='{wanted['name']}'].countries[*].code"
     return path, [one["code"] for one in wanted["countries"]]
 
 
-def _long_names(rng: Random, continents: list[Fields]) -> _Found:
+def _long_names(rng: Random, continents: list[kind.Fields]) -> _Found:
     size = rng.randint(6, 8)
     path = f"$.continents[*].countries[?length(@.name) > {size}].name"
     names = [one["name"] for each in continents for one in each["countries"]]
     return path, [name for name in names if len(name) > size]
 
 
-def _first_of_each(_rng: Random, continents: list[Fields]) -> _Found:
+def _first_of_each(_rng: Random, continents: list[kind.Fields]) -> _Found:
     path = "$.continents[*]['countries'][0]['name']"
     return path, [each["countries"][0]["name"] for each in continents]
 
 
-def _laboratory(rng: Random, material: Material) -> tuple[Fields, _Found]:
+def _laboratory(rng: Random, material: Material) -> tuple[kind.Fields, _Found]:
     """Elements in a list, the group left out where there is none."""
     chosen = rng.sample(material.elements, rng.randint(10, 24))
     elements = [_element(one) for one in chosen]
-    questions: tuple[Callable[[Random, list[Fields]], _Found], ...]
+    questions: tuple[Callable[[Random, list[kind.Fields]], _Found], ...]
     questions = (_slice, _last, _heavy, _period_and_group, _with_group)
     found = rng.choice(questions)(rng, elements)
     return {"source": "periodic table", "elements": elements}, found
 
 
-def _element(one: Element) -> Fields:
-    record: Fields = {
+def _element(one: Element) -> kind.Fields:
+    record: kind.Fields = {
         "number": one.number,
         "symbol": one.symbol,
         "period": one.period,
@@ -250,26 +238,26 @@ def _element(one: Element) -> Fields:
     return record
 
 
-def _slice(rng: Random, elements: list[Fields]) -> _Found:
+def _slice(rng: Random, elements: list[kind.Fields]) -> _Found:
     start, step = rng.randint(0, 4), rng.randint(1, 3)
     end = rng.randint(start + 2, len(elements))
     found = [one["symbol"] for one in elements[start:end:step]]
     return f"$.elements[{start}:{end}:{step}].symbol", found
 
 
-def _last(rng: Random, elements: list[Fields]) -> _Found:
+def _last(rng: Random, elements: list[kind.Fields]) -> _Found:
     first, back = rng.randint(0, 3), rng.randint(1, 4)
     found = [elements[first]["mass"], elements[-back]["mass"]]
     return f"$.elements[{first},-{back}].mass", found
 
 
-def _heavy(rng: Random, elements: list[Fields]) -> _Found:
+def _heavy(rng: Random, elements: list[kind.Fields]) -> _Found:
     limit = rng.choice((40, 100, 150, 200))
     found = [one["symbol"] for one in elements if one["mass"] > limit]
     return f"$.elements[?@.mass > {limit}].symbol", found
 
 
-def _period_and_group(rng: Random, elements: list[Fields]) -> _Found:
+def _period_and_group(rng: Random, elements: list[kind.Fields]) -> _Found:
     period, group = rng.randint(4, 6), rng.randint(3, 9)
     found = [
         one["number"]
@@ -279,19 +267,21 @@ def _period_and_group(rng: Random, elements: list[Fields]) -> _Found:
     return f"$.elements[?@.period >= {period} && @.group > {group}].number", found
 
 
-def _with_group(_rng: Random, elements: list[Fields]) -> _Found:
+def _with_group(_rng: Random, elements: list[kind.Fields]) -> _Found:
     found = [one["symbol"] for one in elements if "group" in one]
     return "$.elements[?@.group].symbol", found
 
 
-def _check_json_path(_input: Fields, answer: Answer, result: object) -> None:
-    require_same(read_list(result), answer)
+def _check_json_path(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    kind.require_same(kind.read_list(result), answer)
 
 
 KINDS = (
-    Kind(
+    kind.Kind(
         "csv_aggregate", ("data", "csv", "aggregate"), _make_aggregate, _check_aggregate
     ),
-    Kind("csv_to_json", ("data", "csv", "json"), _make_to_json, _check_to_json),
-    Kind("json_path", ("data", "json", "extract"), _make_json_path, _check_json_path),
+    kind.Kind("csv_to_json", ("data", "csv", "json"), _make_to_json, _check_to_json),
+    kind.Kind(
+        "json_path", ("data", "json", "extract"), _make_json_path, _check_json_path
+    ),
 )

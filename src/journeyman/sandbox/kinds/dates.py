@@ -8,14 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    WrongAnswerError,
-    read_string,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Material
 
 _ZONES = (
@@ -46,11 +39,11 @@ _JULIAN_DAY_OF_JULIAN_YEAR_1 = 1_721_424
 _DAYS_OF_4_JULIAN_YEARS = 1461
 
 
-def _make_zone(rng: Random, _material: Material) -> Draft:
+def _make_zone(rng: Random, _material: Material) -> kind.Draft:
     source, target = rng.sample(_ZONES, 2)
     instant = _plain_instant(rng, ZoneInfo(source))
     local = instant.astimezone(ZoneInfo(source)).replace(tzinfo=None)
-    return Draft(
+    return kind.Draft(
         title=f"The time in {target}",
         description=(
             f"Give the instant that is `datetime` in the zone {source}, in the zone "
@@ -72,27 +65,27 @@ def _plain_instant(rng: Random, zone: ZoneInfo) -> datetime:
             return local.astimezone(UTC)
 
 
-def _check_zone(task_input: Fields, answer: Answer, result: object) -> None:
-    text = read_string(result)
+def _check_zone(task_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    text = kind.read_string(result)
     try:
         given = datetime.fromisoformat(text)
     except ValueError:
-        raise WrongAnswerError(f"{text[:40]!r} is not an ISO 8601 time") from None
+        raise kind.WrongAnswerError(f"{text[:40]!r} is not an ISO 8601 time") from None
     if given.tzinfo is None:
-        raise WrongAnswerError("the offset is missing")
+        raise kind.WrongAnswerError("the offset is missing")
     right = datetime.fromisoformat(answer)
     if given != right:
-        raise WrongAnswerError(f"{text[:40]!r} is another instant")
+        raise kind.WrongAnswerError(f"{text[:40]!r} is another instant")
     if given.utcoffset() != right.utcoffset():
-        raise WrongAnswerError(f"the offset is not that of {task_input['to']}")
+        raise kind.WrongAnswerError(f"the offset is not that of {task_input['to']}")
 
 
-def _make_calendar(rng: Random, _material: Material) -> Draft:
+def _make_calendar(rng: Random, _material: Material) -> kind.Draft:
     first, last = _FIRST_GREGORIAN.toordinal(), date(2199, 12, 31).toordinal()
     day = date.fromordinal(rng.randint(first, last))
     target = rng.choice(sorted(_CALENDARS))
     wanted, convert = _CALENDARS[target]
-    return Draft(
+    return kind.Draft(
         title=f"A date as {target.replace('_', ' ')}",
         description=(
             f"Give the Gregorian date `date` as {wanted}. Answer with a string."
@@ -139,13 +132,17 @@ _CALENDARS = {
 }
 
 
-def _check_calendar(task_input: Fields, answer: Answer, result: object) -> None:
-    value = read_string(result)
+def _check_calendar(
+    task_input: kind.Fields, answer: kind.Answer, result: object
+) -> None:
+    value = kind.read_string(result)
     if value != answer:
-        raise WrongAnswerError(f"{value[:40]!r} is not the {task_input['to']} date")
+        raise kind.WrongAnswerError(
+            f"{value[:40]!r} is not the {task_input['to']} date"
+        )
 
 
 KINDS = (
-    Kind("date_zone", ("dates", "zones"), _make_zone, _check_zone),
-    Kind("date_calendar", ("dates", "calendars"), _make_calendar, _check_calendar),
+    kind.Kind("date_zone", ("dates", "zones"), _make_zone, _check_zone),
+    kind.Kind("date_calendar", ("dates", "calendars"), _make_calendar, _check_calendar),
 )

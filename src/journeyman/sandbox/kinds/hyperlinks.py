@@ -8,14 +8,7 @@ from html import escape
 from random import Random
 from typing import NamedTuple
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    read_strings,
-    require_same,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Material
 
 _HOSTS = ("atlas.example", "museum.example", "library.example")
@@ -45,7 +38,7 @@ class _Place(NamedTuple):
         return f"{self.root}/{self.folder}/{self.sub}/{self.page}"
 
 
-def _make_links(rng: Random, material: Material) -> Draft:
+def _make_links(rng: Random, material: Material) -> kind.Draft:
     codes = [one.alpha3.lower() for one in rng.sample(material.countries, 12)]
     place = _Place(rng.choice(("http", "https")), rng.choice(_HOSTS), *codes[:3])
     links = _possible_links(place, codes[3:])
@@ -53,7 +46,7 @@ def _make_links(rng: Random, material: Material) -> Draft:
     heading = rng.choice(material.passages).title
     elements = [_element(rng, link.reference, heading) for link in chosen]
     targets = [link.target for link in chosen if link.target is not None]
-    return Draft(
+    return kind.Draft(
         title="List the links of a page",
         description=(
             "List the targets of all `a` elements of `html` that have an `href`: made "
@@ -116,8 +109,8 @@ def _page(heading: str, elements: list[str]) -> str:
     )
 
 
-def _check_links(_input: Fields, answer: Answer, result: object) -> None:
-    require_same(list(read_strings(result)), answer)
+def _check_links(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    kind.require_same(list(kind.read_strings(result)), answer)
 
 
-KINDS = (Kind("links", ("html", "links"), _make_links, _check_links),)
+KINDS = (kind.Kind("links", ("html", "links"), _make_links, _check_links),)

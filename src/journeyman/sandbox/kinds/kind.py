@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn
 
 from journeyman.sandbox.material import Material
 
-Fields: TypeAlias = dict[str, Any]
+Fields = dict[str, Any]
 """A JSON object. `Any`, since each kind gives its own fields their meaning."""
-Answer: TypeAlias = Any
+Answer = Any
 """A JSON value, in the shape that its kind prescribes."""
 
 

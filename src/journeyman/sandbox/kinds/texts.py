@@ -4,16 +4,7 @@ from collections import Counter
 from itertools import chain
 from random import Random
 
-from journeyman.sandbox.kinds.kind import (
-    Answer,
-    Draft,
-    Fields,
-    Kind,
-    WrongAnswerError,
-    read_number,
-    read_strings,
-    require_length,
-)
+from journeyman.sandbox.kinds import kind
 from journeyman.sandbox.material import Material
 
 SHORTEST_SIGNIFICANT = 4
@@ -32,14 +23,14 @@ def significant_words(text: str, stop_words: list[str]) -> list[str]:
     ]
 
 
-def _make_word_count(rng: Random, material: Material) -> Draft:
+def _make_word_count(rng: Random, material: Material) -> kind.Draft:
     passage = rng.choice(material.passages)
     words = passage.words
     length = rng.randint(30, len(words) - 20)
     start = rng.randint(0, len(words) - length)
     window = words[start : start + length]
     text = "".join(word + rng.choice(_GAPS) for word in window[:-1]) + window[-1]
-    return Draft(
+    return kind.Draft(
         title="Count the words of a passage",
         description=(
             f"Count the words of `text`, which is taken from {passage.origin}. "
@@ -52,15 +43,15 @@ def _make_word_count(rng: Random, material: Material) -> Draft:
     )
 
 
-def _check_word_count(_input: Fields, answer: Answer, result: object) -> None:
-    count = read_number(result)
+def _check_word_count(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    count = kind.read_number(result)
     if count != answer:
         # Of a number that no float can hold, no digit is worth showing.
         told = f"{float(count):g}" if abs(count) < _MANY else "so large a number"
-        raise WrongAnswerError(f"{told} is not the number of words")
+        raise kind.WrongAnswerError(f"{told} is not the number of words")
 
 
-def _make_keywords(rng: Random, material: Material) -> Draft:
+def _make_keywords(rng: Random, material: Material) -> kind.Draft:
     passage = rng.choice(material.passages)
     sentences = passage.sentences
     length = rng.randint(min(5, len(sentences) - 1), len(sentences))
@@ -68,7 +59,7 @@ def _make_keywords(rng: Random, material: Material) -> Draft:
     text = " ".join(sentences[start : start + length])
     stop_words = list(material.stop_words)
     count = rng.randint(3, 8)
-    return Draft(
+    return kind.Draft(
         title=f"Find {count} keywords",
         description=(
             f"Find the {count} most frequent words of `text`, which is taken from "
@@ -88,22 +79,22 @@ def _most_frequent(text: str, stop_words: list[str], count: int) -> list[str]:
     return ranked[:count]
 
 
-def _check_keywords(_input: Fields, answer: Answer, result: object) -> None:
-    words = read_strings(result)
-    require_length(words, len(answer))
+def _check_keywords(_input: kind.Fields, answer: kind.Answer, result: object) -> None:
+    words = kind.read_strings(result)
+    kind.require_length(words, len(answer))
     if sorted(words) != sorted(answer):
         strange = sorted(set(words) - set(answer))
         named = f": {strange[0][:40]!r} is not one of them" if strange else ""
-        raise WrongAnswerError(f"these are not the most frequent words{named}")
+        raise kind.WrongAnswerError(f"these are not the most frequent words{named}")
     if words != answer:
-        raise WrongAnswerError("the right words, in the wrong order")
+        raise kind.WrongAnswerError("the right words, in the wrong order")
 
 
 _ENOUGH_PERCENT = 80
 """Of the worth that the greedy choice reaches."""
 
 
-def _make_summary(rng: Random, material: Material) -> Draft:
+def _make_summary(rng: Random, material: Material) -> kind.Draft:
     passage = rng.choice(material.passages)
     available = len(passage.sentences)
     length = rng.randint(min(5, available), available)
@@ -111,7 +102,7 @@ def _make_summary(rng: Random, material: Material) -> Draft:
     sentences = list(passage.sentences[start : start + length])
     stop_words = list(material.stop_words)
     count = rng.randint(2, 3)
-    return Draft(
+    return kind.Draft(
         title=f"Summarise a passage in {count} of its sentences",
         description=(
             f"Choose {count} of `sentences`, which are taken from {passage.origin}, "
@@ -150,24 +141,28 @@ def _greedy(sentences: list[str], stop_words: list[str], count: int) -> list[str
     return sorted(chosen, key=sentences.index)
 
 
-def _check_summary(task_input: Fields, answer: Answer, result: object) -> None:
+def _check_summary(
+    task_input: kind.Fields, answer: kind.Answer, result: object
+) -> None:
     sentences = task_input["sentences"]
-    chosen = read_strings(result)
-    require_length(chosen, len(answer))
+    chosen = kind.read_strings(result)
+    kind.require_length(chosen, len(answer))
     for position, sentence in enumerate(chosen, start=1):
         if sentence not in sentences:
-            raise WrongAnswerError(f"entry {position} is not one of the sentences")
+            raise kind.WrongAnswerError(f"entry {position} is not one of the sentences")
     places = [sentences.index(sentence) for sentence in chosen]
     if places != sorted(set(places)):
-        raise WrongAnswerError("the sentences repeat or are out of their order")
+        raise kind.WrongAnswerError("the sentences repeat or are out of their order")
     scale = _Scale(sentences, task_input["stop_words"])
     reached = scale.worth(chosen)
     if reached * 100 < _ENOUGH_PERCENT * scale.worth(answer):
-        raise WrongAnswerError(f"the choice is worth {reached}, which is too little")
+        raise kind.WrongAnswerError(
+            f"the choice is worth {reached}, which is too little"
+        )
 
 
 KINDS = (
-    Kind("word_count", ("text", "count"), _make_word_count, _check_word_count),
-    Kind("keywords", ("text", "keywords"), _make_keywords, _check_keywords),
-    Kind("summary", ("text", "summary"), _make_summary, _check_summary),
+    kind.Kind("word_count", ("text", "count"), _make_word_count, _check_word_count),
+    kind.Kind("keywords", ("text", "keywords"), _make_keywords, _check_keywords),
+    kind.Kind("summary", ("text", "summary"), _make_summary, _check_summary),
 )

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-MOST_COSTS: Final = 1_000
+MOST_COSTS = 1_000
 """Costs that one run may report; each is a commit to the disk."""
 
 

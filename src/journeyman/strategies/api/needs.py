@@ -4,11 +4,9 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
-HOST: Final = re.compile(
-    r"(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[0-9]{1,5})?", re.ASCII
-)
+HOST = re.compile(r"(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[0-9]{1,5})?", re.ASCII)
 
 
 class NeedsError(ValueError):

@@ -8,7 +8,7 @@ Exception
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 
 class RunEnding(Exception):  # noqa: N818 - it ends a run on purpose; it is not an error
@@ -52,7 +52,7 @@ class Misconfigured(RunEnding):
         self.fix = fix
 
 
-OutcomeName: TypeAlias = Literal["completed", "rejected", "declined", "failed", "lost"]
+OutcomeName = Literal["completed", "rejected", "declined", "failed", "lost"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

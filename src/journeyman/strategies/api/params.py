@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Collection
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
-Value: TypeAlias = bool | int | float | str
+Value = bool | int | float | str
 V = TypeVar("V", bool, int, float, str)
 
-TYPES: Final = (bool, int, float, str)
+TYPES = (bool, int, float, str)
 
 
 class ParamError(ValueError):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.strategies.api.needs import Needs
@@ -36,7 +36,7 @@ class Score:
         return self.value * reward - self.cost
 
 
-Decision: TypeAlias = bool | Skip | Score
+Decision = bool | Skip | Score
 
 
 def skip(reason: str, *, specific: bool = True) -> Skip:
@@ -98,9 +98,9 @@ def _task(given: Mapping[str, Any]) -> Task:
     return Task(**{"text": text, **content})
 
 
-API_VERSION: Final = 1
+API_VERSION = 1
 
-RunnerName: TypeAlias = Literal["loop", "thread", "process"]
+RunnerName = Literal["loop", "thread", "process"]
 
 
 class Strategy:
@@ -167,7 +167,7 @@ class Strategy:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-STRATEGY_OF: Final = "__journeyman_strategy__"
+STRATEGY_OF = "__journeyman_strategy__"
 """The attribute of a decorated function that holds the class made from it."""
 
 

@@ -12,23 +12,23 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from socket import AF_UNIX
-from typing import Any, Final
+from typing import Any
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
 from journeyman.strategies.child.messages import ChildConfig
 
-SYSTEM: Final = (
+SYSTEM = (
     "/bin /sbin /lib /lib32 /lib64 /libx32 /usr /opt /nix/store /proc "
     "/sys/devices/system /sys/fs/cgroup"
 )
-SETTINGS: Final = (
+SETTINGS = (
     "alternatives ca-certificates crypto-policies fonts gai.conf group host.conf hosts "
     "ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf localtime magic "
     "mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl "
     "timezone xdg"
 )
 """In /etc; neither `shadow` nor the files of services."""
-DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def readable(config: ChildConfig) -> list[Path]:
@@ -79,12 +79,12 @@ def _without(paths: Iterable[Path], private: list[Path]) -> Iterator[Path]:
             yield path
 
 
-NETWORK: Final = (
+NETWORK = (
     syscall_filter.AF_INET,
     syscall_filter.AF_INET6,
     syscall_filter.AF_NETLINK,
 )
-NOT_ENFORCED: Final = "not enforced"
+NOT_ENFORCED = "not enforced"
 
 
 def available_confinement() -> dict[str, str]:
@@ -127,8 +127,8 @@ def confine(config: ChildConfig) -> None:
         syscall_filter.install(syscall_filter.rules(families, untouchable))
 
 
-ANYBODY: Final = "*"
-_LOCAL: Final = frozenset({AF_UNIX})
+ANYBODY = "*"
+_LOCAL = frozenset({AF_UNIX})
 
 
 def install_host_check(config: ChildConfig) -> None:

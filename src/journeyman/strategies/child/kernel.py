@@ -9,21 +9,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from journeyman.strategies.child.messages import ChildConfig
 
-PR_SET_PDEATHSIG: Final = 1
-PR_SET_DUMPABLE: Final = 4
-PR_SET_NAME: Final = 15
-PR_SET_SECCOMP: Final = 22
-PR_SET_CHILD_SUBREAPER: Final = 36
-PR_SET_NO_NEW_PRIVS: Final = 38
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_NAME = 15
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
 
-IS_LINUX: Final = sys.platform == "linux"
+IS_LINUX = sys.platform == "linux"
 
-_CAPSET: Final = {"x86_64": 126, "aarch64": 91}
-_CAPABILITY_VERSION_3: Final = 0x20080522
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITY_VERSION_3 = 0x20080522
 
 
 def prctl(option: int, value: object = 0, address: object = 0) -> None:
@@ -82,10 +81,10 @@ def _raise(what: str) -> None:
     raise OSError(code, f"{what}: {os.strerror(code)}")
 
 
-MIB: Final = 1_048_576
-_MORE_TO_KILL: Final = 500
+MIB = 1_048_576
+_MORE_TO_KILL = 500
 """Points of 1000: when memory runs out, this process goes before the daemon does."""
-_OOM_SCORE: Final = Path("/proc/self/oom_score_adj")
+_OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
 def set_limits(config: ChildConfig) -> None:
@@ -118,8 +117,8 @@ def _limit(what: int, value: int) -> None:
     resource.setrlimit(what, (value, value))
 
 
-PROC: Final = "/proc"
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+PROC = "/proc"
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def children_of(process: int) -> list[int]:

@@ -10,34 +10,33 @@ import struct
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from journeyman.strategies.child import kernel
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-_ASK_VERSION: Final = 1
-_BENEATH: Final = 1
+_ASK_VERSION = 1
+_BENEATH = 1
 
-SIGNALS_FROM: Final = 6
+SIGNALS_FROM = 6
 """The first version that can restrict signals."""
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
-_READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
-_OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
-_DEVICES: Final = 1 << 6 | 1 << 11
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
+_DEVICES = 1 << 6 | 1 << 11
 """Creating device nodes."""
-_RIGHTS_OF_FILES: Final = {1: 13, 2: 14, 3: 15, 4: 15}
+_RIGHTS_OF_FILES = {1: 13, 2: 14, 3: 15, 4: 15}
 """How many rights each version has; 16 since version 5."""
-TCP_FROM: Final = 4
-_TCP: Final = 0b11
+TCP_FROM = 4
+_TCP = 0b11
 """Binding and connecting."""
-_SIGNALS_AND_SOCKETS: Final = 0b11
+_SIGNALS_AND_SOCKETS = 0b11
 
 
-_RULESET: Final = struct.Struct("=QQQ")
+_RULESET = struct.Struct("=QQQ")
 """struct landlock_ruleset_attr: rights on files, on the network, and what is scoped."""
-_BENEATH_PATH: Final = struct.Struct("=Qi")
+_BENEATH_PATH = struct.Struct("=Qi")
 """struct landlock_path_beneath_attr: rights, and a descriptor of the path."""
 
 

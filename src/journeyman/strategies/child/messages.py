@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import storable
@@ -20,12 +20,12 @@ from journeyman.strategies.outcomes import (
     to_result,
 )
 
-Message: TypeAlias = dict[str, Any]
+Message = dict[str, Any]
 
-MAX_BYTES: Final = 16 * 1_048_576
+MAX_BYTES = 16 * 1_048_576
 """Of one message: enough for a result, a task and a state of some megabytes."""
 
-_LENGTH: Final = struct.Struct(">I")
+_LENGTH = struct.Struct(">I")
 
 
 class FrameError(ValueError):
@@ -117,7 +117,7 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-MAX_TRACEBACK: Final = 20_000
+MAX_TRACEBACK = 20_000
 """In characters."""
 
 

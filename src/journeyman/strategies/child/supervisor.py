@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 from contextlib import suppress
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from journeyman.strategies.child import kernel
 from journeyman.strategies.child.kernel import (
@@ -25,9 +25,9 @@ from journeyman.strategies.child.kernel import (
 from journeyman.strategies.child.messages import ChildConfig, read_frame
 from journeyman.strategies.child.worker import work
 
-CHECK_EVERY_MS: Final = 500
+CHECK_EVERY_MS = 500
 """How often the worker's descendants are counted and their memory is added up."""
-KILL_EVERY_MS: Final = 5
+KILL_EVERY_MS = 5
 """How soon it looks again for processes that were started meanwhile."""
 
 

@@ -18,41 +18,40 @@ import os
 import struct
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from journeyman.strategies.child import kernel
 
-AF_UNIX: Final = 1
-AF_INET: Final = 2
-AF_INET6: Final = 10
-AF_NETLINK: Final = 16
+AF_UNIX = 1
+AF_INET = 2
+AF_INET6 = 10
+AF_NETLINK = 16
 """Used by the C library to look names up."""
 
-_SECCOMP_MODE_FILTER: Final = 2
-_IS_ACTION_KNOWN: Final = 2
+_SECCOMP_MODE_FILTER = 2
+_IS_ACTION_KNOWN = 2
 """SECCOMP_GET_ACTION_AVAIL."""
-_ALLOW: Final = 0x7FFF_0000
-_ERRNO: Final = 0x0005_0000
-_KILL_PROCESS: Final = 0x8000_0000
+_ALLOW = 0x7FFF_0000
+_ERRNO = 0x0005_0000
+_KILL_PROCESS = 0x8000_0000
 
-_LOAD: Final = 0x20
+_LOAD = 0x20
 """BPF_LD | BPF_W | BPF_ABS."""
-_IF_EQUAL: Final = 0x15
-_IF_AT_LEAST: Final = 0x35
-_IF_ANY_BIT: Final = 0x45
-_RETURN: Final = 0x06
+_IF_EQUAL = 0x15
+_IF_AT_LEAST = 0x35
+_IF_ANY_BIT = 0x45
+_RETURN = 0x06
 
-_OF_NUMBER: Final = 0
-_OF_PROCESSOR: Final = 4
-_OF_ARGUMENTS: Final = 16
+_OF_NUMBER = 0
+_OF_PROCESSOR = 4
+_OF_ARGUMENTS = 16
 
-_NEW_NAMESPACES: Final = 0x7E02_0000
+_NEW_NAMESPACES = 0x7E02_0000
 """CLONE_NEWNS to CLONE_NEWNET, for `clone` (man 2 clone)."""
-_FOREIGN_CALLS: Final = 0x4000_0000
+_FOREIGN_CALLS = 0x4000_0000
 """Where the numbers of x32 begin, a second table of calls on x86_64."""
-_OWNERS: Final = (8, 10, 15)
+_OWNERS = (8, 10, 15)
 """F_SETOWN, F_SETSIG, F_SETOWN_EX: signals sent by a descriptor."""
-_SOCKET_OWNERS: Final = (0x8901, 0x8902)
+_SOCKET_OWNERS = (0x8901, 0x8902)
 """FIOSETOWN, SIOCSPGRP: the same as ioctls."""
 
 
@@ -67,7 +66,7 @@ class Processor:
     has_x32: bool = False
 
 
-_SHARED: Final = {
+_SHARED = {
     "pidfd_send_signal": 424,
     "io_uring_setup": 425,
     "io_uring_enter": 426,
@@ -75,15 +74,15 @@ _SHARED: Final = {
     "clone3": 435,
     "pidfd_getfd": 438,
 }
-_NAMES: Final = (
+_NAMES = (
     "socket kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo ptrace "
     "process_vm_readv process_vm_writev bpf perf_event_open userfaultfd add_key "
     "request_key keyctl unshare setns clone prlimit64 setpriority fcntl ioctl"
 )
-_X86_64: Final = (
+_X86_64 = (
     "41 62 200 234 129 297 101 310 311 321 298 323 248 249 250 272 308 56 302 141 72 16"
 )
-_AARCH64: Final = (
+_AARCH64 = (
     "198 129 130 131 138 240 117 270 271 280 241 282 217 218 219 97 268 220 261 140 "
     "25 29"
 )
@@ -93,7 +92,7 @@ def _numbers(text: str) -> dict[str, int]:
     return dict(zip(_NAMES.split(), map(int, text.split()), strict=True)) | _SHARED
 
 
-PROCESSORS: Final = {
+PROCESSORS = {
     "x86_64": Processor(0xC000_003E, _numbers(_X86_64), 317, has_x32=True),
     "aarch64": Processor(0xC000_00B7, _numbers(_AARCH64), 277),
 }

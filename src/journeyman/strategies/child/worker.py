@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 from journeyman.domain.tasks import JSON
 from journeyman.strategies.api import BudgetView, Context, StrategyLog
@@ -44,9 +44,9 @@ from journeyman.strategies.outcomes import (
     outcome_of_return,
 )
 
-MAX_NOTE: Final = 200
+MAX_NOTE = 200
 """Characters of the note on a cost."""
-MAX_LINES: Final = 200
+MAX_LINES = 200
 """Of the log, in one run; what is beyond is only counted."""
 
 
@@ -261,7 +261,7 @@ def load(config: ChildConfig) -> LoadedStrategy:
     raise NotLoadedError(problems or f"{config.file} no longer contains {name!r}")
 
 
-MAX_NAME_BYTES: Final = 15
+MAX_NAME_BYTES = 15
 """Of a process's name (man 2 prctl, PR_SET_NAME)."""
 
 

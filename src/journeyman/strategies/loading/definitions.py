@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Final
 
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import STRATEGY_OF, Strategy
-from journeyman.strategies.loading.importing import (
-    IMPORT_SECONDS,
-    explain_import,
-    source_of,
-)
+from journeyman.strategies.loading import importing
 from journeyman.strategies.loading.problems import Problem, did_you_mean
 from journeyman.strategies.loading.source import Source, parse
 
@@ -71,7 +66,7 @@ def define(
     cls: type[Strategy], source: Source, distribution: str = ""
 ) -> StrategyDefinition:
     """Return a strategy's definition: in `source`, or in the local file it is from."""
-    own = source_of(cls.__module__) or source
+    own = importing.source_of(cls.__module__) or source
     line = own.line_of(cls.__name__) or 1
     name = str(cls.name or snake_case(cls.__name__))
     return StrategyDefinition(own, cls, name, line, source.path, distribution)
@@ -89,7 +84,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 
 
-GROUP: Final = "journeyman.strategies"
+GROUP = "journeyman.strategies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +129,13 @@ def _load(point: EntryPoint) -> Iterator[StrategyDefinition | Problem]:
     distribution = described.distribution
     source = Source(Path(f"{distribution} ({point.value})"), "", ast.Module([], []))
     try:
-        module = watchdog.call(IMPORT_SECONDS, importlib.import_module, point.module)
+        module = watchdog.call(
+            importing.IMPORT_SECONDS, importlib.import_module, point.module
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-        yield explain_import(source, error)
+        yield importing.explain_import(source, error)
         return
     file = getattr(module, "__file__", None)
     parsed = parse(Path(file)) if file and file.endswith(".py") else None

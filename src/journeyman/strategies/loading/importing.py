@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Final, cast
+from typing import cast
 
 from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
@@ -18,8 +18,8 @@ from journeyman.strategies.api import NeedsError, ParamError
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import Source, parse
 
-PREFIX: Final = "journeyman_strategy_"
-INIT: Final = "__init__.py"
+PREFIX = "journeyman_strategy_"
+INIT = "__init__.py"
 
 
 class LocalImportError(ImportError):
@@ -143,7 +143,7 @@ def forget(module_name: str) -> None:
             sys.modules.pop(name, None)
 
 
-IMPORT_SECONDS: Final = 30.0
+IMPORT_SECONDS = 30.0
 """Enough for a heavy library on a slow disk."""
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.tasks import Task
 from journeyman.strategies.api import Context, Needs, RunnerName, Strategy
 
-HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
+HOOKS: Mapping[str, tuple[str, ...]] = {
     "on_start": ("ctx",),
     "on_stop": ("ctx",),
     "on_outcome": ("task", "outcome", "ctx"),
@@ -18,12 +18,12 @@ HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Each hook, and the arguments that it may take."""
 
-NEVER_CALLED: Final[Mapping[str, str]] = {
+NEVER_CALLED: Mapping[str, str] = {
     "review": "the contract has no way to see the result of a posted task",
 }
 """Names that look like hooks, and why they are not."""
 
-SYNC_ONLY: Final = frozenset({"status"})
+SYNC_ONLY = frozenset({"status"})
 """Hooks that must not be `async`."""
 
 

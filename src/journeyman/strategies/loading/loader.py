@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
 
 from journeyman.strategies.api import Strategy
 from journeyman.strategies.loading.definitions import (
@@ -27,12 +26,12 @@ from journeyman.strategies.loading.source import (
 )
 from journeyman.strategies.loading.validation import validate
 
-Params: TypeAlias = Mapping[str, Mapping[str, object]]
+Params = Mapping[str, Mapping[str, object]]
 """Parameters from the configuration: by strategy, then by name."""
 
-HIDDEN: Final = ("_", ".", "test_")
+HIDDEN = ("_", ".", "test_")
 """The first characters of the names of helpers, hidden files and tests."""
-TESTS: Final = "tests"
+TESTS = "tests"
 """The folder that `journeyman strategies new` puts tests into."""
 
 

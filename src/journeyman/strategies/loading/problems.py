@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Final
 
-CODES: Final = {
+CODES = {
     "E100": "the folder of strategies cannot be read",
     "E101": "the file is not valid Python",
     "E102": "something that the file imports is not there",
@@ -87,14 +86,14 @@ class Problem:
         return "".join(before) + "^"
 
 
-FOLDER: Final = "explanations"
-TITLE: Final = "Problem codes of strategies"
-INTRODUCTION: Final = (
+FOLDER = "explanations"
+TITLE = "Problem codes of strategies"
+INTRODUCTION = (
     "Every reason for which a strategy is not loaded has a code that never changes "
     "its meaning. `journeyman explain E102` shows the same text in a terminal.\n\n"
     "This page is written by `journeyman explain --write`."
 )
-BLOCK: Final = r"^## {}\n+```\w+\n(.*?)^```"
+BLOCK = r"^## {}\n+```\w+\n(.*?)^```"
 
 
 @dataclass(frozen=True, slots=True)

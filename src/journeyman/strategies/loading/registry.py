@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Self
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
@@ -19,7 +19,7 @@ from journeyman.strategies.loading.loader import Loading, Params, load
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
 
-BLOCK_SECONDS: Final = 5.0
+BLOCK_SECONDS = 5.0
 """A `wants` that takes longer is interrupted, because it blocks the daemon."""
 
 

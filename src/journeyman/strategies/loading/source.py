@@ -3,15 +3,14 @@
 import ast
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from journeyman.strategies.api import API_VERSION
 from journeyman.strategies.loading.problems import Problem
 
-MAX_BYTES: Final = 1_000_000
+MAX_BYTES = 1_000_000
 """Parsing a larger file would block the daemon."""
 
-DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def strategy_stem(path: Path) -> str:

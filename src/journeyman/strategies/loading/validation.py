@@ -5,7 +5,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
@@ -18,15 +18,9 @@ from journeyman.strategies.api import (
     RunnerName,
     Strategy,
 )
+from journeyman.strategies.loading import loaded
 from journeyman.strategies.loading.definitions import StrategyDefinition
 from journeyman.strategies.loading.importing import local_sources
-from journeyman.strategies.loading.loaded import (
-    HOOKS,
-    NEVER_CALLED,
-    SYNC_ONLY,
-    Hook,
-    LoadedStrategy,
-)
 from journeyman.strategies.loading.problems import Problem, did_you_mean
 from journeyman.strategies.loading.source import Source
 
@@ -80,7 +74,7 @@ def _rules(definition: StrategyDefinition) -> Iterator[tuple[str, bool, str]]:
     yield "min_reward", is_reward, "write a whole number of credits"
 
 
-ORDINARY: Final = (
+ORDINARY = (
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.KEYWORD_ONLY,
 )
@@ -110,7 +104,7 @@ def check_methods(definition: StrategyDefinition) -> Iterator[Problem]:
         message = "it does not declare which tasks it wants"
         fix = 'add `kinds = {"..."}` or `tags = {"..."}`, or a method wants(self, task)'
         yield definition.problem("E112", message, fix)
-    for hook in HOOKS:
+    for hook in loaded.HOOKS:
         if hasattr(cls, hook):
             yield from _hook(definition, hook)
     yield from _unknown_hooks(definition)
@@ -125,7 +119,7 @@ def _hook(definition: StrategyDefinition, hook: str) -> Iterator[Problem]:
     ):
         fix = "return the value instead of yielding it"
         yield definition.problem("E106", f"{hook} must not be a generator", fix)
-    if hook in SYNC_ONLY and inspect.iscoroutinefunction(method):
+    if hook in loaded.SYNC_ONLY and inspect.iscoroutinefunction(method):
         fix = f"write `def {hook}(self)`; store what it returns in on_outcome"
         yield definition.problem("E106", f"{hook} must not be async", fix)
 
@@ -134,13 +128,13 @@ def _unknown_hooks(definition: StrategyDefinition) -> Iterator[Problem]:
     """Refuse a method that looks like a hook and would silently never be called."""
     cls = definition.strategy
     for name in sorted(dir(cls)):
-        if name in NEVER_CALLED:
-            message = f"{name} is never called: {NEVER_CALLED[name]}"
-        elif name.startswith("on_") and name not in HOOKS:
+        if name in loaded.NEVER_CALLED:
+            message = f"{name} is never called: {loaded.NEVER_CALLED[name]}"
+        elif name.startswith("on_") and name not in loaded.HOOKS:
             message = f"{name} is not a hook, and is never called"
         else:
             continue
-        hint = did_you_mean(name, HOOKS)
+        hint = did_you_mean(name, loaded.HOOKS)
         otherwise = f"remove it, or name it _{name} if you call it yourself"
         fix = f"{hint} Otherwise {otherwise}" if hint else otherwise
         yield definition.problem("E113", message, fix)
@@ -193,15 +187,15 @@ def _allowed(cls: type[Strategy], method: str) -> tuple[str, ...]:
     """Return the arguments that a method may take."""
     if method == "run":
         return ("task", "ctx", *cls.inputs)
-    return HOOKS.get(method, ("task",))
+    return loaded.HOOKS.get(method, ("task",))
 
 
-CREATE_SECONDS: Final = 30.0
+CREATE_SECONDS = 30.0
 
 
 def validate(
     definition: StrategyDefinition, settings: Mapping[str, object]
-) -> LoadedStrategy | list[Problem]:
+) -> loaded.LoadedStrategy | list[Problem]:
     """Check one strategy, create it, and set its parameters.
 
     Args:
@@ -258,12 +252,14 @@ def params_of(cls: type[Strategy]) -> dict[str, Param]:
     }
 
 
-def _loaded(definition: StrategyDefinition, instance: Strategy) -> LoadedStrategy:
+def _loaded(
+    definition: StrategyDefinition, instance: Strategy
+) -> loaded.LoadedStrategy:
     cls = definition.strategy
     run = getattr(instance, "run")  # noqa: B009 - the base class does not declare it
     sources = local_sources(cls.__module__) or (definition.source,)
     default: RunnerName = "loop" if inspect.iscoroutinefunction(run) else "thread"
-    return LoadedStrategy(
+    return loaded.LoadedStrategy(
         name=definition.name,
         class_name=cls.__name__,
         version=cls.version,
@@ -286,14 +282,14 @@ def _loaded(definition: StrategyDefinition, instance: Strategy) -> LoadedStrateg
     )
 
 
-def _hooks_of(instance: Strategy) -> dict[str, Hook]:
+def _hooks_of(instance: Strategy) -> dict[str, loaded.Hook]:
     found = {}
-    for name in HOOKS:
+    for name in loaded.HOOKS:
         method = getattr(instance, name, None)
         if callable(method):
             arguments = arguments_of(type(instance), name) or ()
             is_async = inspect.iscoroutinefunction(method)
-            found[name] = Hook(name, arguments, is_async, method)
+            found[name] = loaded.Hook(name, arguments, is_async, method)
     return found
 
 

@@ -12,24 +12,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Final
 
 import anyio
 
+from journeyman.strategies.child import messages
 from journeyman.strategies.child.kernel import children_of
-from journeyman.strategies.child.messages import (
-    ChildConfig,
-    FrameBuffer,
-    FrameError,
-    Message,
-    ProcessLimits,
-    pack,
-)
 from journeyman.strategies.loading.loaded import LoadedStrategy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Isolation(ProcessLimits):
+class Isolation(messages.ProcessLimits):
     """The owner's limits; a strategy's `needs.memory_mb` overrides `memory_mb`."""
 
     warm_children: int = 2
@@ -44,11 +36,11 @@ class Isolation(ProcessLimits):
     """Folders that no child may access."""
 
 
-HARMLESS: Final = ("PATH", "LANG", "LANGUAGE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+HARMLESS = ("PATH", "LANG", "LANGUAGE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """Variables that every child gets; and `LC_*`."""
-PREFIX: Final = "child-"
+PREFIX = "child-"
 """The first characters of the names of children's folders."""
-_SCRIPT: Final = Path(__file__).parents[1] / "child" / "__main__.py"
+_SCRIPT = Path(__file__).parents[1] / "child" / "__main__.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class LaunchedProcess:
 
     supervisor: "subprocess.Popen[bytes]"
     pipes: ChildPipes
-    config: ChildConfig
+    config: messages.ChildConfig
 
 
 def launch(
@@ -105,13 +97,15 @@ def launch(
 
 def child_config(
     loaded: LoadedStrategy, isolation: Isolation, home: Path
-) -> ChildConfig:
+) -> messages.ChildConfig:
     """Return the configuration of a child for this strategy."""
     needs = loaded.needs
-    limits = {one.name: getattr(isolation, one.name) for one in fields(ProcessLimits)}
+    limits = {
+        one.name: getattr(isolation, one.name) for one in fields(messages.ProcessLimits)
+    }
     if needs.memory_mb is not None:
         limits["memory_mb"] = needs.memory_mb
-    return ChildConfig(
+    return messages.ChildConfig(
         strategy=loaded.name,
         file=str((loaded.file or loaded.path).resolve()),
         distribution=loaded.distribution,
@@ -160,10 +154,10 @@ def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
     return theirs, ours
 
 
-PIECE: Final = 65_536
-MAX_LINES: Final = 50
+PIECE = 65_536
+MAX_LINES = 50
 """Of what one run printed, as lines of the log; the rest follows in one."""
-FLOOD: Final = 256
+FLOOD = 256
 """A child that prints so many times its limit is ended: reading costs CPU time."""
 
 
@@ -231,13 +225,13 @@ class ChildOutput:
             asyncio.get_running_loop().remove_reader(self.descriptor)
 
 
-KILL_SECONDS: Final = 5.0
+KILL_SECONDS = 5.0
 """What a supervisor may take to end everything, before it is killed itself."""
-MAX_MESSAGES: Final = 2_000
+MAX_MESSAGES = 2_000
 """In one run. A worker that keeps to the rules sends at most 1,000 costs
 (`MOST_COSTS`), 200 lines of its log (`worker.MAX_LINES`) and the outcome."""
-PLEASE_END: Final = b"T"
-SIGNALS: Final = {
+PLEASE_END = b"T"
+SIGNALS = {
     "SIGXCPU": "it used more CPU time than isolation.cpu_seconds",
     "SIGSEGV": "it crashed in C code",
     "SIGKILL": "by somebody, or because the machine was out of memory",
@@ -266,7 +260,7 @@ class Child:
         self._pipes = launched.pipes
         self._supervisor = launched.supervisor
         self._worker = 0
-        self._frames = FrameBuffer()
+        self._frames = messages.FrameBuffer()
         self._control_is_open = True
         self._exit_report = bytearray()
         self._is_reaped = False
@@ -280,7 +274,7 @@ class Child:
             NotStartedError: it does not load.
             ChildGoneError: the process ended.
         """
-        await self._send(pack(asdict(self._config)))
+        await self._send(messages.pack(asdict(self._config)))
         match await self._receive():
             case {"ready": int(worker), "fingerprint": str(fingerprint)}:
                 self._worker, self.fingerprint = worker, fingerprint
@@ -290,8 +284,8 @@ class Child:
                 raise ChildGoneError("it began with an unknown message")
 
     async def run(
-        self, request: bytes, run: int, on_report: Callable[[Message], None]
-    ) -> Message:
+        self, request: bytes, run: int, on_report: Callable[[messages.Message], None]
+    ) -> messages.Message:
         """Send a task, and return the message with its outcome.
 
         Args:
@@ -396,14 +390,14 @@ class Child:
         meaning = SIGNALS.get(name, "")
         return f"it was killed by signal {name}{meaning and ': '}{meaning}"
 
-    async def _receive(self) -> Message:
+    async def _receive(self) -> messages.Message:
         try:
             while (message := self._frames.take()) is None:
                 piece = await self._read(self._pipes.replies)
                 if not piece:
                     raise ChildGoneError
                 self._frames.add(piece)
-        except FrameError as error:
+        except messages.FrameError as error:
             raise ChildGoneError(f"it broke the protocol: {error}") from error
         return message
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.tasks import Result, Task
 from journeyman.strategies.api import BudgetView, Context, Decline, Example, StrategyLog
@@ -18,12 +18,12 @@ from journeyman.strategies.loading.registry import Registry, Verdict
 from journeyman.strategies.outcomes import RunOutcome
 from journeyman.strategies.running.runner import Runner
 
-NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """What `ctx.now` returns where no clock is given: the same on every day."""
-TIMEOUT_SECONDS: Final = 30.0
-CANARY: Final = "dry-run-7f3a91c2"
+TIMEOUT_SECONDS = 30.0
+CANARY = "dry-run-7f3a91c2"
 """The value of `ctx.canary`: no result is sent, so it need not be unguessable."""
-BUDGET: Final = BudgetView(balance=100, spendable=50)
+BUDGET = BudgetView(balance=100, spendable=50)
 """The owner's figures: a fresh agent's, with half of the credits in reserve."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from journeyman.domain.tasks import Result
 from journeyman.domain.text import describe
@@ -12,17 +12,16 @@ from journeyman.strategies import watchdog
 from journeyman.strategies.api import Context, Misconfigured
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import StrategyError, TimedOut
-from journeyman.strategies.running.loop import run_on_loop
-from journeyman.strategies.running.thread import ThreadRunner
+from journeyman.strategies.running.runner import ThreadRunner, run_on_loop
 
-GRACE_SECONDS: Final = 1.0
+GRACE_SECONDS = 1.0
 """How long a hook may continue after its time, to clean up."""
-STATUS_SECONDS: Final = 0.5
+STATUS_SECONDS = 0.5
 """The longest that `status` may take: it blocks the loop, and whoever asked."""
-MOST_ITEMS: Final = 100
+MOST_ITEMS = 100
 """Of what a hook yields; the rest is not asked for."""
 
-_DONE: Final = "done"
+_DONE = "done"
 """What the runners see as returned: a hook's own value need not be a result."""
 
 

@@ -10,13 +10,12 @@ What the task itself contained is not a secret, whatever it looks like.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from journeyman.domain.tasks import JSON, Result, Task
 from journeyman.observability.redaction import KnownSecrets, secrets_in
 
-OURS: Final = "our own secret"
-CANARY: Final = "the canary of its run"
+OURS = "our own secret"
+CANARY = "the canary of its run"
 
 
 @dataclass(frozen=True, slots=True)

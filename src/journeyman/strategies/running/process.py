@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Self
+from typing import Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -18,14 +18,7 @@ from anyio.abc import TaskGroup
 from journeyman.domain.tasks import Task
 from journeyman.domain.text import storable
 from journeyman.strategies.api import Context, Misconfigured, RetryLater
-from journeyman.strategies.child import kernel
-from journeyman.strategies.child.messages import (
-    FrameError,
-    Message,
-    outcome_from,
-    pack,
-    run_message,
-)
+from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import (
@@ -37,9 +30,9 @@ from journeyman.strategies.running.child import (
     launch,
 )
 
-START_SECONDS: Final = 60.0
+START_SECONDS = 60.0
 """Twice what the import of a strategy may take."""
-LAST_LINES: Final = 12
+LAST_LINES = 12
 """Of what a child printed before it ended: mostly the end of a traceback."""
 
 
@@ -252,13 +245,13 @@ class ProcessRunner:
         problem = ""
         time = anyio.CancelScope()
         try:
-            request = pack(run_message(self._runs, task, context))
+            request = messages.pack(messages.run_message(self._runs, task, context))
             with anyio.move_on_after(limit) as time:
                 report = partial(_take_report, context)
                 last = await child.run(request, self._runs, report)
-                outcome = outcome_from(last["outcome"])
+                outcome = messages.outcome_from(last["outcome"])
                 _take_state(context, last)
-        except (ChildGoneError, FrameError) as error:
+        except (ChildGoneError, messages.FrameError) as error:
             outcome, problem = None, str(error)
         except (TypeError, ValueError) as error:
             outcome = None
@@ -298,7 +291,7 @@ def _log_output(child: Child, context: Context) -> None:
     child.output.clear()
 
 
-def _take_report(context: Context, message: Message) -> None:
+def _take_report(context: Context, message: messages.Message) -> None:
     """Pass on a line of the log, the progress, or a cost; ignore anything else."""
     match message:
         case {"log": str(level), "event": str(event), "fields": dict(fields)}:
@@ -316,7 +309,7 @@ def _take_report(context: Context, message: Message) -> None:
             pass
 
 
-def _take_state(context: Context, message: Message) -> None:
+def _take_state(context: Context, message: messages.Message) -> None:
     """Take over `ctx.state` as the run left it.
 
     Raises:
@@ -330,7 +323,7 @@ def _take_state(context: Context, message: Message) -> None:
             if dropped:
                 context.log.warning("lines of this log dropped", lines=dropped)
         case _:
-            raise FrameError("a run ended without its state")
+            raise messages.FrameError("a run ended without its state")
 
 
 def _error(

@@ -5,7 +5,7 @@ import re
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -14,8 +14,8 @@ from journeyman.daemon.strategies import LOCAL
 from journeyman.domain.errors import StateError, UsageError
 from journeyman.strategies.loading.definitions import snake_case
 
-TEMPLATES: Final = ("minimal", "full", "llm", "shell")
-NAME: Final = r"[a-z][a-z0-9_]{0,63}"
+TEMPLATES = ("minimal", "full", "llm", "shell")
+NAME = r"[a-z][a-z0-9_]{0,63}"
 
 
 @command("new", example="journeyman strategies new word_count")
