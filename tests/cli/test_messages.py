@@ -90,7 +90,8 @@ def test_with_json_a_mistake_is_an_object_on_stderr(run: Run) -> None:
 def test_a_wrong_address_is_told_before_anything_is_kept(
     run: Run, odd: str, name: str
 ) -> None:
-    done = run("join", "--base-url", f"{odd}/{name}", "--data-dir", "data")
+    hurry = ("--set", "retry.base_seconds=0.01")
+    done = run("join", "--base-url", f"{odd}/{name}", "--data-dir", "data", *hurry)
 
     assert done.code == 7
     assert f"{odd}/{name}" in done.err

@@ -1,4 +1,4 @@
-"""`kill -9` at forty random moments: nothing is lost, nothing is done twice.
+"""`kill -9` at random moments, again and again: nothing is lost, nothing is done twice.
 
 `make torture` does the same a thousand times, and kills the network as well.
 """
@@ -11,7 +11,7 @@ import pytest
 from tests.torture.processes import ForkServer, open_fork_server
 from tests.torture.repeated_kills import assert_nothing_was_lost, kill_repeatedly
 
-KILLS = 40
+KILLS = [4, pytest.param(40, marks=pytest.mark.endurance)]
 SEED = 1
 
 pytestmark = pytest.mark.timeout(240)  # a slow machine takes its time to start them
@@ -23,14 +23,15 @@ def fork_server(tmp_path: Path) -> Iterator[ForkServer]:
         yield fork_server
 
 
-async def test_an_agent_that_is_killed_forty_times_loses_nothing(
-    fork_server: ForkServer, tmp_path: Path
+@pytest.mark.parametrize("kills", KILLS)
+async def test_an_agent_that_is_killed_again_and_again_loses_nothing(
+    kills: int, fork_server: ForkServer, tmp_path: Path
 ) -> None:
     result = await kill_repeatedly(
         fork_server,
         tmp_path,
         Random(SEED),  # noqa: S311 - repeatable, not secret
-        kills=KILLS,
+        kills=kills,
         work_seconds=0.2,
         sandbox_kill_rate=0.0,
     )

@@ -102,7 +102,10 @@ async def test_an_address_that_cannot_be_listened_on_is_told(
     assert caught.value.fix
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "stop",
+    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.endurance)],
+)
 def test_a_signal_stops_it_cleanly_and_a_restart_continues(
     stop: signal.Signals, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from journeyman.settings.describe import documents
 from journeyman.settings.loading import load_settings
-from journeyman.settings.schema import Setting, json_schema, sections, settings_by_key
+from journeyman.settings.schema import json_schema, sections, settings_by_key
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = Path("config/journeyman.toml")
@@ -69,19 +69,18 @@ def test_the_schema_itself_is_valid() -> None:
 SETTINGS = settings_by_key().values()
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.dotted)
-def test_a_setting_is_documented_with_its_unit_and_its_default(
-    setting: Setting,
-) -> None:
+def test_every_setting_is_documented_with_its_unit_and_its_default() -> None:
     page = documents()[Path("docs/reference/configuration.md")]
 
-    assert f"| `{setting.dotted}` |" in page
-    assert setting.variable in page
-    assert setting.description.endswith(".")
-    assert setting.default is not None or setting.default_is
-    assert setting.default is not None or setting.example is not None
-    if setting.kind in {"integer", "number"}:
-        assert setting.wanted.endswith(")"), "a number needs a unit"
+    for setting in SETTINGS:
+        name = setting.dotted
+        assert f"| `{name}` |" in page, name
+        assert setting.variable in page, name
+        assert setting.description.endswith("."), name
+        assert setting.default is not None or setting.default_is, name
+        assert setting.default is not None or setting.example is not None, name
+        if setting.kind in {"integer", "number"}:
+            assert setting.wanted.endswith(")"), f"{name}: a number needs a unit"
 
 
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.name)

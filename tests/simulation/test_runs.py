@@ -50,7 +50,13 @@ def test_another_seed_gives_another_run() -> None:
     assert one != other
 
 
-@pytest.mark.parametrize("seed", range(200))
+SEEDS = [
+    *range(16),
+    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(16, 200)),
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hard_time_breaks_no_promise(seed: int) -> None:
     drawn = draw_plan(seed, days=0.01, chaos=Chaos.HARD)
     # The few markets that are a hundred times as large have tests of their own.
@@ -72,6 +78,7 @@ def test_a_disk_that_fails_as_a_task_is_put_down_stops_the_daemon_and_no_spin() 
     assert result.violations == ()
 
 
+@pytest.mark.endurance
 def test_results_are_handed_in_though_the_first_answer_to_one_was_lost() -> None:
     # Found by chance: its repeat, which was taken, taught nothing about the shape.
     result = simulate(draw_plan(5491, days=0.01, chaos=Chaos.HARD))
@@ -163,6 +170,7 @@ def test_an_outage_that_comes_and_goes_delays_the_work_and_loses_none() -> None:
     ]
 
 
+@pytest.mark.endurance
 def test_a_daemon_that_dies_fifty_times_in_a_row_ends_all_its_work() -> None:
     plan = Plan(seed=1, tasks=40, fault_seconds=1200, crash_loop=50)
 
@@ -221,6 +229,7 @@ def test_a_market_of_odd_ids_repeated_rows_and_strays_is_worked_off() -> None:
     assert result.states == {"completed": 2 + len(HOSTILE_IDS)}
 
 
+@pytest.mark.endurance
 def test_a_page_of_ten_thousand_rows_is_read_once_and_its_tasks_passed_over() -> None:
     crowded = MarketShape(crowds=(0.0,))
 
@@ -230,7 +239,7 @@ def test_a_page_of_ten_thousand_rows_is_read_once_and_its_tasks_passed_over() ->
     assert result.states == {"completed": 2, "skipped": 10_000}
 
 
-@pytest.mark.parametrize("tasks", [0, 500])
+@pytest.mark.parametrize("tasks", [0, pytest.param(500, marks=pytest.mark.endurance)])
 def test_a_market_may_be_empty_or_full(tasks: int) -> None:
     result = simulate(Plan(seed=1, tasks=tasks, slots=8, fault_seconds=3600))
 

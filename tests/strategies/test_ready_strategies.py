@@ -95,7 +95,7 @@ def test_its_first_example_is_recognised_by_kind_or_by_tags_alone(name: str) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
