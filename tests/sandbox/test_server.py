@@ -180,6 +180,22 @@ async def test_foreign_data_is_refused_and_left_alone(
     assert path.read_bytes() == before
 
 
+async def test_data_of_an_earlier_version_is_refused_by_its_version(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE tasks (made)")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+
+    with pytest.raises(SandboxError, match=r"old\.db.*schema version 1") as caught:
+        async with serving(SandboxOptions(data=path)):
+            pass
+
+    assert "a new file" in caught.value.fix
+
+
 async def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="nowhere"):
         async with serving(SandboxOptions(data=tmp_path / "nowhere" / "x.db")):

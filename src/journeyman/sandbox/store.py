@@ -17,8 +17,9 @@ from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.material import Material, load_material
 from journeyman.sandbox.options import SandboxOptions
 
-_VERSION = 1
-"""Of the schema; kept in SQLite's own `user_version`."""
+_VERSION = 2
+"""Of the schema; kept in SQLite's own `user_version`. A sandbox is for trying things
+out, so that a file of another version is refused and not converted."""
 
 
 def open_database(path: Path | None) -> sqlite3.Connection:
@@ -57,7 +58,11 @@ def _prepare(db: sqlite3.Connection) -> None:
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     is_new = version == 0 and not tables
     if not is_new and version != _VERSION:
-        raise sqlite3.DatabaseError("it is not the database of a sandbox")
+        whose = f"a sandbox of schema version {version}, and this is {_VERSION}"
+        known = 0 < version < _VERSION
+        raise sqlite3.DatabaseError(
+            f"it is the database of {whose}" if known else "it is not a sandbox's"
+        )
     # Locked for as long as it is open: two sandboxes on one file would each think
     # that it alone decides who wins a race.
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
