@@ -29,7 +29,7 @@ MAX_CHARACTERS = 1_000_000
     ],
 )
 def checksum(text: str, algorithm: str) -> Result:
-    """Gives the checksum of a text's UTF-8 bytes in lower-case hexadecimal."""
+    """Return the checksum of a text's UTF-8 bytes in lower-case hexadecimal."""
     if len(text) > MAX_CHARACTERS:
         raise Decline("the text is too long", characters=len(text))
     try:

@@ -24,7 +24,7 @@ MAX_CHARACTERS = 500_000  # of the table, and of the records that it becomes
     ],
 )
 def csv_to_json(csv: str) -> list[dict[str, str]]:
-    """Turns each record of a CSV table into an object, every cell unchanged."""
+    """Turn each record of a CSV table into an object, every cell unchanged."""
     if len(csv) > MAX_CHARACTERS:
         raise Decline("the table is too large", characters=len(csv))
     try:

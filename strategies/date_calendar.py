@@ -39,7 +39,7 @@ def julian(day_number: int) -> str:
     ],
 )
 def date_calendar(date: str, to: str) -> str:
-    """Tells a Gregorian date in another calendar."""
+    """Convert a Gregorian date to another calendar."""
     try:
         day = dt.date.fromisoformat(date)
     except ValueError as error:

@@ -36,7 +36,7 @@ def zone(name: str) -> ZoneInfo:
     ],
 )
 def date_zone(task: Task) -> str:
-    """Tells what the clocks of one zone show when those of another show a time."""
+    """Convert a time from one zone to another."""
     given = task.input
     try:
         local = datetime.fromisoformat(given["datetime"])
@@ -45,7 +45,7 @@ def date_zone(task: Task) -> str:
             "not an ISO 8601 time", datetime=given["datetime"][:50]
         ) from error
     if local.tzinfo is not None:
-        raise Decline("the time has an offset of its own", datetime=given["datetime"])
+        raise Decline("the time already has an offset", datetime=given["datetime"])
     try:
         there = local.replace(tzinfo=zone(given["from"])).astimezone(zone(given["to"]))
     except OverflowError as error:

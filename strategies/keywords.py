@@ -28,7 +28,7 @@ EXAMPLE = {
     ],
 )
 def keywords(text: str, count: int, stop_words: list[str]) -> list[str]:
-    """Gives the most frequent words of a text, most frequent first."""
+    """Return the most frequent words of a text, most frequent first."""
     if len(text) > MAX_CHARACTERS or count < 0:
         raise Decline("the text is too long, or the count is invalid", count=count)
     words = re.findall(f"[a-z]{{{MIN_LETTERS},}}", text.lower())

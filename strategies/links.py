@@ -14,7 +14,7 @@ PAGE = """<p><a href="/a#top">A</a> <a href='b?q=1'>B</a> <a name="x">no link</a
 
 
 def target(base: str, href: str) -> str | None:
-    """Make a link absolute (RFC 3986); None for what is no address of a page."""
+    """Make a link absolute (RFC 3986); None if it is not the address of a page."""
     try:
         address = urldefrag(urljoin(base, href.strip())).url
         return address if urlsplit(address).scheme in {"http", "https"} else None

@@ -59,7 +59,7 @@ class RunCommand(Strategy):
     after: float = param(60.0, ge=0, help="seconds until a task is tried again")
 
     def on_start(self) -> None:
-        """Tell the owner at once if the program does not exist."""
+        """Report at once if the program does not exist."""
         if self.command:
             program = self.words()[0]
             if shutil.which(program) is None:

@@ -70,7 +70,7 @@ class AskLlm(Strategy):
     # -- before the work ------------------------------------------------------------
 
     def on_start(self, ctx: Context) -> None:
-        """Tell the owner at once what is missing; import what takes a second."""
+        """Report at once what is missing; import what takes a second."""
         if self.model:
             self._day.open(ctx)
             _import_library()

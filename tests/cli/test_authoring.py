@@ -234,7 +234,7 @@ def test_try_takes_a_task_as_a_network_sends_it(run: Run) -> None:
     ("content", "words"),
     [
         ("{", "is not valid JSON"),
-        ("[1]", "holds no task"),
+        ("[1]", "does not hold a task"),
         (None, "cannot be read"),
     ],
 )

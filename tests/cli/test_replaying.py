@@ -307,7 +307,7 @@ def test_a_strategy_that_was_in_shadow_is_compared_with_what_it_said_there(
     assert replay("--json").answer["wanted"] == {"then": 1, "now": 1}
 
 
-def test_an_empty_tape_says_how_it_fills(past: Past, replay: Run) -> None:
+def test_without_recordings_it_says_how_to_get_some(past: Past, replay: Run) -> None:
     del past
 
     said = replay()
@@ -317,7 +317,7 @@ def test_an_empty_tape_says_how_it_fills(past: Past, replay: Run) -> None:
     assert "start one with `journeyman run`" in said.err
 
 
-def test_a_tape_that_begins_later_says_so(past: Past, replay: Run) -> None:
+def test_recordings_that_begin_later_say_so(past: Past, replay: Run) -> None:
     past.saw(1)
 
     said = replay("--since", "1m")
@@ -335,7 +335,7 @@ def test_an_unknown_strategy_is_guessed(past: Past, run: Run) -> None:
     assert "Did you mean 'count'" in said.err
 
 
-def test_where_nobody_ever_lived_there_is_no_tape(past: Past, run: Run) -> None:
+def test_without_an_agent_there_are_no_recordings(past: Past, run: Run) -> None:
     del past
 
     assert run("replay", "count", "--data-dir", "elsewhere").code == 3

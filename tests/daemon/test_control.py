@@ -108,7 +108,7 @@ async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
     assert health.status_code == 200
 
 
-async def test_a_post_through_the_socket_is_in_the_networks_books_too(
+async def test_a_post_through_the_socket_is_in_the_networks_ledger_too(
     idle: Site,
 ) -> None:
     async with _running(idle) as commands:

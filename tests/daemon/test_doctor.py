@@ -335,7 +335,7 @@ async def test_it_never_joins(patient: Patient, network: Network) -> None:
 async def test_plain_http_to_another_machine_is_a_warning(offline: Patient) -> None:
     found = await replace(offline, address="http://no-such-host.invalid").examined()
 
-    assert "anybody on the way can read the token" in found["network"].message
+    assert "anyone on the way can read the token" in found["network"].message
     assert found["name"].message.startswith(
         "the name no-such-host.invalid cannot be resolved"
     )

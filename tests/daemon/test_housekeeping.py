@@ -15,7 +15,7 @@ def pass_over(site: Site, task_id: str, *, days_ago: float) -> None:
     def then() -> datetime:
         return SystemClock().now() - timedelta(days=days_ago)
 
-    with Journal(site.data / "journal.db", then) as journal, journal.tx("sighting"):
+    with Journal(site.data / "journal.db", then) as journal, journal.tx("decision"):
         journal.tasks.record_decision(
             Task(id=TaskId(task_id)), TaskState.SKIPPED, reason="no", fingerprint="f"
         )

@@ -69,7 +69,7 @@ async def test_a_daemon_that_runs_is_not_replaced(site: Site) -> None:
     assert load_identity(site.data / "identity.json") == before
 
 
-async def test_a_network_that_registers_nobody_leaves_the_old_agent_in_force(
+async def test_a_network_that_registers_nobody_leaves_the_old_agent_in_place(
     site: Site,
 ) -> None:
     await site.run(work__max_tasks=1)
@@ -93,7 +93,7 @@ async def test_an_agent_of_another_network_is_not_replaced_here(site: Site) -> N
         await replace(site, "http://other.example")
 
 
-async def test_books_whose_identity_is_gone_are_put_aside_too(site: Site) -> None:
+async def test_a_journal_whose_identity_is_gone_is_put_aside_too(site: Site) -> None:
     await site.run(work__max_tasks=1)
     (site.data / "identity.json").unlink()
 

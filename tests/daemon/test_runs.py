@@ -33,7 +33,7 @@ class Slow(Strategy):
 STUCK = SLOW.replace("0.05", "3600")
 
 
-async def test_it_joins_works_and_agrees_with_the_networks_own_books(
+async def test_it_joins_works_and_agrees_with_the_networks_ledger(
     site: Site,
 ) -> None:
     await site.run(work__max_tasks=6)
@@ -50,7 +50,7 @@ async def test_it_joins_works_and_agrees_with_the_networks_own_books(
     assert site.log.named("daemon.stopped")[0]["completed"] == 6
 
 
-async def test_it_keeps_its_identity_and_its_books_over_runs(site: Site) -> None:
+async def test_it_keeps_its_identity_and_its_ledger_over_runs(site: Site) -> None:
     await site.run(work__max_tasks=2)
     first = load_identity(site.data / "identity.json")
 

@@ -49,7 +49,7 @@ async def test_a_later_call_of_the_same_name_takes_the_place_of_the_first(
     assert not await first.wait(0.1)
 
 
-async def test_what_is_late_is_rung_and_not_dropped() -> None:
+async def test_what_is_late_is_run_and_not_dropped() -> None:
     behind = FakeClock()  # its hour is long past: as after a suspended night
     schedule = Schedule(behind)
     schedule.start()
@@ -76,8 +76,8 @@ async def test_a_scheduler_that_is_stalled_delays_by_its_slack_and_no_more(
 
 
 def test_the_first_request_drains_and_the_second_breaks_off() -> None:
-    shutdown, rung = Shutdown(), list[str]()
-    shutdown.on_request(lambda: rung.append("rung"))
+    shutdown, calls = Shutdown(), list[str]()
+    shutdown.on_request(lambda: calls.append("calls"))
 
     shutdown.request("asked by the owner")
     assert (shutdown.requested.is_set(), shutdown.forced.is_set()) == (True, False)
@@ -85,7 +85,7 @@ def test_the_first_request_drains_and_the_second_breaks_off() -> None:
 
     assert shutdown.forced.is_set()
     assert shutdown.reason == "asked by the owner"
-    assert rung == ["rung", "rung"]
+    assert calls == ["calls", "calls"]
 
 
 async def test_the_machines_own_clock_runs_and_its_ids_differ() -> None:

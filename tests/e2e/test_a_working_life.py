@@ -30,7 +30,7 @@ class WordCount(Strategy):
         ctx.log.info("counted", words=words)
         return Result(str(words), evidence={"method": "whitespace"})
 '''
-"""The example of design 6, as written there."""
+"""An example strategy that counts words."""
 
 
 async def test_it_earns_until_enough_tasks_have_ended_and_exits_with_0(

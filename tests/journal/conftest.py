@@ -11,7 +11,7 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.testing import FakeClock
 
-#: How a task comes from its sighting into each state that it can be moved from.
+#: How a task comes from its discovery into each state that it can be moved from.
 WAYS: dict[TaskState, tuple[TaskState, ...]] = {
     TaskState.WANTED: (),
     TaskState.CLAIMING: (TaskState.CLAIMING,),
@@ -37,7 +37,7 @@ def task(task_id: str = "t1", **fields: object) -> Task:
 
 
 def sight(journal: Journal, one: Task, state: TaskState = TaskState.WANTED) -> None:
-    with journal.tx("sighting"):
+    with journal.tx("decision"):
         journal.tasks.record_decision(
             one, state, reason="why", strategy="count", fingerprint="f1"
         )

@@ -48,14 +48,14 @@ def test_a_task_that_is_skipped_again_and_again_fills_no_history(
     journal: Journal,
 ) -> None:
     for strategies in ("f1", "f2", "f3"):
-        with journal.tx("sighting"):
+        with journal.tx("decision"):
             journal.tasks.record_decision(
                 task(),
                 TaskState.SKIPPED,
                 reason="no strategy wants it",
                 fingerprint=strategies,
             )
-    with journal.tx("sighting"):
+    with journal.tx("decision"):
         journal.tasks.record_decision(
             task(), TaskState.SKIPPED, reason="past its deadline", fingerprint="f4"
         )
@@ -87,7 +87,7 @@ def _sight_page(journal: Journal, *names: str) -> None:
             )
 
 
-def test_one_bad_sighting_undoes_its_whole_page(journal: Journal) -> None:
+def test_one_bad_decision_undoes_its_whole_page(journal: Journal) -> None:
     brought_to(journal, TaskState.CLAIMING, "busy")
 
     with pytest.raises(IllegalMoveError):

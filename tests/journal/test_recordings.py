@@ -20,7 +20,7 @@ from journeyman.journal.recordings import (
 from journeyman.testing import FakeClock
 
 
-def keep(journal: Journal, one: Task, reason: str = "why", **fields: Any) -> None:  # noqa: ANN401 - fields of NewSighting
+def keep(journal: Journal, one: Task, reason: str = "why", **fields: Any) -> None:  # noqa: ANN401 - fields of a decision
     said = [("count", True, "reward 3", 3.0), ("chess", False, "no chess", 0.0)]
     given: dict[str, Any] = {
         "task_id": one.id,
@@ -31,7 +31,7 @@ def keep(journal: Journal, one: Task, reason: str = "why", **fields: Any) -> Non
         "opinions": encode_opinions(said),
         **fields,
     }
-    with journal.tx("sighting"):
+    with journal.tx("decision"):
         journal.recordings.add(NewRecordedDecision(**given))
 
 
@@ -126,7 +126,9 @@ def test_how_a_task_went_on_is_told_beside_what_was_shown(
     assert back.ending.result == RESULT
 
 
-def test_a_task_that_only_the_tape_knows_has_an_unknown_end(journal: Journal) -> None:
+def test_a_task_that_is_only_recorded_has_an_unknown_end(
+    journal: Journal,
+) -> None:
     keep(journal, task())
 
     (back,) = journal.recordings.last(1)
@@ -152,7 +154,7 @@ def test_it_gives_the_last_ones_oldest_first(
     assert (journal.recordings.count(), journal.recordings.count(since)) == (5, 3)
 
 
-def test_a_tape_that_is_too_long_loses_its_oldest(journal: Journal) -> None:
+def test_recordings_that_grow_too_large_lose_their_oldest(journal: Journal) -> None:
     for number in range(300):
         keep(journal, task(f"t{number}", text="x" * 1_000))
     before = journal.recordings.bytes()
@@ -187,7 +189,7 @@ def test_what_is_too_old_goes(journal: Journal, clock: FakeClock) -> None:
     assert faults(journal) == []
 
 
-def test_a_tape_whose_length_is_miscounted_is_found_out(journal: Journal) -> None:
+def test_a_miscounted_size_of_recordings_is_found_out(journal: Journal) -> None:
     keep(journal, task())
     with journal.tx("damage"):
         journal.totals.add("recordings.bytes", 7)
@@ -195,7 +197,7 @@ def test_a_tape_whose_length_is_miscounted_is_found_out(journal: Journal) -> Non
     assert "recordings" in faults(journal)[0]
 
 
-def test_a_decision_that_is_undone_leaves_nothing_on_the_tape(
+def test_a_decision_that_is_undone_is_not_recorded(
     journal: Journal,
 ) -> None:
     new = NewRecordedDecision(
@@ -208,7 +210,7 @@ def test_a_decision_that_is_undone_leaves_nothing_on_the_tape(
     )
 
     def decide_and_fail() -> None:
-        with journal.tx("sighting"):
+        with journal.tx("decision"):
             journal.recordings.add(new)
             raise ZeroDivisionError
 

@@ -34,7 +34,7 @@ def verdict(task_id: str, **fields: Any) -> ShadowVerdict:  # noqa: ANN401 - any
 
 
 def say(journal: Journal, verdicts: Iterable[ShadowVerdict]) -> None:
-    with journal.tx("sightings"):
+    with journal.tx("decisions"):
         journal.shadows.add(verdicts)
 
 

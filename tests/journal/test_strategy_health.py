@@ -42,7 +42,7 @@ def test_what_is_written_is_read_back_and_forgotten_when_told(tmp_path: Path) ->
     assert left == {"seo_bot": ILL}
 
 
-def test_a_rest_ends_and_a_wrong_setup_does_not() -> None:
+def test_a_quarantine_ends_and_a_wrong_setup_does_not() -> None:
     barred = Health(strategy="s", fingerprint="", condition=Condition.MISCONFIGURED)
 
     assert ILL.quarantined_until == 70

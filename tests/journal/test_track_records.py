@@ -28,7 +28,7 @@ PAID = (
 REJECTED = (*PAID[:5], TaskState.REJECTED)
 FAILED = (*PAID[:3], TaskState.FAILED)
 LOST = (TaskState.CLAIMING, TaskState.LOST)
-PUT_OFF_THEN_PAID = (*PAID[:3], TaskState.CLAIMED, *PAID[2:])
+POSTPONED_THEN_PAID = (*PAID[:3], TaskState.CLAIMED, *PAID[2:])
 STEP = 10.0
 """Seconds that each state lasts."""
 
@@ -43,7 +43,7 @@ def live(
     chance: float = 1.0,
 ) -> None:
     task = Task(id=TaskId(task_id), kind=kind, reward=7)
-    with journal.tx("sighting"):
+    with journal.tx("decision"):
         journal.tasks.record_decision(
             task,
             TaskState.WANTED,
@@ -69,7 +69,7 @@ def learn(journal: Journal) -> dict[tuple[str, str], TrackRecord]:
 
 
 @pytest.mark.parametrize(
-    ("moves", "paid"), [(PAID, 1), (REJECTED, 0), (FAILED, 0), (PUT_OFF_THEN_PAID, 1)]
+    ("moves", "paid"), [(PAID, 1), (REJECTED, 0), (FAILED, 0), (POSTPONED_THEN_PAID, 1)]
 )
 def test_an_end_is_learned_from(
     journal: Journal, clock: FakeClock, moves: Sequence[TaskState], paid: int
@@ -91,7 +91,7 @@ def test_a_lost_claim_says_nothing_about_a_strategy(
 
 
 def test_only_the_time_in_a_slot_counts(journal: Journal, clock: FakeClock) -> None:
-    live(journal, clock, PUT_OFF_THEN_PAID)
+    live(journal, clock, POSTPONED_THEN_PAID)
 
     # Once claimed and twice executed; the wait between the two holds no slot.
     assert learn(journal)["counter", "count"].seconds == 3 * STEP

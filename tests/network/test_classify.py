@@ -272,7 +272,7 @@ async def test_a_message_is_cut_cleaned_and_holds_no_token(
     assert TOKEN not in repr(log.lines)
 
 
-async def test_the_log_tells_each_request_and_each_trouble(
+async def test_the_log_has_each_request_and_each_failure(
     server: ScriptedServer,
     network: NetworkClient,
     log: RecordingLog,
@@ -284,9 +284,9 @@ async def test_the_log_tells_each_request_and_each_trouble(
 
     told = [fields["outcome"] for fields in log.named("network.request")]
     assert told == ["confirmed", "refused: conflict", "unknown"]
-    (trouble,) = log.named("network.request_failed")
-    assert trouble["status"] == 503
-    assert trouble["endpoint"] == "claim"
+    (failure,) = log.named("network.request_failed")
+    assert failure["status"] == 503
+    assert failure["endpoint"] == "claim"
 
 
 #: Raised by nothing that the client does, with the reason.

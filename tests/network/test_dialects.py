@@ -106,22 +106,22 @@ def test_the_constants_of_a_shape_are_not_changed_by_what_is_sent() -> None:
 @pytest.mark.parametrize(
     ("tables", "problem"),
     [
-        ({}, "describes no action"),
+        ({}, "does not describe an action"),
         ({"clam": {"task_id": "id"}}, "there is no action 'clam'"),
-        ({"claim": {}}, "claim says nothing without task_id"),
+        ({"claim": {}}, "claim needs task_id"),
         ({"claim": {"taskid": "id"}}, "no value 'taskid', did you mean task_id"),
-        ({"submit": {"task_id": "id"}}, "submit says nothing without result"),
+        ({"submit": {"task_id": "id"}}, "submit needs result"),
         ({"claim": {"task_id": ""}}, "must be a place such as 'task.id', not ''"),
         ({"claim": {"task_id": "a..b"}}, "must be a place"),
         ({"claim": {"task_id": 5}}, "must be a place such as 'task.id', not 5"),
         ({"claim": {"task_id": ".".join("abcdefghi")}}, "must be a place"),
         (
             {"claim": {"task_id": "task", "agent_id": "task.agent"}},
-            "claim.agent_id is put where 'task' is already",
+            "claim.agent_id has the place that 'task' already has",
         ),
         (
             {"claim": {"task_id": "id", "constants": {"id": 1}}},
-            "claim.task_id is put where 'id' is already",
+            "claim.task_id has the place that 'id' already has",
         ),
         ({"claim": {"task_id": "id", "constants": 5}}, "constants must be a table"),
         ({"claim": {"task_id": "id", "headers": 5}}, "headers must be a table"),

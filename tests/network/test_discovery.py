@@ -241,7 +241,7 @@ async def test_prose_is_compared_too() -> None:
     assert said[("endpoint claim", f"POST https://evil.example{CLAIM}")] == "elsewhere"
 
 
-async def test_what_several_documents_say_is_one_row_and_trouble_comes_first() -> None:
+async def test_what_several_documents_say_is_one_row_and_problems_come_first() -> None:
     found = await surveyed(
         {
             GATEWAY: {"version": "2.1.0", "base_url": "https://evil.example"},

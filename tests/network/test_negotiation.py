@@ -211,7 +211,7 @@ async def test_a_status_that_is_about_something_else_tries_no_other_shape(
         (400, {"errors": {"result": ["can't be blank"]}}),
     ],
 )
-async def test_a_judgement_of_the_work_is_no_question_of_its_shape(
+async def test_a_verdict_on_the_work_is_not_about_its_shape(
     status: int, body: JSON
 ) -> None:
     network = StrictNetwork(places_of("snake"))

@@ -384,7 +384,7 @@ def test_a_warning_with_other_fields_is_not_a_repeat(build: Build, slow: Event) 
     assert len(_records(stream)) == 3
 
 
-def test_what_is_no_warning_is_never_held_back(build: Build, claimed: Event) -> None:
+def test_only_warnings_and_errors_are_suppressed(build: Build, claimed: Event) -> None:
     stream = io.StringIO()
     log = build(stream)
 

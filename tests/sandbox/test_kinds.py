@@ -169,8 +169,8 @@ async def hand_in(member: httpx.AsyncClient, task: Fields, result: object) -> Fi
         json={**body, "result": result},
     )
     assert answer.status_code == 200, answer.text
-    judgement: Fields = answer.json()
-    return judgement
+    verdict: Fields = answer.json()
+    return verdict
 
 
 @pytest.mark.parametrize("seed", [1, 7, 2026])
@@ -181,8 +181,8 @@ async def test_a_right_answer_is_accepted(
     member = await join(await open_sandbox(tasks=25, kinds=(kind,), seed=seed))
 
     for task in await open_tasks(member):
-        judgement = await hand_in(member, task, SOLVERS[kind](task["input"]))
-        assert judgement["accepted"], (task, judgement)
+        verdict = await hand_in(member, task, SOLVERS[kind](task["input"]))
+        assert verdict["accepted"], (task, verdict)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
@@ -203,11 +203,11 @@ async def test_wrong_work_is_rejected_with_a_reason(
     member = await join(await open_sandbox(tasks=len(WRONG), kinds=(kind,)))
 
     for task, wrong in zip(await open_tasks(member), WRONG, strict=True):
-        judgement = await hand_in(member, task, wrong)
+        verdict = await hand_in(member, task, wrong)
 
-        assert judgement["error"] == "result_rejected", (task, wrong)
-        assert judgement["ok"] is judgement["accepted"] is False
-        assert judgement["message"]
+        assert verdict["error"] == "result_rejected", (task, wrong)
+        assert verdict["ok"] is verdict["accepted"] is False
+        assert verdict["message"]
 
 
 @pytest.mark.parametrize("kind", ["keywords", "links", "csv_to_json", "summary"])
@@ -227,10 +227,10 @@ async def test_a_reason_does_not_give_the_answer_away(
     member = await join(await open_sandbox(tasks=26))
 
     for task in await open_tasks(member):
-        judgement = await hand_in(member, task, "nonsense")
+        verdict = await hand_in(member, task, "nonsense")
         if task["kind"] in {"word_count", "arithmetic", "checksum", "date_zone"}:
             right = str(SOLVERS[task["kind"]](task["input"]))
-            assert right not in judgement["message"].split()
+            assert right not in verdict["message"].split()
 
 
 async def test_a_summary_is_accepted_from_four_fifths_of_the_greedy_worth(
@@ -250,10 +250,10 @@ async def test_a_summary_is_accepted_from_four_fifths_of_the_greedy_worth(
             for choice in (summary(given), first)
         )
 
-        judgement = await hand_in(member, task, first)
+        verdict = await hand_in(member, task, first)
 
-        accepted.append(judgement["accepted"])
-        assert judgement["accepted"] == (reached * 100 >= 80 * best)
+        accepted.append(verdict["accepted"])
+        assert verdict["accepted"] == (reached * 100 >= 80 * best)
     assert {True, False} == set(accepted)
 
 

@@ -181,7 +181,7 @@ async def test_posters_paid_for_what_they_post(visitor: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_the_books_balance_after_any_walk(
+async def test_the_ledger_balances_after_any_walk(
     seed: int, open_sandbox: Open, join: Join
 ) -> None:
     rng = Random(seed)  # noqa: S311 - repeatable on purpose

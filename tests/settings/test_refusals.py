@@ -16,14 +16,14 @@ Refuse = Callable[..., list[str]]
     [
         pytest.param(
             '[contract]\ndialect = "kamel"',
-            '2: contract.dialect: "kamel" names no dialect; wanted one of auto, snake, '
+            '2: contract.dialect: "kamel" is not a dialect; wanted one of auto, snake, '
             "camel, id-only, wrapped",
             id="no-such-dialect",
         ),
         pytest.param(
             '[contract.dialects.acme.claim]\ntaskid = "id"',
             "2: contract.dialects.acme: claim has no value 'taskid', did you mean "
-            "task_id; it has task_id, agent_id; claim says nothing without task_id",
+            "task_id; it has task_id, agent_id; claim needs task_id",
             id="no-such-value-in-a-dialect",
         ),
         pytest.param(

@@ -13,8 +13,8 @@ from journeyman.daemon.schedule import Schedule
 DAY = 86_400
 
 
-def rings_in_a_day(step: float) -> list[float]:
-    loop, rung = SimulationLoop(), list[float]()
+def calls_in_a_day(step: float) -> list[float]:
+    loop, calls = SimulationLoop(), list[float]()
     error = 0.0
     clock = SimulatedClock(loop.time, lambda: error)
 
@@ -22,7 +22,7 @@ def rings_in_a_day(step: float) -> list[float]:
         nonlocal error
         schedule = Schedule(clock)
         schedule.start()
-        schedule.every("ring", 30, lambda: rung.append(clock.monotonic()))
+        schedule.every("count", 30, lambda: calls.append(clock.monotonic()))
         await anyio.sleep(DAY / 2)
         error = step
         await anyio.sleep(DAY / 2 + 1)
@@ -31,24 +31,24 @@ def rings_in_a_day(step: float) -> list[float]:
     with scheduled_by(clock.now):
         loop.run_until_complete(day())
     loop.close()
-    return rung
+    return calls
 
 
 def test_a_job_of_every_half_minute_runs_2880_times_a_day() -> None:
-    rung = rings_in_a_day(step=0)
+    calls = calls_in_a_day(step=0)
 
-    assert len(rung) == 2880
-    assert rung[0] == 30
-    assert rung[-1] == DAY
+    assert len(calls) == 2880
+    assert calls[0] == 30
+    assert calls[-1] == DAY
 
 
 def test_a_clock_that_is_set_back_stalls_it_as_in_real_life() -> None:
-    rung = rings_in_a_day(step=-3600)
+    calls = calls_in_a_day(step=-3600)
 
-    assert max(b - a for a, b in pairwise(rung)) > 3600
+    assert max(b - a for a, b in pairwise(calls)) > 3600
 
 
 def test_afterwards_it_reads_the_real_time_again() -> None:
-    rings_in_a_day(step=0)
+    calls_in_a_day(step=0)
 
     assert vars(apscheduler.schedulers.base)["datetime"] is datetime

@@ -55,7 +55,7 @@ def a_task(text: str, *, reward: int = 1, tags: tuple[str, ...] = ("count",)) ->
     return Task(id=TaskId("t1"), text=text, reward=reward, tags=tags)
 
 
-async def test_the_example_of_the_design_works_to_the_letter(
+async def test_the_example_works_as_documented(
     folder: Path, make_context: Callable[..., Context], runner: Runner
 ) -> None:
     (folder / "word_count.py").write_text(DESIGN_6)
@@ -76,7 +76,7 @@ async def test_the_example_of_the_design_works_to_the_letter(
     assert str(ended[1]) == "text too long (words=6)"
 
 
-async def test_the_function_form_of_the_design_works_to_the_letter(
+async def test_the_function_form_works_as_documented(
     folder: Path, make_context: Callable[..., Context], runner: Runner
 ) -> None:
     (folder / "echo.py").write_text(ECHO)

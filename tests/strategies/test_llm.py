@@ -166,7 +166,7 @@ async def test_a_mended_answer_counts(ask: Callable[..., Any]) -> None:
         (Reply(200, b"<html>hello"), "retry_later", ""),
     ],
 )
-async def test_trouble_with_the_provider_is_told_and_not_repeated_at_once(
+async def test_a_failure_of_the_provider_is_reported_and_not_repeated_at_once(
     ask: Callable[..., Any],
     server: Provider,
     reply: Reply,

@@ -253,7 +253,7 @@ LIMITED = """
 """
 
 
-def test_settings_from_the_configuration_are_in_force(
+def test_settings_from_the_configuration_are_used(
     load_file: Callable[..., LoadedStrategy],
 ) -> None:
     loaded = load_file(LIMITED, most=9, ratio=1, mode="exact")

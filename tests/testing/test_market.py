@@ -39,11 +39,11 @@ def test_what_the_sandbox_stocks_is_judged_by_its_graders(market: Market) -> Non
     market.stock(2, "word_count")
     report = market.work(COUNT)
 
-    books = market.books()
+    ledger = market.ledger()
 
     assert report.completed == 2
-    assert books["balanced"] is True
-    assert report.credits in [agent["balance"] for agent in books["agents"]]
+    assert ledger["balanced"] is True
+    assert report.credits in [agent["balance"] for agent in ledger["agents"]]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_work_goes_on_where_it_ended(market: Market) -> None:
 
 
 def test_a_slip_in_a_test_s_words_is_answered_at_once(market: Market) -> None:
-    with pytest.raises(ValueError, match="no fault 'lost'; there are lost_request"):
+    with pytest.raises(ValueError, match="no fault 'lost'; use one of lost_request"):
         market.fail("lost", "claim")
     with pytest.raises(ValueError, match="no call 'claims'"):
         market.fail("429", "claims")

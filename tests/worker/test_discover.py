@@ -177,7 +177,7 @@ def test_a_wait_has_jitter_a_floor_and_a_ceiling() -> None:
     assert retry.wait_after(10_000, NotSent(""), chance) <= 60
 
 
-async def test_a_ring_while_nobody_waits_is_heard_once() -> None:
+async def test_a_wake_up_while_nobody_waits_counts_once() -> None:
     wakeup = Wakeup()
     wakeup.notify()
     wakeup.notify()

@@ -128,7 +128,7 @@ async def test_a_memory_that_is_no_json_fails_its_task_and_is_forgotten(
 
 
 @pytest.mark.parametrize("verb", ["claim", "submit", "complete"])
-async def test_a_bug_of_ours_rests_its_task_and_the_others_go_on(
+async def test_a_bug_of_ours_postpones_its_task_and_the_others_go_on(
     make_loop: MakeLoop, market: ScriptedMarket, verb: str
 ) -> None:
     loop = make_loop(slots=1)

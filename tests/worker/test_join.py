@@ -285,7 +285,7 @@ async def test_an_identity_of_another_network_is_refused(entrance: Entrance) -> 
     assert "tok" not in str(caught.value).replace("token", "")
 
 
-async def test_a_lost_identity_is_not_replaced_while_its_books_are_there(
+async def test_a_lost_identity_is_not_replaced_while_its_journal_is_there(
     entrance: Entrance,
 ) -> None:
     await entrance.join()
@@ -297,7 +297,7 @@ async def test_a_lost_identity_is_not_replaced_while_its_books_are_there(
     assert len(entrance.network.keys) == 1
 
 
-async def test_the_books_of_one_agent_do_not_go_on_as_anothers(
+async def test_the_ledger_of_one_agent_does_not_go_on_as_anothers(
     entrance: Entrance,
 ) -> None:
     await entrance.join()

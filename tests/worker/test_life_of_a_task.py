@@ -1,4 +1,4 @@
-"""A task from its sighting to its credits, and how each answer moves it."""
+"""A task from its discovery to its credits, and how each answer moves it."""
 
 import pytest
 from tests.worker.conftest import (

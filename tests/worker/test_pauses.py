@@ -61,7 +61,7 @@ async def test_a_request_that_is_paused_at_the_last_moment_is_not_an_attempt(
 
 
 @pytest.mark.parametrize("verb", ["claim", "submit", "complete"])
-async def test_what_rests_until_tomorrow_goes_on_soon_after_a_restart(
+async def test_what_pauses_until_tomorrow_goes_on_soon_after_a_restart(
     make_loop: MakeLoop, market: ScriptedMarket, verb: str
 ) -> None:
     first = make_loop()

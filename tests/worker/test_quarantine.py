@@ -106,7 +106,7 @@ async def test_what_the_network_refuses_does_not_count_against_a_strategy(
     assert loop.log.named("strategy.quarantined") == []
 
 
-async def test_after_its_rest_it_gets_one_task_and_the_others_wait_for_that(
+async def test_after_its_quarantine_it_gets_one_task_and_the_others_wait_for_that(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     await _fall_ill(loop)
@@ -138,13 +138,13 @@ async def test_each_failed_trial_run_doubles_the_quarantine_up_to_the_longest(
     loop: Loop,
 ) -> None:
     await _fall_ill(loop)
-    rests = []
+    periods = []
     for number in range(3, 7):
-        rests.append(_health(loop).quarantine_seconds)
-        loop.clock.advance(rests[-1])
+        periods.append(_health(loop).quarantine_seconds)
+        loop.clock.advance(periods[-1])
         await loop.work(*_bad(1, first=number))
 
-    assert rests == [60, 120, 200, 200]
+    assert periods == [60, 120, 200, 200]
 
 
 async def test_a_trial_that_comes_to_nothing_lets_another_task_be_the_trial(
@@ -164,7 +164,7 @@ async def test_a_trial_that_comes_to_nothing_lets_another_task_be_the_trial(
     assert loop.log.named("strategy.released")
 
 
-async def test_a_rest_outlives_a_restart(make_loop: MakeLoop) -> None:
+async def test_a_quarantine_outlives_a_restart(make_loop: MakeLoop) -> None:
     await _fall_ill(make_loop())
 
     restarted = make_loop()

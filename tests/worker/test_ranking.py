@@ -153,7 +153,7 @@ def test_the_simple_orders_look_at_one_thing(
 
 
 def want(journal: Journal, *names: str, reward: int = 5) -> None:
-    with journal.tx("sighting"):
+    with journal.tx("decision"):
         for name in names:
             journal.tasks.record_decision(
                 Task(id=TaskId(name), reward=reward),

@@ -1,9 +1,9 @@
-"""A bell: rings are not lost."""
+"""Wake-ups are not lost."""
 
 from journeyman.lifecycle.wakeup import Wakeup
 
 
-async def test_a_ring_while_nobody_waits_is_heard_later() -> None:
+async def test_a_wake_up_while_nobody_waits_is_not_lost() -> None:
     wakeup = Wakeup()
     wakeup.notify()
 

@@ -284,7 +284,7 @@ def run_app(app: Callable[..., object], arguments: list[str], name: str) -> int:
     except Exception as error:  # noqa: BLE001 - a user gets a message, never a traceback
         return _report(_error_message(error), arguments)
     if code == INTERRUPTED:
-        fix = "What was committed is kept; the next start goes on from there."
+        fix = "What was committed is kept; the next start continues from there."
         message = ErrorMessage(problem="interrupted", fix=fix, exit_code=code)
         return _report(message, arguments)
     return code if isinstance(code, int) else 0

@@ -89,7 +89,7 @@ def loading_error(problems: tuple[Problem, ...]) -> ConfigurationError:
     listing = "\n".join(map(str, problems))
     return ConfigurationError(
         f"the strategy did not load:\n{listing}",
-        f"`journeyman explain {min(problem.code for problem in problems)}` says more.",
+        f"`journeyman explain {min(problem.code for problem in problems)}` shows more.",
     )
 
 

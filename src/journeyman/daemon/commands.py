@@ -99,7 +99,7 @@ class AgentCommands:
 
 def _over_budget(what: str, over: OverBudget) -> errors.SafetyError:
     return errors.SafetyError(
-        f"{what} would break a limit of yours: {over.message}",
+        f"{what} would exceed one of your limits: {over.message}",
         f"Nothing was sent. The setting is {over.setting}.",
     )
 
@@ -125,7 +125,7 @@ class OwnerCommands(AgentCommands):
     stop_daemon: Callable[[str], None]
 
     def status(self) -> dict[str, JSON]:
-        """Everything at a glance: who, how long, how much, what now, why not more."""
+        """Return everything at a glance: who, how long, how much, and why not more."""
         parts, agent = self.parts, self.agent
         progress, tally = parts.worker.progress, parts.discover.tally
         return {
@@ -171,7 +171,7 @@ class OwnerCommands(AgentCommands):
         }
 
     def health(self) -> dict[str, JSON]:
-        """Healthy: the loops run, also while the network is down."""
+        """Return whether the loops run, as they do while the network is down, too."""
         now = self.parts.environment.clock.monotonic()
         age = now - self.parts.discovering.looked_at
         stuck = now - self.parts.discovering.next_look_at > STALE_AFTER_SECONDS

@@ -18,10 +18,10 @@ OBSTACLE = "disk nearly full"
 
 
 def free_bytes(path: Path) -> int:
-    """Ask the file system.
+    """Return how many bytes the file system has free.
 
     Raises:
-        OSError: it does not tell.
+        OSError: it does not say.
     """
     return shutil.disk_usage(path).free
 
@@ -67,7 +67,7 @@ _MOUNT_POINT = 4
 
 
 def is_ephemeral(path: Path) -> bool:
-    """Return whether we run in a container and `path` is on no mounted volume."""
+    """Return whether we run in a container and `path` is not on a mounted volume."""
     if not any(mark.exists() for mark in MARKS) or not MOUNTS.exists():
         return False
     return not is_on_mount(path.resolve(), MOUNTS.read_text())

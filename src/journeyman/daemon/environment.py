@@ -31,11 +31,11 @@ class SystemClock:
     """The machine's own clocks."""
 
     def monotonic(self) -> float:
-        """Seconds since some start."""
+        """Return the seconds since some start."""
         return time.monotonic()  # noqa: TID251 - this is the injected Clock
 
     def now(self) -> datetime:
-        """The wall clock, in UTC."""
+        """Return the wall-clock time, in UTC."""
         return datetime.now(UTC)  # noqa: TID251 - this is the injected Clock
 
     async def sleep(self, seconds: float) -> None:
@@ -50,11 +50,11 @@ class SystemRandomness:
         self._random = random.SystemRandom()
 
     def uniform(self, low: float, high: float) -> float:
-        """A number between the two."""
+        """Return a number between the two."""
         return self._random.uniform(low, high)
 
     def new_id(self, prefix: str) -> str:
-        """An unguessable identifier."""
+        """Return an unguessable identifier."""
         return f"{prefix}_{uuid.uuid4().hex}"  # noqa: TID251 - this is the injected Randomness
 
 
@@ -86,7 +86,7 @@ class Environment:
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
     has_processes: bool = True
-    """Strategies may run in processes of their own; simulated time has none."""
+    """Strategies may run in separate processes; simulated time has none."""
 
     def with_agent(self, identity: Identity) -> Self:
         """Return the same environment, with a log whose every line names the agent."""

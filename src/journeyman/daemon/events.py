@@ -27,13 +27,13 @@ ISOLATION_COMPLETE = declare(
     "isolation.complete",
     "info",
     "network files signals memory_of_others",
-    "Strategies run in processes of their own, confined by what the fields name.",
+    "Strategies run in separate processes, confined by what the fields name.",
 )
 ISOLATION_INCOMPLETE = declare(
     "isolation.incomplete",
     "warning",
     "network files signals memory_of_others",
-    "Strategies run in processes of their own, but this system cannot confine them in "
+    "Strategies run in separate processes, but this system cannot confine them in "
     "every respect.",
     "Read docs/explanation/isolation.md; a newer kernel, or a container for this "
     "daemon alone, helps.",

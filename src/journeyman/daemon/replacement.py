@@ -122,7 +122,7 @@ def _owner(directory: DataDirectory, environment: Environment) -> str:
         owner = journal.facts.get(AGENT)
     if not isinstance(owner, str):
         raise StateError(
-            f"the journal {directory.journal} names no agent",
+            f"the journal {directory.journal} does not name an agent",
             f"Move the folder {directory.path} away, then try again.",
         )
     return owner

@@ -141,7 +141,7 @@ def old_version(loaded: LoadedStrategy) -> Baseline:
 
 
 def _ask(registry: Registry, task: Task) -> tuple[Verdict, bool]:
-    """Ask about a task of its own, so that one version cannot change it for another."""
+    """Ask about a copy of a task, so that one version cannot change it for another."""
     unrecorded = UnrecordedFields()
     verdict = registry.choose(replace(task, raw=unrecorded)).verdicts[0]
     return verdict, unrecorded.was_read

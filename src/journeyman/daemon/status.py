@@ -46,19 +46,19 @@ def journal_status(journal: Journal) -> dict[str, JSON]:
 
 
 def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
-    """Give, by name, each strategy that is in quarantine, or half-open after it.
+    """Return, by name, each strategy that is in quarantine, or half-open after it.
 
     Each has `condition` (quarantined, half-open or misconfigured), `problem`, `fix`,
     `task_id`, `errors` (a number) and `retry_in` (seconds; None: only a change helps).
     """
-    ill: dict[str, JSON] = {}
+    unsound: dict[str, JSON] = {}
     for name, health in journal.strategy_health.all().items():
         if health.condition is Condition.SOUND:
             continue
         is_over = is_half_open(health, now.timestamp())
         rest = 0.0 if is_over else health.quarantined_until - now.timestamp()
         is_quarantined = health.condition is Condition.QUARANTINED
-        ill[name] = {
+        unsound[name] = {
             "condition": "half-open" if is_over else str(health.condition),
             "problem": health.problem,
             "fix": health.fix,
@@ -66,7 +66,7 @@ def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
             "errors": len(health.errors),
             "retry_in": round(rest) if is_quarantined else None,
         }
-    return ill
+    return unsound
 
 
 def pauses(rate_limiter: RateLimiter, clock: Clock) -> list[JSON]:

@@ -131,7 +131,7 @@ def report_problems(registry: Registry, settings: StrategySettings, log: Log) ->
 def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]:
     """Return the names of the strategies that the settings put into shadow.
 
-    One whose file did not load is no error here: its problem is reported already.
+    One whose file did not load is not an error here: its problem is reported already.
 
     Raises:
         ConfigurationError: the settings name one that is not there.
@@ -173,7 +173,7 @@ def generation_of(registry: Registry, in_shadow: Collection[str] = ()) -> Genera
 
 
 def _fingerprint(loaded: LoadedStrategy) -> str:
-    """Name what a strategy is made of: its files as they were run, and its settings."""
+    """Return a hash of what a strategy is: its files as they ran, and its settings."""
     digest = hashlib.blake2b(digest_size=8)
     made_of = loaded.fingerprint.encode() or loaded.path.read_bytes()
     digest.update(made_of)

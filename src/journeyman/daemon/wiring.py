@@ -199,7 +199,7 @@ class Components:
 
     @cached_property
     def runner(self) -> Runner:
-        """Runs strategies: in the loop, in threads, in processes of their own."""
+        """Runs strategies: in the loop, in threads, in separate processes."""
         isolation = isolation_of(self.settings.isolation, self.agent.directory)
         return Runner(
             block_limit=self.environment.block_limit,

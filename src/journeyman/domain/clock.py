@@ -8,11 +8,11 @@ class Clock(Protocol):
     """The only source of time in the daemon."""
 
     def monotonic(self) -> float:
-        """Seconds that never step back; for durations and time-outs."""
+        """Return seconds that never step back; for durations and time-outs."""
         ...
 
     def now(self) -> datetime:
-        """The wall clock, in UTC; for what people and other machines read."""
+        """Return the wall-clock time, in UTC; for what people and machines read."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -24,9 +24,9 @@ class Randomness(Protocol):
     """The only source of chance in the daemon."""
 
     def uniform(self, low: float, high: float) -> float:
-        """A number between the two."""
+        """Return a number between the two."""
         ...
 
     def new_id(self, prefix: str) -> str:
-        """An unguessable identifier, such as `spend_9f2c...`."""
+        """Return an unguessable identifier, such as `spend_9f2c...`."""
         ...

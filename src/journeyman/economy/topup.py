@@ -97,7 +97,7 @@ class TopUp:
         if isinstance(outcome, Confirmed) and outcome.value.url:
             return self._opened(reserved, outcome.value)
         if isinstance(outcome, Confirmed):
-            outcome = Unknown("the answer names no payment page")
+            outcome = Unknown("the answer has no payment page")
         return self._not_opened(reserved, outcome)
 
     def confirm(self, spend_id: SpendId) -> Spend:

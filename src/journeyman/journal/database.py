@@ -309,7 +309,7 @@ def marks(values: Collection[object]) -> str:
 
 
 def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    # As a URI with its odd characters escaped: a "?" in a path is no query.
+    # As a URI with its odd characters escaped: a "?" in a path is not a query.
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=5)
@@ -379,7 +379,7 @@ def _unusable(path: Path, error: Exception) -> StateError:
     return StateError(
         f"the journal {path} cannot be opened: {error}",
         "Check that the file is readable and not damaged; restore it from a backup, "
-        "or use another --data-dir. The identity is in a file of its own.",
+        "or use another --data-dir. The identity is in a separate file.",
     )
 
 

@@ -153,12 +153,12 @@ def install_replacement(
     the agent that goes.
 
     Raises:
-        StateError: the disk refused. Calling it again goes on from there.
+        StateError: the disk refused. Calling it again continues from there.
     """
     with files.disk_errors(
         f"the agent in {directory.path} could not be replaced",
         "Free some space or fix the permissions, then run `journeyman join --replace` "
-        "again: it goes on from there.",
+        "again: it continues from there.",
     ):
         return _install(directory, replacement, old_agent)
 

@@ -191,7 +191,7 @@ class Quarantine:
     def count_success(self, strategy: str) -> None:
         """Release a strategy that succeeded in its trial run.
 
-        Errors of the window still count: one success among many errors is no cure.
+        Errors of the window still count: one success among many errors proves little.
         """
         health = self._healths.get(strategy)
         if health is not None and is_half_open(health, self._now()):

@@ -140,7 +140,7 @@ def is_header_safe(value: str) -> bool:
 
 
 def kind_of(value: JSON) -> str:
-    """Name what a JSON value is, as in "a JSON array"."""
+    """Return what a JSON value is, as in "a JSON array"."""
     match value:
         case None:
             name = "null"
@@ -293,7 +293,7 @@ _TASK_NAME_WORTH = 20
 """More than the likeness of any record: such a name is authoritative."""
 _NEUTRAL_NAME_WORTH = 2
 _TASK_LIKENESS = 3
-"""An id and two other signs: so much must show where no array says "these are all"."""
+"""An id and two other features: needed where no array says "these are all"."""
 
 _Path = tuple[str, ...]
 """Names from the root to a value, reduced by `spelling`."""

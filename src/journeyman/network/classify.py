@@ -147,7 +147,7 @@ def _failure(
 
 
 def _says_no(outer: Fields, expects: Expects, dialect: Dialect) -> bool:
-    """Look for a no in a body: false flags, a state, an error."""
+    """Find a refusal in a body: false flags, a state, an error."""
     names = names_of(dialect)
     seen = _with_wrappers(outer, dialect)
     if seen.says(names["no_flags"], flag=False):
@@ -204,7 +204,7 @@ def _message(reply: Reply, dialect: Dialect) -> str:
 
 
 def _redirect(reply: Reply) -> str:
-    """Name a redirect's target without its query, which may hold anything."""
+    """Return a redirect's target without its query, which may hold anything."""
     try:
         target = urlsplit(reply.headers.get("location", ""))
     except ValueError:

@@ -50,7 +50,7 @@ NETWORK_DIALECT_EXHAUSTED = declare(
     "error",
     "endpoint dialect refused message",
     "An action was refused in every shape that was tried today. `dialect` is the one"
-    " that stays in use; without it, the action rests until tomorrow (UTC), and what"
+    " that stays in use; without it, the action pauses until tomorrow (UTC), and what"
     " it needs is kept.",
     "Read in `message` what the network wants, and describe it in the settings under"
     " [contract.dialects]; `journeyman contract dialects --explain ACTION` shows what"
@@ -115,8 +115,8 @@ IDENTITY_REJECTED = declare(
     "message retry_in",
     "The network does not accept our token, and said so twice. Nothing is sent but one"
     " request a minute that checks it again; results are kept.",
-    "Look at the agent on the network: it may be blocked. A new agent is never made"
-    " without being asked for; `journeyman join --replace` makes one.",
+    "Look at the agent on the network: it may be blocked. A new agent is registered"
+    " only on request: `journeyman join --replace`.",
 )
 IDENTITY_ACCEPTED = declare(
     "identity.accepted",

@@ -93,7 +93,7 @@ PLAIN = frozenset({"", "identity"})
 """Content codings that change nothing."""
 
 _LONGEST_CHAIN = 20
-"""Of causes that are followed; a chain may even be a ring."""
+"""Of causes that are followed; a chain may even be a circle."""
 
 
 class HttpClient:

@@ -125,7 +125,7 @@ def _value_called(
     places: Mapping[str, str],
     complaint: RefusedFields,
 ) -> str | None:
-    """Name the value that a network calls so, unless it is where it should be."""
+    """Return the value that a network calls so, unless it is where it should be."""
     *around, last = path.split(".")
     called = {spelling(last), spelling("".join([*around[-1:], last]))}
     for name in ACTIONS[action].names:
@@ -347,7 +347,7 @@ _UNDERSTOOD = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sent(Generic[S]):
-    """A request that was sent, and what came of it."""
+    """A request that was sent, and its outcome."""
 
     outcome: outcomes.Outcome[S]
     body: JSON
@@ -739,7 +739,7 @@ class Negotiation:
         return learned
 
     def _redefine(self, action: str, state: Learned) -> None:
-        """Take the operator's word for what a dialect of that name means now."""
+        """Adopt what the operator says a dialect of that name means now."""
         named = (
             candidate
             for candidate in candidates_for(action, self._writing.dialects)

@@ -71,7 +71,7 @@ class AnswerRecord:
     """A hash of the last body: an idle network answers the same again and again."""
 
     def learn(self, seen: Observed, at: str, looking: observed_shape.Looking) -> None:
-        """Take one such answer into account."""
+        """Record one such answer."""
         self.seen += 1
         self.last_at = at
         kind = _media_type(seen.headers.get("content-type", ""))
@@ -144,7 +144,7 @@ class RequestRecord:
     body: observed_shape.Shape = field(default_factory=observed_shape.Shape)
 
     def learn(self, seen: Observed, looking: observed_shape.Looking) -> None:
-        """Take one request that worked into account."""
+        """Record one request that worked."""
         self.worked += 1
         self.with_token += seen.has_token
         for name in seen.query:
@@ -308,7 +308,7 @@ class EndpointRecord:
     """How many places its shapes have in all; see `MOST_PLACES`."""
 
     def learn(self, seen: Observed, at: str) -> bool:
-        """Take one call into account; return whether it showed anything new."""
+        """Record one call; return whether it showed anything new."""
         self.seen += 1
         self.first_at, self.last_at = self.first_at or at, at
         looking = observed_shape.Looking(
@@ -424,7 +424,7 @@ class Observer:
         return {name: self._records[name].to_json() for name in sorted(self._changed)}
 
     def written(self) -> None:
-        """Take note that all of it was kept."""
+        """Note that all of it was kept."""
         self._changed.clear()
         self.has_news = False
 

@@ -152,7 +152,7 @@ KINDS: Mapping[type, str] = {
 
 @dataclass(slots=True)
 class Looking:
-    """The bounds while one body is looked at, and what came of it."""
+    """The bounds while one body is looked at, and the result."""
 
     secrets: tuple[str, ...] = ()
     places: int = MOST_PLACES
@@ -212,7 +212,7 @@ class Shape:
         return 1 + sum(inner.places() for inner in self._inner())
 
     def learn(self, value: JSON, looking: Looking, depth: int = 0) -> None:
-        """Take one value into account; nothing of it is kept but its shape."""
+        """Learn from one value; nothing of it is kept but its shape."""
         kind = KINDS[type(value)]
         if kind not in self.kinds:
             looking.has_news = True
@@ -225,7 +225,7 @@ class Shape:
             self._learn_array(value, looking, depth + 1)
 
     def absorb(self, other: "Shape") -> None:
-        """Take what another place has learned into account here, too."""
+        """Add what another place has learned."""
         self.opened += other.opened
         self.is_table = self.is_table or other.is_table
         for kind, count in other.kinds.items():
@@ -302,7 +302,7 @@ class Shape:
             self._add_entries(looking)
 
     def _become_table(self, looking: Looking) -> None:
-        """Take the names that were known here for data, too."""
+        """Treat the names that were known here as data, too."""
         self._add_entries(looking)
         if self.entries is None:
             return

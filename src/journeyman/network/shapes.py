@@ -108,7 +108,7 @@ class ActionShape:
         return path in self._all_places()
 
     def value_at(self, path: str) -> str | None:
-        """Name the value whose place this is; None for an object around one."""
+        """Return the value whose place this is; None for an object around one."""
         found = (name for name, place in self.places.items() if place == path)
         return next(found, None)
 
@@ -156,7 +156,9 @@ def writing_dialect(name: str, tables: Mapping[str, Table]) -> WritingDialect:
         if not found:
             shapes[action] = _shape_from(table)
     if not tables:
-        problems.append(f"it describes no action; wanted one of {_listed(ACTIONS)}")
+        problems.append(
+            f"it does not describe an action; wanted one of {_listed(ACTIONS)}"
+        )
     if problems:
         raise ValueError("; ".join(problems))
     return WritingDialect(name, shapes)
@@ -206,7 +208,7 @@ def _problems(action: str, table: Table) -> Iterator[str]:
             yield f"{action} has no value {name!r}{also}; it has {known}"
     missing = [name for name in wanted.essential if name not in table]
     if missing:
-        yield f"{action} says nothing without {_listed(missing)}"
+        yield f"{action} needs {_listed(missing)}"
     yield from _problems_of_places(action, table)
     yield from _problems_of_headers(action, table.get("headers", {}))
 
@@ -226,7 +228,7 @@ def _problems_of_places(action: str, table: Table) -> Iterator[str]:
             continue
         clash = [other for other in taken if _overlap(str(place), other)]
         if clash:
-            yield f"{action}.{name} is put where {clash[0]!r} is already"
+            yield f"{action}.{name} has the place that {clash[0]!r} already has"
         taken.append(str(place))
 
 

@@ -370,7 +370,7 @@ SECRET_FORMS = (
 def secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """Yield what must be a secret in a text, whoever's it is: its kind and itself.
 
-    A pattern alone is no proof: a text about passwords says `password = ...` too. So
+    A pattern alone is not proof: a text about passwords says `password = ...` too. So
     where only the name tells, a value counts only if it looks random.
     """
     low = text.lower()

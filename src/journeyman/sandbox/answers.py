@@ -110,7 +110,7 @@ class AnswerWriter:
         return {self._named(name): value for name, value in fields.items()}
 
     def _keyed(self, ids: list[str], records: list[Answer]) -> Answer:
-        """Put records under their ids, which are not in them then, as in Firebase."""
+        """Return records under their ids, without the ids in them, as in Firebase."""
         left_out = {"id", self._named("id")}
         return {
             task_id: {k: v for k, v in record.items() if k not in left_out}
@@ -192,7 +192,7 @@ class AnswerWriter:
 
 
 def _number(task_id: str) -> int | str:
-    """Return an id as a number; one from before `numbers` was chosen is no number."""
+    """Return an id as a number; or as it is, from before `numbers` was chosen."""
     return int(task_id) if task_id.isdecimal() else task_id
 
 

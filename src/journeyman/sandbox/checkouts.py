@@ -112,7 +112,7 @@ def _product(order: Order) -> Product:
         known = ", ".join(product.price_id for product in CATALOGUE)
         raise _unprocessable(
             "unknown_price",
-            f"there is no price_id {order.price_id[:80]!r}; there are {known}",
+            f"there is no price_id {order.price_id[:80]!r}; use one of {known}",
         )
     if product.plan != order.plan:
         raise _unprocessable(

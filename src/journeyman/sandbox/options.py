@@ -57,7 +57,7 @@ def _one_of(known: Iterable[str]) -> AfterValidator:
     def check(given: tuple[str, ...]) -> tuple[str, ...]:
         for name in given:
             if name not in names:
-                raise ValueError(f"there is no {name!r}; there are {', '.join(names)}")
+                raise ValueError(f"there is no {name!r}; use one of {', '.join(names)}")
         return given
 
     return AfterValidator(check)

@@ -348,7 +348,7 @@ def _with_names(names: AliasGenerator | None, *, extra: str) -> Bodies:
 
 
 def _any_name(first: RequestFormat) -> Callable[[str], AliasChoices]:
-    """Look where any format has a value; refusals name the place of the first."""
+    """Return what finds a value in any format; refusals name the first's place."""
     formats = (first, *(name for name in get_args(RequestFormat) if name != first))
 
     def places(field: str) -> AliasChoices:

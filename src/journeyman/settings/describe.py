@@ -72,7 +72,7 @@ The settings of Journeyman. Everything below is commented out and shows the defa
 or an example where there is none. Remove the `# ` in front of a setting to change it.
 
 Stronger than this file are the environment (JOURNEYMAN_SECTION__KEY) and the command
-line. `journeyman config show` tells where each value came from.
+line. `journeyman config show` shows where each value came from.
 
 Made by `python -m journeyman.settings.describe`, from the code."""
 
@@ -149,7 +149,7 @@ A value comes from the strongest source that has it:
    (`~/.config/journeyman` on Linux);
 4. the default.
 
-`journeyman config show --origin` tells where each value came from. A key that no
+`journeyman config show --origin` shows where each value came from. A key that no
 setting has, a value of a wrong type, and a file that cannot be read are errors.
 All of them are reported at once, with the file and the line, and the exit code is 4.
 

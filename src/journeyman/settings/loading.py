@@ -118,7 +118,7 @@ def _explain_one(key: Key, detail: ErrorDetails, origins: Mapping[Key, str]) -> 
         return f"{place}: {dotted}: got {got}, wanted {_wanted(key)}"
     reason = detail["ctx"]["error"]
     if isinstance(detail["input"], dict):
-        # A whole table is no help, and one of its values may be a secret.
+        # A whole table does not help, and one of its values may be a secret.
         return f"{place}: {dotted}: {reason}"
     return f"{place}: {dotted}: {got} {reason}"
 

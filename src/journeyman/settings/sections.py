@@ -196,7 +196,7 @@ class ContractSettings(Section):
 
         names = [AUTO, *(ready.name for ready in READY), *own]
         if name not in names:
-            raise ValueError(f"names no dialect; wanted one of {', '.join(names)}")
+            raise ValueError(f"is not a dialect; wanted one of {', '.join(names)}")
         return name
 
 
@@ -250,7 +250,7 @@ class StrategySettings(Section):
     is loaded unless it is named here, since a package may be installed for another
     reason; `journeyman strategies list` shows what there is."""
     timeout_seconds: Seconds = 300
-    """The longest that one task may take, where its strategy names no time of its own.
+    """The longest that one task may take, where its strategy does not set one.
     Five minutes is ample for the ready strategies, and gives a slot back within reason
     when one hangs."""
     hook_timeout_seconds: Seconds = 10
@@ -312,7 +312,7 @@ class QuarantineSettings(Section):
 
     errors: Annotated[int, Field(ge=1, le=1_000), unit("errors")] = 5
     """After this many errors and time-outs within `window_seconds` a strategy is
-    quarantined: it is given no work. Five are no accident, and cost little. Refusals by
+    quarantined: it is given no work. Five are not chance, and cost little. Refusals by
     the network are not counted, since they may be its mistake."""
     window_seconds: Seconds = 600
     """How long an error counts. Ten minutes tell a strategy that is broken from one
@@ -326,7 +326,7 @@ class QuarantineSettings(Section):
     this: a broken strategy costs at most one task an hour."""
     max_wait_seconds: Seconds = 3_600
     """How long a claimed task waits for a strategy in quarantine, where no other wants
-    it; then it counts as failed. An hour lets an owner mend the strategy, and does not
+    it; then it counts as failed. An hour lets an owner fix the strategy, and does not
     keep the task from others for a day."""
 
 
@@ -446,7 +446,7 @@ class RateLimitSettings(Section):
     failures: Annotated[int, Field(ge=1, le=100), unit("failures")] = 5
     """After this many failures in a row the circuit breaker of an endpoint, or of the
     whole network, opens: only a probe is sent now and then. Requests that were under
-    way together count as one. Five are no coincidence, and cost a dead network
+    way together count as one. Five are not chance, and cost a dead network
     little."""
     probe_every_seconds: Seconds = 60
     """How often a network that is down, an endpoint that is broken, or a token that is
@@ -494,7 +494,7 @@ class RetrySettings(Section):
         RetryPolicy.registrations_per_start
     )
     """How often a start tries to register before it gives up and says why. Three
-    outlast a short fault; a wrong address should be told soon."""
+    outlast a short fault; a wrong address should be reported soon."""
     unknown_registrations_per_day: Annotated[
         int, Field(ge=1, le=100), unit("registrations")
     ] = RetryPolicy.unknown_registrations_per_day

@@ -20,11 +20,11 @@ class FakeClock:
         """Every sleep that was asked for, in seconds."""
 
     def monotonic(self) -> float:
-        """Seconds since the clock was made; never steps back."""
+        """Return the seconds since the clock was made; they never step back."""
         return self._monotonic
 
     def now(self) -> datetime:
-        """The wall clock, in UTC."""
+        """Return the wall-clock time, in UTC."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:

@@ -194,9 +194,9 @@ class Market:
             ValueError: there is no such fault, or no such call.
         """
         if fault not in FAULTS:
-            raise ValueError(f"no fault {fault!r}; there are {', '.join(FAULTS)}")
+            raise ValueError(f"no fault {fault!r}; use one of {', '.join(FAULTS)}")
         if call not in PATHS:
-            raise ValueError(f"no call {call!r}; there are {', '.join(PATHS)}")
+            raise ValueError(f"no call {call!r}; use one of {', '.join(PATHS)}")
         self._planned.append(PlannedFault(fault, call, times))
 
     def work(self, strategy: str | Path, **settings: Any) -> Report:  # noqa: ANN401 - any setting
@@ -215,9 +215,9 @@ class Market:
         """
         return anyio.run(partial(self._work, self._find(Path(strategy)), settings))
 
-    def books(self) -> dict[str, Any]:
-        """Return the sandbox's own accounts: all agents with their credits."""
-        return anyio.run(self._books)
+    def ledger(self) -> dict[str, Any]:
+        """Return the sandbox's ledger: all agents with their credits."""
+        return anyio.run(self._read_ledger)
 
     def _find(self, path: Path) -> Path:
         if not path.exists() and self._root is not None:
@@ -245,10 +245,10 @@ class Market:
                     await run_daemon(settings, URL, environment)
         return self._report(log)
 
-    async def _books(self) -> dict[str, Any]:
+    async def _read_ledger(self) -> dict[str, Any]:
         async with self._network() as transport, _client(transport) as client:
-            books: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
-            return books
+            ledger: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
+            return ledger
 
     @asynccontextmanager
     async def _network(self) -> AsyncIterator[httpx.AsyncBaseTransport]:

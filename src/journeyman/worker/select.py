@@ -117,7 +117,7 @@ class Select:
         self.log.emit(events.SKIPPED, task_id=task.id, reason=reason)
 
     def _obstacle(self, task: Task) -> str:
-        """Why nobody should do it, whatever the strategies say; empty when none."""
+        """Return why it is skipped, whatever strategies say; empty when it is not."""
         checks = (
             (
                 task.poster == self.agent_id or self.journal.spends.is_our_post(task),

@@ -145,19 +145,19 @@ class Worker:
         )
 
     def _allowance(self) -> int:
-        """How many more tasks this run may begin; what waits for a repeat has begun."""
+        """Return how many more tasks this run may begin, besides those it has begun."""
         if self.max_tasks is None:
             return self.slots
         waiting = self.journal.tasks.count_others(IN_FLIGHT, self._running)
         return self.max_tasks - self.progress.ended - len(self._running) - waiting
 
     def _claim_allowance(self) -> int:
-        """How many more tasks may be claimed, beside those that wait to be done."""
+        """Return how many more tasks may be claimed, besides those that wait."""
         waiting = self.journal.tasks.count_others(WORK, self._running)
         return CLAIMS_PER_SLOT * self.slots - waiting
 
     def _seconds_until_due(self) -> float:
-        """Until the next repeat is due; a wall clock that jumps costs 30 s at most."""
+        """Return when the next repeat is due; a clock that jumps costs 30 s at most."""
         now = self.clock.now()
         first = self.journal.tasks.next_due_at(now)
         if first is None:

@@ -61,7 +61,7 @@ class Replay:
     has_run: bool
     """Whether tasks with a known result were also done again."""
     tasks: list[tuple[Replayed, Rerun | None]] = field(default_factory=list)
-    """Oldest first, each with what came of doing it again."""
+    """Oldest first, each with the result of doing it again."""
     summary: ReplaySummary = field(default_factory=ReplaySummary)
 
     @property

@@ -30,7 +30,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     *,
     sandbox: Annotated[
         bool,
-        typer.Option("--sandbox", help="Work in a sandbox of its own, not a network."),
+        typer.Option("--sandbox", help="Work in a new sandbox, not on a network."),
     ] = False,
     strategies: StrategiesOption = None,
     shadow: Annotated[

@@ -266,7 +266,7 @@ def _task_from(
     """Make, read or fetch the task.
 
     Raises:
-        UsageError: no source is named, or several, or it holds no task.
+        UsageError: no source is named, or several, or it does not hold a task.
         NetworkError: the public list cannot be read.
         ConfigurationError: no network is named.
     """
@@ -312,13 +312,14 @@ def _task_from_file(path: Path) -> Task:
     record = record.get("raw", record) if isinstance(record, dict) else record
     if not isinstance(record, dict):
         raise UsageError(
-            f"{path} holds no task: {type(record).__name__} instead of an object",
+            f"{path} does not hold a task: it is a {type(record).__name__}, "
+            "not an object",
             'Write for example {"kind": "word_count", "text": "to be", "reward": 2}.',
         )
     listing = ListingReader(Dialect()).listing([{"id": "from_file", **record}])
     if not listing.tasks:
         raise UsageError(
-            f"{path} holds no task that can be read: {listing.problem}",
+            f"{path} does not hold a readable task: {listing.problem}",
             "Compare it with what `journeyman market --json` prints.",
         )
     return listing.tasks[0]

@@ -72,7 +72,7 @@ class OwnerRequests:
                 self.top_up = {"problem": error.problem}
 
     def lines(self) -> list[str]:
-        """Return what came of them, for people."""
+        """Return their results, for people."""
         lines = []
         if self.post:
             done = f"posted a task for {TASK.reward} credits"

@@ -26,7 +26,7 @@ class SilentView(AbstractContextManager["SilentView"]):
         pass
 
     def show(self, status: Status, requests: list[str]) -> None:
-        """Show the daemon's status, and what came of the owner's requests."""
+        """Show the daemon's status, and the results of the owner's requests."""
 
 
 class LineView(SilentView):

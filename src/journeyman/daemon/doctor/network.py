@@ -39,7 +39,7 @@ def check_address(address: str) -> Finding:
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         return warn(
-            f"{address} is plain http: anybody on the way can read the token",
+            f"{address} is plain http: anyone on the way can read the token",
             "Use https:// if the service has it.",
         )
     return ok(address)
@@ -226,7 +226,7 @@ def _documents(found: Survey) -> Finding:
     message += [f"{odd} of them have problems"] if odd else []
     message += [f"{drifts} statements differ from the contract"] if drifts else []
     if odd or drifts or len(read) < len(found.pages):
-        more = "`journeyman discover` tells more. The daemon works without them."
+        more = "`journeyman discover` shows more. The daemon works without them."
         return warn("; ".join(message), more)
     return ok(message[0])
 

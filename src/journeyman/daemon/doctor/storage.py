@@ -124,7 +124,7 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
         return fail(
             f"{directory.journal} is damaged: {faults[0]}",
             "Stop the daemon, keep the files, and restore a backup; "
-            "`journeyman journal check` tells more.",
+            "`journeyman journal check` shows more.",
         )
     return ok(f"intact; it has seen {seen} tasks")
 
@@ -138,7 +138,7 @@ def _privacy(path: Path) -> Finding:
         )
     if is_ephemeral(path):
         return warn(
-            f"{path} is on no mounted volume: it is lost with this container",
+            f"{path} is not on a mounted volume: it is lost with this container",
             "Start the container with `-v journeyman:/data`.",
         )
     return ok(f"{path}, private to its owner")

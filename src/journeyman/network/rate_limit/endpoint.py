@@ -67,7 +67,7 @@ class Absence:
         return circuit_breaker.remaining(self._check_at, now) if self.is_absent else 0.0
 
     def record(self, presence: Presence, subject: str, now: float) -> bool:
-        """Take an answer into account; return whether that has changed the verdict.
+        """Record an answer; return whether that has changed the verdict.
 
         `subject` names what the request was about, such as its task.
         """
@@ -174,7 +174,7 @@ class EndpointLimit:
         self._in_flight -= 1
 
     def record(self, evidence: Evidence, began: float) -> None:
-        """Take an outcome into account; `began` is when its request was sent."""
+        """Record an outcome; `began` is when its request was sent."""
         self._message = evidence.message or self._message
         if self._is_stale(self.clock.monotonic()):
             self.rate.value = self.concurrency.value = None

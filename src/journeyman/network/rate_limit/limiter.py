@@ -72,7 +72,7 @@ class TokenMonitor:
     def record(
         self, endpoint: str, evidence: Evidence, now: float, *, is_probe: bool
     ) -> None:
-        """Take an outcome into account."""
+        """Record an outcome."""
         self.abandon(is_probe=is_probe)
         accepted = evidence.token_accepted
         if accepted is False and endpoint in self.private:
@@ -108,12 +108,12 @@ class TokenMonitor:
 
 
 CONSEQUENCES: Mapping[str, str] = {
-    "register": "no agent can be made here",
-    "create_checkout": "no payment page can be asked for",
+    "register": "no agent can be registered",
+    "create_checkout": "no payment page can be requested",
     "public_marketplace": "the public marketplace cannot be read",
     "public_agents": "the public directory cannot be read",
     "agents_directory": "the directory and its manifests cannot be read",
-    "marketplace_tasks": "tasks are looked for in the public marketplace instead",
+    "marketplace_tasks": "tasks are read from the public marketplace instead",
     "claim": "no task is claimed",
     "submit": "results are kept and wait",
     "complete": "submitted tasks wait for their completion",
@@ -127,7 +127,7 @@ LONGEST_NAP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Leave to send one request; it is given back with what came of it."""
+    """Permission to send one request; it is returned with the outcome."""
 
     endpoint: str
     began: float
@@ -248,7 +248,7 @@ class RateLimiter:
         )
 
     def release(self, permit: Permit, evidence: Evidence | None, subject: str) -> None:
-        """Take the end of a request into account; no evidence: nobody saw its end.
+        """Record the end of a request; no evidence: nobody saw its end.
 
         `subject` names what the request was about, such as its task.
         """

@@ -14,7 +14,7 @@ from journeyman.sandbox.material import Material
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 _STRENGTH = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
 _LONGEST_ANSWER = 30
-"""In characters; longer ones are no better a test."""
+"""In characters; longer ones do not test more."""
 
 
 class _Term(NamedTuple):

@@ -17,7 +17,7 @@ _HOSTS = ("atlas.example", "museum.example", "library.example")
 class _Link(NamedTuple):
     reference: str
     target: str | None
-    """Where it leads; None where it is no link to the web."""
+    """Where it leads; None where it is not a link to the web."""
 
 
 class _Place(NamedTuple):

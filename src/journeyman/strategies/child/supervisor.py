@@ -32,7 +32,7 @@ KILL_EVERY_MS = 5
 
 
 def supervise(descriptors: list[int]) -> NoReturn:
-    """Be the supervisor of one worker, until the worker and all it started are gone.
+    """Supervise one worker, until the worker and all it started are gone.
 
     Args:
         descriptors: pipes: requests, replies, control, exit report.
@@ -127,7 +127,7 @@ class _Watch:
         everybody = list(descendants_of(os.getpid()))
         started = len(everybody) - 1
         if started > self._most_processes:
-            self._end(f"{started} processes of its own (limit {self._most_processes})")
+            self._end(f"{started} child processes (limit {self._most_processes})")
         elif sum(map(resident_bytes, everybody)) > self._most_bytes:
             used = sum(map(proportional_bytes, everybody))
             limit = self._most_bytes // MIB

@@ -196,7 +196,7 @@ class TaskRunner:
         return outcome_of_return(loaded, returned)
 
     def _await(self, coroutine: Coroutine[Any, Any, object]) -> object:
-        """Run a coroutine on a loop of its own; SIGTERM cancels it."""
+        """Run a coroutine on a new loop; SIGTERM cancels it."""
         import asyncio  # noqa: PLC0415 - see the start of this class
 
         with asyncio.Runner() as runner:

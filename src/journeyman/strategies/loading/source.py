@@ -68,7 +68,7 @@ def parse(path: Path) -> Source | Problem:
         return Problem(code="E114", path=path, message=reason, fix=fix)
     if len(data) > MAX_BYTES:
         message = f"the file is too large for a strategy: {len(data)} bytes"
-        fix = f"keep it under {MAX_BYTES} bytes; move data into a file of its own"
+        fix = f"keep it under {MAX_BYTES} bytes; move data into a separate file"
         return Problem(code="E114", path=path, message=message, fix=fix)
     return _parse(path, data)
 

@@ -1,1 +1,1 @@
-"""Running a strategy: on the event loop, in a thread, in a process of its own."""
+"""Running a strategy: on the event loop, in a thread, in a separate process."""

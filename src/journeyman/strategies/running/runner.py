@@ -291,7 +291,7 @@ class Runner:
     async def running(self) -> AsyncIterator[Self]:
         """Keep processes warm until the end of the block; then end all of them.
 
-        Outside of it, each task gets a process of its own.
+        Outside of it, each task gets a new process.
         """
         if self._processes is None:
             yield self
