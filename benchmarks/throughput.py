@@ -34,7 +34,7 @@ from journeyman.network.http import HttpLimits
 from journeyman.observability.events import Event, Log
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
-from journeyman.settings.loading import load_settings
+from journeyman.settings.sources import load_settings
 
 KINDS = "word_count"
 """Quick to do and to grade, so that what is measured is the way there and back."""

@@ -26,7 +26,7 @@ from journeyman.observability.events import Event, Log
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
-from journeyman.settings.loading import load_settings
+from journeyman.settings.sources import load_settings
 
 PACKAGE = Path(journeyman.__file__).parent
 STRATEGIES = PACKAGE.parents[1] / "strategies"

@@ -14,7 +14,7 @@ from journeyman.daemon.environment import Environment, SystemClock, SystemRandom
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, serving
-from journeyman.settings.loading import load_settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 TASKS = 2

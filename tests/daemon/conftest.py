@@ -17,8 +17,8 @@ from journeyman.daemon.environment import Environment, SystemClock, SystemRandom
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
-from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://127.0.0.1:8080"

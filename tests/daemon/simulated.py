@@ -23,8 +23,8 @@ from journeyman.daemon.wiring import Components
 from journeyman.journal.journal import Journal
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import Redactor
-from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 URL = "http://network.example"

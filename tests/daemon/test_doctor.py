@@ -26,8 +26,8 @@ from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import save_identity
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
-from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-of-the-doctors-test"  # noqa: S105 - of no real service

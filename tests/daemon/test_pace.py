@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from journeyman.daemon.loops import Pace
+from journeyman.daemon.discovery import Pace
 from journeyman.testing import FakeRandomness
 from journeyman.worker.discover import Poll
 

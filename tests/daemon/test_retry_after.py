@@ -11,7 +11,7 @@ from journeyman.domain.outcomes import NotSent
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
 from journeyman.network.client import NetworkClient
 from journeyman.observability.redaction import Redactor
-from journeyman.settings.loading import load_settings
+from journeyman.settings.sources import load_settings
 from journeyman.testing import FakeRandomness, RecordingLog
 
 MAX = "rate_limit.max_retry_after_seconds"

@@ -6,8 +6,7 @@ import anyio
 import pytest
 
 from journeyman.daemon.environment import SystemClock, SystemRandomness
-from journeyman.daemon.loops import repeat
-from journeyman.daemon.schedule import Schedule
+from journeyman.daemon.schedule import Schedule, repeat
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.testing import FakeClock
@@ -64,7 +63,7 @@ async def test_what_is_late_is_run_and_not_dropped() -> None:
 async def test_a_scheduler_that_is_stalled_delays_by_its_slack_and_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("journeyman.daemon.loops.SLACK_SECONDS", 0.01)
+    monkeypatch.setattr("journeyman.daemon.schedule.SLACK_SECONDS", 0.01)
     never_started = Schedule(SystemClock())
     done = anyio.Event()
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from tests.network.rate_limit.conftest import URL, Answer, PassingClock, Scripted
 
-from journeyman.daemon.loops import Pace
+from journeyman.daemon.discovery import Pace
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import AccessToken, AgentId, Identity, Task
 from journeyman.network.client import NetworkClient

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 
 
 class Instruction(NamedTuple):

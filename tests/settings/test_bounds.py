@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeyman.settings.loading import LoadedSettings
 from journeyman.settings.schema import json_schema
+from journeyman.settings.sources import LoadedSettings
 
 Load = Callable[..., LoadedSettings]
 Refuse = Callable[..., list[str]]

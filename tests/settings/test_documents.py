@@ -8,8 +8,8 @@ import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from journeyman.settings.describe import documents
-from journeyman.settings.loading import load_settings
 from journeyman.settings.schema import json_schema, sections, settings_by_key
+from journeyman.settings.sources import load_settings
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = Path("config/journeyman.toml")

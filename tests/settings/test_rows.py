@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from journeyman.settings.describe import SettingRow, rows
-from journeyman.settings.loading import LoadedSettings
+from journeyman.settings.sources import LoadedSettings
 
 Load = Callable[..., LoadedSettings]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.settings.loading import LoadedSettings, load_settings
+from journeyman.settings.sources import LoadedSettings, load_settings
 
 Load = Callable[..., LoadedSettings]
 

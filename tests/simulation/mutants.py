@@ -28,7 +28,7 @@ import journeyman.network.http
 import journeyman.strategies.running.runner
 import journeyman.worker.claim
 import journeyman.worker.submit
-from journeyman.daemon.loops import DiscoverLoop
+from journeyman.daemon.discovery import DiscoverLoop
 from journeyman.domain.retry import RetryPolicy
 from journeyman.economy.posting import Posting
 from journeyman.journal.ledger import Ledger

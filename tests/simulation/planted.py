@@ -14,7 +14,7 @@ import anyio.lowlevel
 import httpx2 as httpx
 
 import journeyman.economy.budget
-from journeyman.daemon.loops import DiscoverLoop
+from journeyman.daemon.discovery import DiscoverLoop
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import AccessToken, Identity, TaskState
 from journeyman.economy.posting import Posting

@@ -31,8 +31,8 @@ from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
 from journeyman.network.answers import Claimed, Completed, Listing, Submitted
 from journeyman.network.client import NetworkClient
-from journeyman.network.rate_limit.circuit_breaker import Cause, Pause
 from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.pause import Cause, Pause
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.leaks import LeakScan

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from journeyman.journal.directory import DataDirectory
     from journeyman.journal.journal import Journal
     from journeyman.network.client import NetworkClient
-    from journeyman.settings.loading import LoadedSettings
     from journeyman.settings.sections import Settings
+    from journeyman.settings.sources import LoadedSettings
 
 DATA_VARIABLE = "JOURNEYMAN_DATA__DIRECTORY"
 
@@ -87,7 +87,7 @@ class Session:
             ConfigurationError: a setting is wrong.
             UsageError: a `--set` is not KEY=VALUE.
         """
-        from journeyman.settings.loading import load_settings
+        from journeyman.settings.sources import load_settings
 
         overrides: dict[str, object] = dict(map(_assignment, self.assignments or ()))
         options = {

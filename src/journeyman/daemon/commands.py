@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from journeyman.control import verbs
 from journeyman.daemon.agent import Agent
+from journeyman.daemon.health import health
 from journeyman.daemon.status import health_of_strategies, journal_status, pauses
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__, errors
@@ -113,10 +114,6 @@ def _not_done(what: str, failure: Failure, spend_id: SpendId) -> errors.Journeym
     return errors.NetworkError(f"{what}: {failure.message}", "Nothing was spent.")
 
 
-STALE_AFTER_SECONDS = 120.0
-"""So long after a look was due, the discover loop must be stuck."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class OwnerCommands(AgentCommands):
     """What each verb of `journeyman.control.verbs` does in a running daemon."""
@@ -171,16 +168,9 @@ class OwnerCommands(AgentCommands):
         }
 
     def health(self) -> dict[str, JSON]:
-        """Return whether the loops run, as they do while the network is down, too."""
+        """Return whether the daemon does its work, and if not, why."""
         now = self.parts.environment.clock.monotonic()
-        age = now - self.parts.discovering.looked_at
-        stuck = now - self.parts.discovering.next_look_at > STALE_AFTER_SECONDS
-        return {
-            "healthy": not stuck,
-            "problem": f"no look at the network for {age:.0f} s" if stuck else "",
-            "last_look_seconds_ago": round(age, 1),
-            "obstacle": self.parts.gate.obstacle,
-        }
+        return health(self.parts.discovering, self.parts.gate, now)
 
     def pause(self) -> None:
         """Claim nothing until `resume`."""

@@ -13,7 +13,7 @@ from journeyman.daemon.agent import open_agent
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.disk import is_ephemeral
 from journeyman.daemon.environment import Environment, JoinInterruptedError
-from journeyman.daemon.loops import repeat
+from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
 from journeyman.daemon.strategies import load_strategies, report_problems
 from journeyman.daemon.wiring import Components

@@ -14,8 +14,8 @@ from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.http import HttpLimits
 from journeyman.network.negotiation import Negotiation, Writing
 from journeyman.network.observation import Observe, Observer
-from journeyman.network.rate_limit.circuit_breaker import RateLimits
 from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.pause import RateLimits
 from journeyman.network.shapes import READY, writing_dialect
 from journeyman.settings.sections import ContractSettings, Settings
 

@@ -5,7 +5,7 @@ nothing of ours runs inside one, and a loop that waits for its job has a limit o
 monotonic time as well.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -13,6 +13,7 @@ from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from journeyman.domain.clock import Clock
+from journeyman.lifecycle.wakeup import Wakeup
 
 
 class Schedule:
@@ -63,3 +64,24 @@ def _as_job(notify: Callable[[], None]) -> Callable[[], object]:
         notify()
 
     return job
+
+
+async def repeat(
+    schedule: Schedule,
+    name: str,
+    seconds: float,
+    action: Callable[[], Awaitable[None] | None],
+) -> None:
+    """Do something at an interval, forever; cancel to stop."""
+    wakeup = Wakeup()
+    schedule.every(name, seconds, wakeup.notify)
+    while True:
+        await wakeup.wait(seconds + SLACK_SECONDS)
+        done = action()
+        if done is not None:
+            await done
+
+
+SLACK_SECONDS = 5.0
+"""How much later than scheduled a loop wakes by itself, should the scheduler, which
+reads the wall clock, be stalled by a clock that was set back."""

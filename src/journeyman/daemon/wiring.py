@@ -6,9 +6,11 @@ from datetime import timedelta
 from functools import cached_property
 
 from journeyman.daemon.agent import Agent
+from journeyman.daemon.discovery import DiscoverLoop, Pace
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
-from journeyman.daemon.loops import DiscoverLoop, Heartbeat, Housekeeping, Pace
+from journeyman.daemon.heartbeat import Heartbeat
+from journeyman.daemon.housekeeping import Housekeeping
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.strategies import (
     StrategySource,
@@ -32,19 +34,12 @@ from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.running.hooks import HookCaller
 from journeyman.strategies.running.leaks import LeakScan
 from journeyman.strategies.running.runner import Runner
+from journeyman.worker import ranking
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
 from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
-from journeyman.worker.ranking import (
-    ByExpectation,
-    Forecaster,
-    Ranking,
-    Shortlist,
-    by_age,
-    by_reward,
-)
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
@@ -165,25 +160,27 @@ class Components:
         )
 
     @cached_property
-    def forecaster(self) -> Forecaster:
+    def forecaster(self) -> ranking.Forecaster:
         """Expects what a task will bring, from how such tasks went before."""
-        return Forecaster(self.agent.journal)
+        return ranking.Forecaster(self.agent.journal)
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> ranking.Ranking:
         """The order in which waiting tasks are claimed."""
-        ranking = self.settings.ranking
+        rules = self.settings.ranking
         if self.environment.ranking is not None:
             return self.environment.ranking
-        match ranking.order:
+        match rules.order:
             case "reward":
-                return by_reward
+                return ranking.by_reward
             case "first":
-                return by_age
+                return ranking.by_age
             case "expected":
                 randomness = self.environment.randomness
-                exploration = ranking.exploration
-                return ByExpectation(self.forecaster, randomness, exploration).rank
+                exploration = rules.exploration
+                return ranking.ByExpectation(
+                    self.forecaster, randomness, exploration
+                ).rank
 
     @cached_property
     def intents(self) -> Intents:
@@ -259,7 +256,7 @@ class Components:
                 log=log,
             ),
             gate=self.gate,
-            shortlist=Shortlist(self.agent.journal, self.ranking, clock),
+            shortlist=ranking.Shortlist(self.agent.journal, self.ranking, clock),
             slots=self.settings.work.slots,
             max_tasks=self.settings.work.max_tasks,
             retry=self.settings.retry.policy(),

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId, Task, TaskId
 from journeyman.network.dialect import Dialect
-from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.http import UnreadableJSONError, parse
 from journeyman.network.records import (
     Fields,
     RecordReader,
@@ -199,13 +199,15 @@ class AnswerReader:
     def claimed(self, answer: JSON, task_id: TaskId) -> Claimed:
         """Read the answer to a claim of `task_id`."""
         seen = self._open(answer)
-        records = self._records(seen)
-        described = [self._record.described(one, task_id) for one in (*records, answer)]
+        task_records = self._records(seen)
+        described = [
+            self._record.described(one, task_id) for one in (*task_records, answer)
+        ]
         return Claimed(
             next(filter(None, described), None),
             seen.says(self._names["ours_flags"], flag=True),
             self._balance(seen),
-            self._lease(seen, records),
+            self._lease(seen, task_records),
         )
 
     def claimed_before(self, answer: JSON, agent_id: AgentId) -> Claimed | None:
@@ -213,9 +215,9 @@ class AnswerReader:
         if not isinstance(answer, dict):
             return None
         seen = self._open(answer)
-        records = self._records(seen)
+        task_records = self._records(seen)
         claimants = self._names["claimant"]
-        claimant = seen.under(*records).pick(claimants, self._record.agent)
+        claimant = seen.under(*task_records).pick(claimants, self._record.agent)
         flags = self._names["ours_in_refusals"]
         if not (
             claimant == agent_id
@@ -223,7 +225,7 @@ class AnswerReader:
             or self._says_ours(answer)
         ):
             return None
-        lease = self._lease(seen, records)
+        lease = self._lease(seen, task_records)
         return Claimed(None, ours_already=True, balance=None, lease_until=lease)
 
     def submitted(self, answer: JSON) -> Submitted:
@@ -262,12 +264,14 @@ class AnswerReader:
         units = self._dialect.credit_units
         return seen.pick(names, lambda value: as_amount(value, units))
 
-    def _lease(self, seen: Fields, records: list[dict[str, JSON]]) -> datetime | None:
+    def _lease(
+        self, seen: Fields, task_records: list[dict[str, JSON]]
+    ) -> datetime | None:
         """Read when a claim ends: the earliest moment that the answer shows."""
         names = self._names["lease"]
         more = (*names, *self._names["lease_in_wrapper"])
         shown: list[datetime | None] = []
-        for layer in (seen, *[Fields(record) for record in records]):
+        for layer in (seen, *[Fields(record) for record in task_records]):
             shown.append(layer.pick(names, as_moment))
             claims = layer.objects(self._names["lease_wrappers"])
             shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
@@ -293,7 +297,7 @@ _TASK_NAME_WORTH = 20
 """More than the likeness of any record: such a name is authoritative."""
 _NEUTRAL_NAME_WORTH = 2
 _TASK_LIKENESS = 3
-"""An id and two other features: needed where no array says "these are all"."""
+"""An id and two other features: so many are needed where no array shows them all."""
 
 _Path = tuple[str, ...]
 """Names from the root to a value, reduced by `spelling`."""

@@ -9,15 +9,13 @@ from typing import Self, TypeVar
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
-from journeyman.network import answers, endpoints
+from journeyman.network import answers, endpoints, http
 from journeyman.network.classify import Expects, is_success
 from journeyman.network.dialect import ASSUMED, Dialect
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import Endpoint, checked_address, same_network
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
-from journeyman.network.http import HttpClient, HttpLimits, Keep, Transport, decoded
-from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.negotiation import Negotiation, Sent, Writing
 from journeyman.network.observation import Observe
 from journeyman.network.rate_limit.limiter import RateLimiter
@@ -26,7 +24,7 @@ from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
-_DEFAULT_LIMITS = HttpLimits()
+_DEFAULT_LIMITS = http.HttpLimits()
 
 
 class NetworkClient:
@@ -44,8 +42,8 @@ class NetworkClient:
         log: Log,
         clock: Clock,
         dialect: Dialect = ASSUMED,
-        limits: HttpLimits = _DEFAULT_LIMITS,
-        transport: Transport | None = None,
+        limits: http.HttpLimits = _DEFAULT_LIMITS,
+        transport: http.Transport | None = None,
         observe: Observe | None = None,
         rate_limiter: RateLimiter | None = None,
         negotiation: Negotiation | None = None,
@@ -65,7 +63,7 @@ class NetworkClient:
         self._dialect = dialect
         self._identity: tasks.Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
-        self._http = HttpClient(limits, transport, uses_tls=uses_tls)
+        self._http = http.HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
             http=self._http,
             dialect=dialect,
@@ -133,8 +131,8 @@ class NetworkClient:
     def read_registration(self, body: bytes) -> answers.Registration | None:
         """Read the bytes of an answer to `register`; None when no agent is in it."""
         try:
-            return self._answers.registration(parse(decoded(body)))
-        except (UnreadableJSONError, answers.WrongShapeError):
+            return self._answers.registration(http.parse(http.decoded(body)))
+        except (http.UnreadableJSONError, answers.WrongShapeError):
             return None
 
     async def create_checkout(
@@ -291,7 +289,7 @@ class NetworkClient:
         body: dict[str, tasks.JSON] | None = None,
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
-        keep: Keep | None = None,
+        keep: http.Keep | None = None,
     ) -> Call:
         if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")

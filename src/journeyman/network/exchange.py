@@ -13,9 +13,9 @@ from journeyman.network.dialect import Dialect
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
-from journeyman.network.rate_limit.circuit_breaker import Pause, RateLimits
 from journeyman.network.rate_limit.evidence import read_evidence
-from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.limiter import RateLimiter, cap_retry_after
+from journeyman.network.rate_limit.pause import Pause
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
@@ -145,10 +145,8 @@ class Exchange:
         rescue: Callable[[outcomes.Refused, JSON], T | None] | None,
     ) -> outcomes.Outcome[T]:
         failure = classify(answer, call.expects, self.dialect, self.clock.now())
-        if failure is not None and failure.retry_after is not None:
-            limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
-            wait = min(failure.retry_after, limits.max_retry_after)
-            failure = replace(failure, retry_after=wait)
+        if failure is not None:
+            failure = cap_retry_after(failure, self.rate_limiter)
         if isinstance(failure, outcomes.Refused) and rescue is not None:
             rescued = rescue(failure, answer.body)
             return failure if rescued is None else outcomes.Confirmed(rescued)

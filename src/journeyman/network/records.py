@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.dialect import ASSUMED, Dialect
-from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.http import UnreadableJSONError, parse
 
 T = TypeVar("T")
 

@@ -8,16 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from journeyman.observability.redaction import HIDDEN
-from journeyman.settings.loading import DEFAULT, LoadedSettings, is_secret
-from journeyman.settings.schema import (
-    Key,
-    Setting,
-    SettingSection,
-    json_schema,
-    sections,
-    settings_by_key,
-)
-from journeyman.settings.sources import leaves
+from journeyman.settings import schema
+from journeyman.settings.sources import DEFAULT, LoadedSettings, is_secret, leaves
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,13 +29,13 @@ def rows(loaded: LoadedSettings) -> list[SettingRow]:
     values = loaded.settings.model_dump(mode="json")
     return [
         _row(loaded, setting, key, value)
-        for setting in settings_by_key().values()
+        for setting in schema.settings_by_key().values()
         for key, value in leaves(values[setting.key[0]][setting.key[1]], setting.key)
     ]
 
 
 def _row(
-    loaded: LoadedSettings, setting: Setting, key: Key, value: object
+    loaded: LoadedSettings, setting: schema.Setting, key: schema.Key, value: object
 ) -> SettingRow:
     dotted = ".".join(key)
     # Only text can be a secret: a `max_tokens = 500` is none.
@@ -56,7 +48,7 @@ def _row(
     )
 
 
-def _shown(setting: Setting, value: object) -> str:
+def _shown(setting: schema.Setting, value: object) -> str:
     if value is None:
         return f"({setting.default_is})"
     if isinstance(value, float):
@@ -77,13 +69,13 @@ line. `journeyman config show` shows where each value came from.
 Made by `python -m journeyman.settings.describe`, from the code."""
 
 
-def render_toml(schema: str) -> str:
+def render_toml(schema_name: str) -> str:
     """Return the text of the file; editors find the schema by the name given."""
-    lines = [f"#:schema {schema}", ""]
+    lines = [f"#:schema {schema_name}", ""]
     for paragraph in _TEMPLATE_HEAD.split("\n\n"):
         lines += [*_comment(paragraph), "#"]
     lines.pop()
-    for section in sections():
+    for section in schema.sections():
         lines += ["", "", *_section(section)]
     return "\n".join(lines) + "\n"
 
@@ -96,7 +88,7 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _section(section: SettingSection) -> Iterator[str]:
+def _section(section: schema.SettingSection) -> Iterator[str]:
     yield from _comment(section.description)
     yield f"[{section.name}]"
     for setting in section.settings:
@@ -104,14 +96,14 @@ def _section(section: SettingSection) -> Iterator[str]:
         yield from _template_entry(setting)
 
 
-def _template_entry(setting: Setting) -> Iterator[str]:
+def _template_entry(setting: schema.Setting) -> Iterator[str]:
     yield from _comment(setting.description)
     yield from _comment(_facts(setting))
     value = setting.example if setting.default is None else setting.default
     yield f"# {setting.key[-1]} = {toml_value(value)}"
 
 
-def _facts(setting: Setting) -> str:
+def _facts(setting: schema.Setting) -> str:
     default = setting.default_is or toml_value(setting.default)
     facts = f"{setting.wanted[0].upper()}{setting.wanted[1:]}. Default: {default}."
     if setting.default is not None and setting.example is not None:
@@ -163,12 +155,12 @@ This page is made by `python -m journeyman.settings.describe`, from the code.
 def render_markdown() -> str:
     """Return the text of the page."""
     lines = [_REFERENCE_HEAD]
-    for section in sections():
+    for section in schema.sections():
         lines += _reference_section(section)
     return "\n".join(lines)
 
 
-def _reference_section(section: SettingSection) -> Iterator[str]:
+def _reference_section(section: schema.SettingSection) -> Iterator[str]:
     yield f"## {section.name}"
     yield ""
     yield section.description
@@ -180,7 +172,7 @@ def _reference_section(section: SettingSection) -> Iterator[str]:
     yield ""
 
 
-def _reference_row(setting: Setting) -> str:
+def _reference_row(setting: schema.Setting) -> str:
     default = setting.default_is or f"`{toml_value(setting.default)}`"
     also = f"`{setting.variable}`"
     if setting.option:
@@ -194,10 +186,10 @@ SCHEMA_NAME = "journeyman.schema.json"
 
 def documents() -> dict[Path, str]:
     """Return the text of each generated file by its place in the repository."""
-    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    schema_text = json.dumps(schema.json_schema(), indent=2, ensure_ascii=False) + "\n"
     return {
         Path("config/journeyman.toml"): render_toml(SCHEMA_NAME),
-        Path("config", SCHEMA_NAME): schema,
+        Path("config", SCHEMA_NAME): schema_text,
         Path("docs/reference/configuration.md"): render_markdown(),
     }
 

@@ -23,8 +23,8 @@ from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
-from journeyman.settings.loading import load_settings
 from journeyman.settings.sections import Settings
+from journeyman.settings.sources import load_settings
 from journeyman.strategies.loading.loader import load
 from journeyman.testing.agent import RecordingLog, StrategyNotLoadedError
 

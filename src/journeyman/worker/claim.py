@@ -13,6 +13,7 @@ from journeyman.observability.events import Log
 from journeyman.worker import events
 from journeyman.worker.intents import (
     Intents,
+    about,
     is_doubtful,
     is_open,
     key_for,
@@ -93,7 +94,7 @@ class Claim:
             return tasks.move(shown, begun, through=through, reason=reason)
 
         record = await self.intents.journal.commit(write)
-        self.log.emit(events.CLAIMED, **events.about(record), reward=record.task.reward)
+        self.log.emit(events.CLAIMED, **about(record), reward=record.task.reward)
         return record
 
     async def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:

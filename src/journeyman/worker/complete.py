@@ -12,7 +12,7 @@ from journeyman.journal.tasks import TaskRecord
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.intents import Intents, is_open, key_for, may_be_done
+from journeyman.worker.intents import Intents, about, is_open, key_for, may_be_done
 from journeyman.worker.submit import reject
 
 
@@ -70,7 +70,7 @@ class Complete:
         record = await self.intents.close(record, TaskState.REJECTED, reason)
         self.log.emit(
             events.UNSETTLED,
-            **events.about(record),
+            **about(record),
             reward=record.task.reward,
             message=failure.message,
         )
@@ -92,7 +92,7 @@ class Complete:
         record, amount, confidence = await journal.commit(write)
         self.log.emit(
             events.COMPLETED,
-            **events.about(record),
+            **about(record),
             credits=amount,
             balance=journal.ledger.balance(),
             confidence=confidence,

@@ -1,6 +1,5 @@
 """The worker's log events, in the order of a task's life."""
 
-from journeyman.journal.tasks import TaskRecord
 from journeyman.observability.events import declare
 
 JOINED = declare(
@@ -199,8 +198,3 @@ RECOVERED = declare(
     "in_flight interrupted",
     "Unfinished work of an earlier run was found and continues.",
 )
-
-
-def about(record: TaskRecord) -> dict[str, str]:
-    """Return the fields that tell which task an event is about."""
-    return {"task_id": record.task_id, "strategy": record.strategy}

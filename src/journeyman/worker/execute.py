@@ -25,6 +25,7 @@ from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.leaks import Leak, LeakScan
 from journeyman.strategies.running.runner import Runner
 from journeyman.worker import events
+from journeyman.worker.intents import about
 
 Note = Callable[[], None]
 """Records what an outcome says about its strategy, inside the task's transaction."""
@@ -286,4 +287,4 @@ class Execute:
                 tasks.postpone(record, next_at=0.0)
 
     def _log(self, event: Event, record: TaskRecord, **fields: object) -> None:
-        self.log.emit(event, **events.about(record), **fields)
+        self.log.emit(event, **about(record), **fields)

@@ -240,3 +240,8 @@ def may_be_done(failure: Failure) -> bool:
 def is_open(failure: Failure) -> bool:
     """Return whether a failure leaves the question open."""
     return not isinstance(failure, Refused) or failure.refusal in NOT_NOW
+
+
+def about(record: TaskRecord) -> dict[str, str]:
+    """Return the fields that tell which task an event is about."""
+    return {"task_id": record.task_id, "strategy": record.strategy}

@@ -10,7 +10,7 @@ from journeyman.journal.tasks import TaskRecord
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.intents import Intents, is_open, key_for, may_be_done
+from journeyman.worker.intents import Intents, about, is_open, key_for, may_be_done
 
 
 @dataclass(kw_only=True, eq=False)
@@ -57,7 +57,7 @@ class Submit:
 
     async def _expire(self, record: TaskRecord) -> TaskRecord:
         record = await self.intents.close(record, TaskState.FAILED, DEADLINE_PASSED)
-        self.log.emit(events.EXPIRED, **events.about(record), error=DEADLINE_PASSED)
+        self.log.emit(events.EXPIRED, **about(record), error=DEADLINE_PASSED)
         return record
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
@@ -74,7 +74,7 @@ class Submit:
             reason,
             then=TaskState.COMPLETING,
         )
-        self.log.emit(events.SUBMITTED, **events.about(record))
+        self.log.emit(events.SUBMITTED, **about(record))
         return record
 
 
@@ -86,5 +86,5 @@ async def reject(
 ) -> TaskRecord:
     """End a task whose result or completion was definitely refused."""
     record = await intents.close(record, TaskState.REJECTED, message)
-    log.emit(events.REJECTED, **events.about(record), message=message)
+    log.emit(events.REJECTED, **about(record), message=message)
     return record

@@ -18,8 +18,8 @@ from journeyman.domain.tasks import (
 )
 from journeyman.network.client import NetworkClient
 from journeyman.network.dialect import ASSUMED
-from journeyman.network.rate_limit.circuit_breaker import RateLimits
 from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.pause import RateLimits
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 URL = "http://network.example"

@@ -5,12 +5,9 @@ import pytest
 from tests.network.rate_limit.conftest import CLAIM, LISTING, Answer, Site
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Unknown
-from journeyman.network.rate_limit.circuit_breaker import (
-    Cause,
-    CircuitBreaker,
-    RateLimits,
-)
+from journeyman.network.rate_limit.circuit_breaker import CircuitBreaker
 from journeyman.network.rate_limit.limiter import Permit
+from journeyman.network.rate_limit.pause import Cause, RateLimits
 from journeyman.testing import FakeRandomness
 
 DEAD = Answer(error=httpx.ConnectError)

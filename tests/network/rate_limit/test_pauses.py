@@ -8,7 +8,7 @@ import pytest
 from tests.network.rate_limit.conftest import CLAIM, LISTING, Answer, Site
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Refused
-from journeyman.network.rate_limit.circuit_breaker import Cause
+from journeyman.network.rate_limit.pause import Cause
 
 BUSY = Answer(429, {"error": "rate_limited"}, {"retry-after": "50"})
 

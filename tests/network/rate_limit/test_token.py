@@ -4,8 +4,8 @@ import pytest
 from tests.network.rate_limit.conftest import CLAIM, LISTING, PUBLIC, Answer, Site
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Refused
-from journeyman.network.rate_limit.circuit_breaker import Cause
 from journeyman.network.rate_limit.limiter import TokenStatus
+from journeyman.network.rate_limit.pause import Cause
 
 NO = Answer(401, {"error": "unauthorized"})
 

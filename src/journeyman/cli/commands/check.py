@@ -6,14 +6,9 @@ from typing import Annotated, Any
 import anyio
 import typer
 
+from journeyman.cli import catalog
 from journeyman.cli.output import plural
 from journeyman.cli.session import Session, command
-from journeyman.cli.strategies import (
-    AvailableStrategies,
-    StrategiesOption,
-    problem_as_json,
-    relative_path,
-)
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -29,22 +24,22 @@ def check(
         typer.Argument(metavar="NAME", help="Name, class, file or path; none: all."),
     ] = None,
     *,
-    strategies: StrategiesOption = None,
+    strategies: catalog.StrategiesOption = None,
 ) -> int:
     """Load strategies and run their examples; nothing is sent.
 
     It reports all problems at once, and exits with 4 if there are any.
     """
-    loading = _load(AvailableStrategies.load(session, strategies), names or [])
+    loading = _load(catalog.AvailableStrategies.load(session, strategies), names or [])
     rows = [_row(loaded) for loaded in loading.strategies]
-    problems = [problem_as_json(problem) for problem in loading.problems]
+    problems = [catalog.problem_as_json(problem) for problem in loading.problems]
     data = {"checked": rows, "problems": problems}
     session.answer(data, lambda: _show(rows, loading))
     passed = not problems and all(row["passed"] for row in rows)
     return 0 if passed else ConfigurationError.exit_code
 
 
-def _load(available: AvailableStrategies, names: list[str]) -> Loading:
+def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
     """Load what the names stand for; a file stands for all that it defines."""
     registry = available.registry
     if not names:
@@ -67,7 +62,7 @@ def _row(loaded: LoadedStrategy) -> dict[str, Any]:
     return {
         "name": loaded.name,
         "version": loaded.version,
-        "from": f"{relative_path(loaded.path)}:{loaded.line}",
+        "from": f"{catalog.relative_path(loaded.path)}:{loaded.line}",
         "examples": len(outcomes),
         "passed": all(outcome.passed for outcome in outcomes),
         "failed": [

@@ -11,15 +11,8 @@ from typing import Annotated, Any
 import anyio
 import typer
 
-from journeyman.cli import output
+from journeyman.cli import catalog, output
 from journeyman.cli.session import Session, command
-from journeyman.cli.strategies import (
-    AvailableStrategies,
-    StrategiesOption,
-    StrategyArgument,
-    loading_error,
-    relative_path,
-)
 from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.replay import (
     Baseline,
@@ -81,7 +74,7 @@ class Replay:
 @command("replay", example="journeyman replay count_words --last 200")
 def replay(
     session: Session,
-    name: StrategyArgument,
+    name: catalog.StrategyArgument,
     *,
     last: Annotated[
         int, typer.Option(min=1, metavar="N", help="Only the last N tasks.")
@@ -104,7 +97,7 @@ def replay(
             help="Also do the tasks again whose result is known, and compare.",
         ),
     ] = False,
-    strategies: StrategiesOption = None,
+    strategies: catalog.StrategiesOption = None,
 ) -> int:
     """Show what a strategy would decide about recorded tasks.
 
@@ -112,7 +105,7 @@ def replay(
     what became known later only shows what the difference is worth. The exit code is 1
     if the strategy fails at a task.
     """
-    available = AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies)
     loaded = available.find(name)
     earliest = earliest_moment(since, SystemClock().now())
     old = _other_version(compare, loaded, available) if compare else None
@@ -168,7 +161,9 @@ def _require_recordings(journal: Journal, earliest: datetime | None) -> int:
 
 
 def _other_version(
-    path: Path, loaded: LoadedStrategy, available: AvailableStrategies
+    path: Path,
+    loaded: LoadedStrategy,
+    available: catalog.AvailableStrategies,
 ) -> Baseline:
     """Load another version of a strategy, with those parameters that it has, too."""
     if not path.is_file():
@@ -179,7 +174,7 @@ def _other_version(
         )
     loading = load_file(path)
     if loading.problems:
-        raise loading_error(loading.problems)
+        raise catalog.loading_error(loading.problems)
     found = [one for one in loading.strategies if one.name == loaded.name]
     found = found or list(loading.strategies)
     if len(found) != 1:
@@ -193,7 +188,7 @@ def _other_version(
     known = {name: given[name] for name in params_of(cls) if name in given}
     configured = load_class(cls, known)
     if configured.problems:
-        raise loading_error(configured.problems)
+        raise catalog.loading_error(configured.problems)
     return old_version(configured.strategies[0])
 
 
@@ -295,8 +290,9 @@ def _show(done: Replay) -> None:
         {
             "replayed": f"{output.plural(summary.tasks, 'task')}, seen from "
             f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
-            "through": f"{loaded.name} {loaded.version} ({relative_path(loaded.path)})",
-            "then means": f"what {relative_path(done.compared_with)} decides"
+            "through": f"{loaded.name} {loaded.version} "
+            f"({catalog.relative_path(loaded.path)})",
+            "then means": f"what {catalog.relative_path(done.compared_with)} decides"
             if done.compared_with
             else "what was decided then",
             "note": "\n".join(_notes(summary)),

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import anyio
 import typer
 
+from journeyman.cli.catalog import StrategiesOption
 from journeyman.cli.processes import sandbox as sandbox_process
 from journeyman.cli.processes import stop_at_end_of_input
 from journeyman.cli.session import Session, command, no_address
-from journeyman.cli.strategies import StrategiesOption
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import build_environment
 from journeyman.domain.errors import AlreadyRunningError, UsageError

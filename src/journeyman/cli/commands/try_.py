@@ -10,14 +10,9 @@ from typing import Annotated, Any
 import anyio
 import typer
 
+from journeyman.cli import catalog
 from journeyman.cli.agent import read
 from journeyman.cli.session import Session, command
-from journeyman.cli.strategies import (
-    AvailableStrategies,
-    StrategiesOption,
-    StrategyArgument,
-    loading_error,
-)
 from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.strategies import isolation_of
 from journeyman.domain.errors import ConfigurationError, UsageError
@@ -41,7 +36,7 @@ MAX_BYTES = 10_000_000
 @command("try", example='journeyman try count_words --text "to be or not"')
 def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     session: Session,
-    name: StrategyArgument,
+    name: catalog.StrategyArgument,
     *,
     text: Annotated[
         str | None,
@@ -71,14 +66,14 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Run it even if it does not want the task.")
     ] = False,
-    strategies: StrategiesOption = None,
+    strategies: catalog.StrategiesOption = None,
 ) -> int:
     """Show what a strategy would do with one task; nothing is sent.
 
     It runs where the strategy declares: on the event loop, in a thread, or in a
     process. The exit code is 1 if the strategy fails, and 4 if it is misconfigured.
     """
-    available = AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies)
     loaded = _configured(available.find(name), available, param or [])
     found = _task_from(session, loaded, text, task, from_market)
     changes: dict[str, Any] = {
@@ -96,7 +91,9 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
 
 
 def _configured(
-    loaded: LoadedStrategy, available: AvailableStrategies, assignments: list[str]
+    loaded: LoadedStrategy,
+    available: catalog.AvailableStrategies,
+    assignments: list[str],
 ) -> LoadedStrategy:
     """Return the strategy with the parameters of the command line.
 
@@ -110,7 +107,7 @@ def _configured(
     params = {**available.params_of(loaded.name), **given}
     loading = load_class(type(loaded.instance), params)
     if loading.problems:
-        raise loading_error(loading.problems)
+        raise catalog.loading_error(loading.problems)
     return loading.strategies[0]
 
 
@@ -132,7 +129,7 @@ async def _run_once(
     session: Session,
     loaded: LoadedStrategy,
     task: Task,
-    available: AvailableStrategies,
+    available: catalog.AvailableStrategies,
     *,
     anyway: bool,
 ) -> tuple[DryRun, float]:

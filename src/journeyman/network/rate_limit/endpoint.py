@@ -7,6 +7,7 @@ from math import inf
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.network.rate_limit import circuit_breaker
 from journeyman.network.rate_limit.evidence import Evidence, Presence, ServiceHealth
+from journeyman.network.rate_limit.pause import Cause, Pause, RateLimits, remaining
 
 STEPS_BACK = 8
 """So many good answers bring a limit back to where it was first needed."""
@@ -54,7 +55,7 @@ SEEN_BEFORE = 6
 class Absence:
     """What is known about whether one endpoint exists; at first, that it does."""
 
-    options: circuit_breaker.RateLimits
+    options: RateLimits
     is_absent: bool = field(default=False, init=False)
     _has_worked: bool = field(default=False, init=False)
     _clear_answers: int = field(default=0, init=False)
@@ -64,7 +65,7 @@ class Absence:
 
     def wait(self, now: float) -> float:
         """Return the seconds until it is checked again; 0 when it may be used."""
-        return circuit_breaker.remaining(self._check_at, now) if self.is_absent else 0.0
+        return remaining(self._check_at, now) if self.is_absent else 0.0
 
     def record(self, presence: Presence, subject: str, now: float) -> bool:
         """Record an answer; return whether that has changed the verdict.
@@ -113,7 +114,7 @@ FORGET_SECONDS = 600.0
 class EndpointLimit:
     """The state of one endpoint; all times are on the monotonic clock, in seconds."""
 
-    options: circuit_breaker.RateLimits
+    options: RateLimits
     clock: Clock
     randomness: Randomness
     rate: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(SLOWEST_RATE))
@@ -141,26 +142,18 @@ class EndpointLimit:
         is_limited = self.rate.value is not None or self.concurrency.value is not None
         return is_limited or bool(self._pauses)
 
-    def pause(self) -> circuit_breaker.Pause | None:
+    def pause(self) -> Pause | None:
         """Return why a request must wait; None when it may be sent now."""
         now, said = self.clock.monotonic(), self._message
         if wait := self.absence.wait(now):
-            return circuit_breaker.Pause(
-                circuit_breaker.Cause.ABSENT, wait, f"no such endpoint ({said})"
-            )
+            return Pause(Cause.ABSENT, wait, f"no such endpoint ({said})")
         if self._pause_until > now:
-            wait = circuit_breaker.remaining(self._pause_until, now)
-            return circuit_breaker.Pause(
-                circuit_breaker.Cause.THROTTLED, wait, f"asked to wait ({said})"
-            )
+            wait = remaining(self._pause_until, now)
+            return Pause(Cause.THROTTLED, wait, f"asked to wait ({said})")
         if wait := self.breaker.wait(now):
-            return circuit_breaker.Pause(
-                circuit_breaker.Cause.FAILING, wait, f"it keeps failing ({said})"
-            )
+            return Pause(Cause.FAILING, wait, f"it keeps failing ({said})")
         if wait := self._wait_for_limits(now):
-            return circuit_breaker.Pause(
-                circuit_breaker.Cause.LIMITED, wait, f"slowed down ({said})"
-            )
+            return Pause(Cause.LIMITED, wait, f"slowed down ({said})")
         return None
 
     def start(self) -> bool:
@@ -216,7 +209,7 @@ class EndpointLimit:
             return BUSY_SECONDS
         if self.rate.value is None or not self._starts:
             return 0.0
-        return circuit_breaker.remaining(self._starts[-1] + 1 / self.rate.value, now)
+        return remaining(self._starts[-1] + 1 / self.rate.value, now)
 
     def _is_stale(self, now: float) -> bool:
         """Return whether the limits are too old; the next answer drops them."""

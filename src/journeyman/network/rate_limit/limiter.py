@@ -5,15 +5,17 @@ pause, a failing endpoint, a service that is down, a refused token.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.outcomes import Failure
 from journeyman.network import events
 from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.rate_limit import circuit_breaker
 from journeyman.network.rate_limit.endpoint import EndpointLimit
 from journeyman.network.rate_limit.evidence import Evidence, ServiceHealth
+from journeyman.network.rate_limit.pause import Cause, Pause, RateLimits, remaining
 from journeyman.observability.events import Log
 
 _ACTIONS = frozenset(one.name for one in ENDPOINTS if one.changes_state)
@@ -33,7 +35,7 @@ class TokenMonitor:
 
     private: frozenset[str]
     """The endpoints that take the token."""
-    options: circuit_breaker.RateLimits
+    options: RateLimits
     status: TokenStatus = field(default=TokenStatus.ACCEPTED, init=False)
     message: str = field(default="", init=False)
     """What the network said when it last refused."""
@@ -51,7 +53,7 @@ class TokenMonitor:
             return 0.0
         if self._is_probing:
             return self.options.retry.probe_seconds
-        return circuit_breaker.remaining(self._wait_until, now)
+        return remaining(self._wait_until, now)
 
     def is_checked_by(self, endpoint: str) -> bool:
         """Return whether an answer of this endpoint shows if the token is accepted.
@@ -146,9 +148,7 @@ class RateLimiter:
     log: Log
     private: frozenset[str]
     """The names of the endpoints that take the token."""
-    options: circuit_breaker.RateLimits = field(
-        default_factory=circuit_breaker.RateLimits
-    )
+    options: RateLimits = field(default_factory=RateLimits)
     limits: dict[str, EndpointLimit] = field(init=False)
     """By the endpoint's name."""
     _service: circuit_breaker.CircuitBreaker = field(init=False)
@@ -171,12 +171,12 @@ class RateLimiter:
 
     # -- questions ------------------------------------------------------------
 
-    def general_pause(self) -> circuit_breaker.Pause | None:
+    def general_pause(self) -> Pause | None:
         """Return why nothing may be done on this network at all, or None."""
         now = self.clock.monotonic()
         return self._service_pause(now) or self._rejection_pause(now)
 
-    def pause_for(self, endpoint: str) -> circuit_breaker.Pause | None:
+    def pause_for(self, endpoint: str) -> Pause | None:
         """Return why a request to this endpoint must wait; None when it may be sent."""
         limit = self.limits.get(endpoint)
         if limit is None:
@@ -188,13 +188,13 @@ class RateLimiter:
             return self._token_pause(wait)
         return limit.pause()
 
-    def pauses(self) -> Iterator[tuple[str, circuit_breaker.Pause]]:
+    def pauses(self) -> Iterator[tuple[str, Pause]]:
         """Yield all pauses, each of the `service`, the `token`, or an endpoint."""
         now = self.clock.monotonic()
         if wait := self._service.wait(now):
             yield (
                 "service",
-                circuit_breaker.Pause(circuit_breaker.Cause.DOWN, wait, self._failure),
+                Pause(Cause.DOWN, wait, self._failure),
             )
         if pause := self._rejection_pause(now):
             yield "token", pause
@@ -222,7 +222,7 @@ class RateLimiter:
 
     # -- requests ---------------------------------------------------------------
 
-    async def acquire(self, endpoint: str) -> Permit | circuit_breaker.Pause:
+    async def acquire(self, endpoint: str) -> Permit | Pause:
         """Return leave to send a request, after a short wait; else the longer pause."""
         deadline = self.clock.monotonic() + LONGEST_NAP_SECONDS
         while pause := self.pause_for(endpoint):
@@ -367,26 +367,35 @@ class RateLimiter:
 
     # -- pauses -------------------------------------------------------------------
 
-    def _service_pause(self, now: float) -> circuit_breaker.Pause | None:
+    def _service_pause(self, now: float) -> Pause | None:
         wait = self._service.wait(now)
         if not wait:
             return None
-        return circuit_breaker.Pause(
-            circuit_breaker.Cause.DOWN, wait, f"the network is down ({self._failure})"
-        )
+        return Pause(Cause.DOWN, wait, f"the network is down ({self._failure})")
 
-    def _rejection_pause(self, now: float) -> circuit_breaker.Pause | None:
+    def _rejection_pause(self, now: float) -> Pause | None:
         """Return a pause while the token is rejected and it is too soon to check it."""
         if self._token.status is not TokenStatus.REJECTED:
             return None
         wait = self._token.wait(now)
         return self._token_pause(wait) if wait else None
 
-    def _token_pause(self, wait: float) -> circuit_breaker.Pause:
-        return circuit_breaker.Pause(
-            circuit_breaker.Cause.TOKEN, wait, f"token rejected ({self._token.message})"
-        )
+    def _token_pause(self, wait: float) -> Pause:
+        return Pause(Cause.TOKEN, wait, f"token rejected ({self._token.message})")
 
 
 def _rounded(limit: float | None) -> float | None:
     return None if limit is None else round(limit, 2)
+
+
+def cap_retry_after(failure: Failure, limiter: RateLimiter | None) -> Failure:
+    """Return a failure whose `Retry-After` is no longer than the owner allows.
+
+    Without a limiter, as for a single command, the default is the cap.
+    """
+    if failure.retry_after is None:
+        return failure
+    limits = limiter.options if limiter else RateLimits()
+    return replace(
+        failure, retry_after=min(failure.retry_after, limits.max_retry_after)
+    )

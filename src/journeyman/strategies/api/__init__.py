@@ -3,7 +3,6 @@
 from journeyman.domain.tasks import NewTask, Result, Task
 from journeyman.domain.text import UntrustedText
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
-from journeyman.strategies.api.needs import Needs, NeedsError
 from journeyman.strategies.api.outcomes import (
     Decline,
     Misconfigured,
@@ -11,16 +10,20 @@ from journeyman.strategies.api.outcomes import (
     OutcomeReport,
     RetryLater,
 )
-from journeyman.strategies.api.params import Param, ParamError, param
 from journeyman.strategies.api.strategy import (
     API_VERSION,
     STRATEGY_OF,
     Decision,
     Example,
+    Needs,
+    NeedsError,
+    Param,
+    ParamError,
     RunnerName,
     Score,
     Skip,
     Strategy,
+    param,
     score,
     skip,
     strategy,

@@ -1,13 +1,81 @@
 """The base class of strategies: what a plugin declares, and which tasks it wants."""
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, cast
 
 from journeyman.domain.tasks import JSON, Task, TaskId
-from journeyman.strategies.api.needs import Needs
 from journeyman.strategies.api.outcomes import Decline
+
+HOST = re.compile(r"(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[0-9]{1,5})?", re.ASCII)
+
+
+class NeedsError(ValueError):
+    """A need is declared with a value that makes no sense."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Needs:
+    """What one run needs; what is not named here is not needed.
+
+    The owner reads it in `journeyman strategies show`. The process runner enforces
+    what the system can enforce; the other runners enforce `seconds` only.
+    """
+
+    hosts: Collection[str] = ()
+    """The hosts that it contacts: `api.example.com`, `api.example.com:8443`,
+    `*.example.com`; `*` is any host. Empty: it needs no network."""
+    files: Collection[str] = ()
+    """Paths outside its workspace that it reads."""
+    seconds: float | None = None
+    """How long one run may take; None: the owner's setting."""
+    memory_mb: int | None = None
+    """In MiB; None: the owner's setting."""
+    credits: float = 0
+    """The most that one run may cost, in credits."""
+
+    def __post_init__(self) -> None:
+        """Check the values where they are declared, so that the message names the line.
+
+        Raises:
+            NeedsError: a field has a value that makes no sense.
+        """
+        for name in ("hosts", "files"):
+            object.__setattr__(self, name, _words(name, getattr(self, name)))
+        for host in self.hosts:
+            if not HOST.fullmatch(host):
+                raise NeedsError(
+                    f"needs: hosts has {host!r}; write a host without scheme or path, "
+                    "such as 'api.example.com' or 'api.example.com:8443'"
+                )
+        if "" in self.files:
+            raise NeedsError("needs: files has an empty path")
+        _check("seconds", self.seconds, "a number of seconds above 0")
+        _check("memory_mb", self.memory_mb, "a number of MiB above 0")
+        if not _is_number(self.credits) or self.credits < 0:
+            raise NeedsError(f"needs: credits = {self.credits!r}; give 0 or more")
+
+
+def _words(name: str, value: object) -> tuple[str, ...]:
+    # A plain string is a collection of strings too: the most common mistake.
+    if not isinstance(value, set | frozenset | list | tuple):
+        raise NeedsError(f'needs: {name} = {value!r}; write {name}={{"..."}}')
+    strangers = [item for item in value if not isinstance(item, str)]
+    if strangers:
+        raise NeedsError(f"needs: {name} has {strangers[0]!r}, which is not a string")
+    return tuple(sorted(value))
+
+
+def _check(name: str, value: object, allowed: str) -> None:
+    if value is not None and not (_is_number(value) and value > 0):
+        raise NeedsError(f"needs: {name} = {value!r}; give {allowed}")
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    is_flag = isinstance(value, bool)
+    return isinstance(value, int | float) and not is_flag and math.isfinite(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +282,131 @@ def strategy(  # noqa: PLR0913 - the class attributes of Strategy, each by name
         return function
 
     return decorate
+
+
+Value = bool | int | float | str
+V = TypeVar("V", bool, int, float, str)
+
+TYPES = (bool, int, float, str)
+
+
+class ParamError(ValueError):
+    """A parameter is declared wrongly, or set to a value that it does not allow."""
+
+
+class Param:
+    """A setting with a default, a type (the default's) and a range.
+
+    Reading it from an instance gives its value; setting it checks the value.
+    """
+
+    def __init__(
+        self,
+        default: Value,
+        *,
+        bounds: dict[str, float | None],
+        choices: Collection[Value] | None,
+        help_text: str,
+    ) -> None:
+        """Declare the parameter; `bounds` has the keys ge, le, gt and lt."""
+        if type(default) not in TYPES:
+            raise ParamError(
+                f"param({default!r}): the default must be a bool, int, float or str"
+            )
+        self.name = "param"
+        self.default = default
+        self.type = type(default)
+        self.bounds = {sign: b for sign, b in bounds.items() if b is not None}
+        self.choices = None if choices is None else tuple(choices)
+        self.help = help_text
+        self.check(default)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> Value:
+        if instance is None:
+            return self.default
+        return cast("Value", vars(instance).get(self.name, self.default))
+
+    def __set__(self, instance: object, value: object) -> None:
+        vars(instance)[self.name] = self.check(value)
+
+    def check(self, value: object) -> Value:
+        """Return the value in the parameter's own type.
+
+        Raises:
+            ParamError: another type, out of range, or not one of the choices.
+        """
+        typed = self._typed(value)
+        if self.choices is not None and typed not in self.choices:
+            allowed = ", ".join(map(repr, self.choices))
+            raise ParamError(f"{self.name} = {value!r}: choose one of {allowed}")
+        if isinstance(typed, (int, float)):
+            self._check_bounds(typed)
+        return typed
+
+    def parse(self, text: str) -> Value:
+        """Read the value from a command line.
+
+        Raises:
+            ParamError: it is not of the parameter's type, or not allowed.
+        """
+        flags = {"true": True, "false": False}
+        try:
+            if self.type is bool:
+                return self.check(flags[text.strip().lower()])
+            return self.check(self.type(text))
+        except (KeyError, ValueError) as error:
+            if isinstance(error, ParamError):
+                raise
+            wanted = "true or false" if self.type is bool else self.type.__name__
+            raise ParamError(f"{self.name} = {text!r}: expected {wanted}") from None
+
+    def _typed(self, value: object) -> Value:
+        """Return the value if its type is right; an int may stand for a float."""
+        if self.type is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.type:
+            raise ParamError(
+                f"{self.name} = {value!r}: expected {self.type.__name__}, "
+                f"not {type(value).__name__}"
+            )
+        return value
+
+    def _check_bounds(self, value: float) -> None:
+        if not math.isfinite(value):
+            raise ParamError(f"{self.name} = {value!r}: give a finite number")
+        for sign, bound in self.bounds.items():
+            words, is_within = {
+                "ge": (f"{bound} or more", value >= bound),
+                "le": (f"{bound} or less", value <= bound),
+                "gt": (f"more than {bound}", value > bound),
+                "lt": (f"less than {bound}", value < bound),
+            }[sign]
+            if not is_within:
+                raise ParamError(f"{self.name} = {value!r}: must be {words}")
+
+
+def param(
+    default: V,
+    *,
+    ge: float | None = None,
+    le: float | None = None,
+    gt: float | None = None,
+    lt: float | None = None,
+    choices: Collection[V] | None = None,
+    help: str = "",  # noqa: A002 - the word that authors know from argparse and click
+) -> V:
+    """Declare a setting that the owner can change in the configuration.
+
+    The default gives the type (bool, int, float or str); `ge`, `le`, `gt`, `lt` and
+    `choices` limit the value; `help` is shown to the owner.
+
+    Raises:
+        ParamError: the default has another type, or breaks its own limits.
+    """
+    bounds = {"ge": ge, "le": le, "gt": gt, "lt": lt}
+    declared = Param(default, bounds=bounds, choices=choices, help_text=help)
+    # The class attribute is a descriptor; what authors read from it is the value.
+    return cast("V", declared)

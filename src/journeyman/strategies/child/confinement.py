@@ -15,6 +15,7 @@ from socket import AF_UNIX
 from typing import Any
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
+from journeyman.strategies.child.limits import set_limits
 from journeyman.strategies.child.messages import ChildConfig
 
 SYSTEM = (
@@ -106,7 +107,7 @@ def available_confinement() -> dict[str, str]:
 
 def confine(config: ChildConfig) -> None:
     """Confine this process for good, by all that the system offers."""
-    kernel.set_limits(config)
+    set_limits(config)
     has_network = bool(config.hosts)
     places = readable(config)
     os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))

@@ -10,15 +10,8 @@ from typing import Any
 
 from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import storable
+from journeyman.strategies import outcomes
 from journeyman.strategies.api import Context, Decline, Misconfigured, RetryLater
-from journeyman.strategies.outcomes import (
-    ResultError,
-    RunOutcome,
-    StrategyError,
-    TimedOut,
-    storable_copy,
-    to_result,
-)
 
 Message = dict[str, Any]
 
@@ -121,7 +114,7 @@ MAX_TRACEBACK = 20_000
 """In characters."""
 
 
-def outcome_message(outcome: RunOutcome) -> Message:
+def outcome_message(outcome: outcomes.RunOutcome) -> Message:
     """Return the outcome of a run as JSON."""
     match outcome:
         case Result():
@@ -135,13 +128,13 @@ def outcome_message(outcome: RunOutcome) -> Message:
         case Misconfigured():
             texts = {"problem": outcome.problem, "fix": outcome.fix}
             return {"is": "misconfigured", **texts}
-        case StrategyError():
+        case outcomes.StrategyError():
             return {"is": "error", **asdict(outcome)}
-        case TimedOut():
+        case outcomes.TimedOut():
             raise ValueError("only the daemon measures the time of a run")
 
 
-def outcome_from(message: Message) -> RunOutcome:
+def outcome_from(message: Message) -> outcomes.RunOutcome:
     """Read an outcome; what the child sends is checked here, whatever it checked.
 
     Raises:
@@ -153,11 +146,11 @@ def outcome_from(message: Message) -> RunOutcome:
         case {"is": "decline", "reason": str(reason), "details": dict(details)}:
             decline = Decline(reason)
             decline.details = details
-            return storable_copy(decline)
+            return outcomes.storable_copy(decline)
         case {"is": "retry", "reason": str(reason), "after": int() | float() as after}:
             return _retry_later(reason, after)
         case {"is": "misconfigured", "problem": str(problem), "fix": str(fix)}:
-            return storable_copy(Misconfigured(problem, fix=fix))
+            return outcomes.storable_copy(Misconfigured(problem, fix=fix))
         case {
             "is": "error",
             "error": str(error),
@@ -165,21 +158,23 @@ def outcome_from(message: Message) -> RunOutcome:
             "traceback": str(traceback),
         }:
             trace = traceback[-MAX_TRACEBACK:].encode(errors="backslashreplace")
-            return StrategyError(storable(error), storable(where), trace.decode())
+            return outcomes.StrategyError(
+                storable(error), storable(where), trace.decode()
+            )
         case _:
             raise FrameError("a run ended in an unknown way")
 
 
 def _result(output: Any, evidence: dict[str, Any]) -> Result:  # noqa: ANN401 - any JSON
     try:
-        return to_result(Result(output, evidence=evidence))
-    except (ResultError, UnicodeEncodeError) as error:
+        return outcomes.to_result(Result(output, evidence=evidence))
+    except (outcomes.ResultError, UnicodeEncodeError) as error:
         raise FrameError(f"an invalid result: {error}") from error
 
 
-def _retry_later(reason: str, after: float) -> RunOutcome:
+def _retry_later(reason: str, after: float) -> outcomes.RunOutcome:
     try:
-        return storable_copy(RetryLater(reason, after=float(after)))
+        return outcomes.storable_copy(RetryLater(reason, after=float(after)))
     except (ValueError, OverflowError) as error:
         raise FrameError(str(error)) from error
 

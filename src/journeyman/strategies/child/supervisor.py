@@ -17,11 +17,11 @@ from typing import NoReturn
 
 from journeyman.strategies.child import kernel
 from journeyman.strategies.child.kernel import (
-    MIB,
     descendants_of,
     proportional_bytes,
     resident_bytes,
 )
+from journeyman.strategies.child.limits import MIB
 from journeyman.strategies.child.messages import ChildConfig, read_frame
 from journeyman.strategies.child.worker import work
 

@@ -20,29 +20,15 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from journeyman.domain.tasks import JSON
+from journeyman.strategies import outcomes
 from journeyman.strategies.api import BudgetView, Context, StrategyLog
-from journeyman.strategies.child import kernel
+from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.child.confinement import confine, install_host_check
-from journeyman.strategies.child.messages import (
-    ChildConfig,
-    Message,
-    moment_from,
-    outcome_message,
-    pack,
-    read_frame,
-    task_from,
-    write_all,
-)
+from journeyman.strategies.child.limits import allow_cpu_seconds
 from journeyman.strategies.loading.definitions import installed_strategies
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load as load_folder
 from journeyman.strategies.loading.loader import load_file
-from journeyman.strategies.outcomes import (
-    RunOutcome,
-    StrategyError,
-    outcome_of_exception,
-    outcome_of_return,
-)
 
 MAX_NOTE = 200
 """Characters of the note on a cost."""
@@ -57,7 +43,7 @@ class Replies:
         self._descriptor = descriptor
         self._lock = threading.Lock()
 
-    def send(self, message: Message) -> None:
+    def send(self, message: messages.Message) -> None:
         """Send a message whole.
 
         Raises:
@@ -65,9 +51,9 @@ class Replies:
             TypeError: it contains what JSON cannot represent.
             OSError: the pipe is closed.
         """
-        data = pack(message)
+        data = messages.pack(message)
         with self._lock:
-            write_all(self._descriptor, data)
+            messages.write_all(self._descriptor, data)
 
 
 @dataclass(eq=False)
@@ -105,7 +91,7 @@ class ChildLog(StrategyLog):
         cost = {"cost": credits_, "note": str(note)[:MAX_NOTE]}
         self.replies.send({"run": self.run, **cost})
 
-    def _send(self, message: Message, size: int) -> None:
+    def _send(self, message: messages.Message, size: int) -> None:
         if self.lines_left <= 0 or size > self.bytes_left:
             self.dropped += 1
             return
@@ -118,7 +104,7 @@ class TaskRunner:
     """Runs one strategy's tasks, one after the other."""
 
     def __init__(
-        self, config: ChildConfig, loaded: LoadedStrategy, replies: Replies
+        self, config: messages.ChildConfig, loaded: LoadedStrategy, replies: Replies
     ) -> None:
         self._config = config
         self._loaded = loaded
@@ -129,10 +115,10 @@ class TaskRunner:
             # Here, and not at the top: it is a third of what a child has to import.
             importlib.import_module("asyncio")
 
-    def run(self, message: Message) -> Message:
+    def run(self, message: messages.Message) -> messages.Message:
         """Run the task of one message, and return the message with its outcome."""
         self._clear_home()
-        kernel.allow_cpu_seconds(self._config.cpu_seconds)
+        allow_cpu_seconds(self._config.cpu_seconds)
         log = ChildLog(self._replies, message["run"], self._config.output_bytes)
         state = message["state"]
         before = _as_json(state)
@@ -141,10 +127,10 @@ class TaskRunner:
             changes = _changes(before, state)
         except (TypeError, ValueError, RecursionError) as error:
             text = f"ctx.state contains what JSON cannot represent: {error}"
-            outcome = StrategyError(text, self._loaded.place_of_run, text)
+            outcome = outcomes.StrategyError(text, self._loaded.place_of_run, text)
             changes = {"set": {}, "gone": []}
         last = {"run": message["run"], "dropped": log.dropped, "state": changes}
-        return last | {"outcome": outcome_message(outcome)}
+        return last | {"outcome": messages.outcome_message(outcome)}
 
     def _clear_home(self) -> None:
         """Begin in an empty folder, wherever the last run left the process."""
@@ -158,7 +144,7 @@ class TaskRunner:
                     with suppress(OSError):
                         Path(entry.path).unlink()
 
-    def _context(self, message: Message, log: ChildLog) -> Context:
+    def _context(self, message: messages.Message, log: ChildLog) -> Context:
         began = time.monotonic()  # noqa: TID251 - continues the daemon's clock here
         sent_at = datetime.fromisoformat(message["now"])
 
@@ -171,7 +157,7 @@ class TaskRunner:
             log=log,
             state=message["state"],
             now=now,
-            deadline=moment_from(message["deadline"]),
+            deadline=messages.moment_from(message["deadline"]),
             workspace=partial(Path, self._config.home),
             progress=log.progress,
             budget=BudgetView(**message["budget"]),
@@ -182,18 +168,18 @@ class TaskRunner:
         self._stop = context.end
         return context
 
-    def _call(self, message: Message, context: Context) -> RunOutcome:
+    def _call(self, message: messages.Message, context: Context) -> outcomes.RunOutcome:
         loaded = self._loaded
-        arguments = loaded.arguments(task_from(message["task"]), context)
+        arguments = loaded.arguments(messages.task_from(message["task"]), context)
         try:
             returned = loaded.run(**arguments)
             if inspect.iscoroutine(returned):
                 returned = self._await(returned)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-            return outcome_of_exception(loaded, error)
+            return outcomes.outcome_of_exception(loaded, error)
         finally:
             context.end()
-        return outcome_of_return(loaded, returned)
+        return outcomes.outcome_of_return(loaded, returned)
 
     def _await(self, coroutine: Coroutine[Any, Any, object]) -> object:
         """Run a coroutine on a new loop; SIGTERM cancels it."""
@@ -223,7 +209,7 @@ def _as_json(state: dict[str, JSON]) -> dict[str, str]:
     return {key: json.dumps(value, allow_nan=False) for key, value in state.items()}
 
 
-def _changes(before: dict[str, str], state: dict[str, JSON]) -> Message:
+def _changes(before: dict[str, str], state: dict[str, JSON]) -> messages.Message:
     """Return the keys that were set or removed, so that two runs at once can count."""
     keys: list[object] = list(state)
     if invalid := [key for key in keys if not isinstance(key, str)]:
@@ -237,7 +223,7 @@ class NotLoadedError(Exception):
     """The strategy does not load here; the message says why and what to do."""
 
 
-def load(config: ChildConfig) -> LoadedStrategy:
+def load(config: messages.ChildConfig) -> LoadedStrategy:
     """Load the strategy with the daemon's parameters.
 
     Raises:
@@ -265,7 +251,7 @@ MAX_NAME_BYTES = 15
 """Of a process's name (man 2 prctl, PR_SET_NAME)."""
 
 
-def work(config: ChildConfig, requests: int, replies: int) -> NoReturn:
+def work(config: messages.ChildConfig, requests: int, replies: int) -> NoReturn:
     """Run tasks until the daemon closes the pipe of requests; never return.
 
     Whatever goes wrong here ends the process; the supervisor reports it.
@@ -282,7 +268,7 @@ def work(config: ChildConfig, requests: int, replies: int) -> NoReturn:
         os._exit(code)
 
 
-def _prepare(config: ChildConfig, pipes: tuple[int, int]) -> None:
+def _prepare(config: messages.ChildConfig, pipes: tuple[int, int]) -> None:
     # A session and group of its own: a signal to its own group spares the supervisor.
     os.setsid()
     os.umask(0o077)
@@ -294,7 +280,7 @@ def _prepare(config: ChildConfig, pipes: tuple[int, int]) -> None:
         kernel.prctl(kernel.PR_SET_NAME, name)
 
 
-def _serve(config: ChildConfig, requests: int, replies: Replies) -> None:
+def _serve(config: messages.ChildConfig, requests: int, replies: Replies) -> None:
     me = os.getpid()
     confine(config)
     install_host_check(config)
@@ -305,7 +291,7 @@ def _serve(config: ChildConfig, requests: int, replies: Replies) -> None:
         return
     runner = TaskRunner(config, loaded, replies)
     replies.send({"ready": me, "fingerprint": loaded.fingerprint})
-    while (message := read_frame(requests)) is not None:
+    while (message := messages.read_frame(requests)) is not None:
         last = runner.run(message)
         if os.getpid() != me:
             # The author forked, and this is the copy: it must not reply as well.

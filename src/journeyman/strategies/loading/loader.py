@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from journeyman.strategies.api import Strategy
+from journeyman.strategies.loading import source
 from journeyman.strategies.loading.definitions import (
     StrategyDefinition,
     define,
@@ -17,13 +18,6 @@ from journeyman.strategies.loading.definitions import (
 from journeyman.strategies.loading.importing import import_source
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.problems import Problem, did_you_mean
-from journeyman.strategies.loading.source import (
-    Source,
-    imports_journeyman,
-    parse,
-    read,
-    strategy_stem,
-)
 from journeyman.strategies.loading.validation import validate
 
 Params = Mapping[str, Mapping[str, object]]
@@ -83,10 +77,10 @@ def load_file(path: Path, params: Params | None = None) -> Loading:
 def load_class(cls: type[Strategy], params: Mapping[str, object]) -> Loading:
     """Validate a strategy that was imported before, and create it with parameters."""
     file = inspect.getsourcefile(cls) if cls.__module__ in sys.modules else None
-    parsed = parse(Path(file)) if file else None
-    blank = Source(Path(cls.__module__), "", ast.Module([], []))
-    source = parsed if isinstance(parsed, Source) else blank
-    definition = define(cls, source)
+    parsed = source.parse(Path(file)) if file else None
+    blank = source.Source(Path(cls.__module__), "", ast.Module([], []))
+    parsed_source = parsed if isinstance(parsed, source.Source) else blank
+    definition = define(cls, parsed_source)
     return _validate(definition.source.path, [definition], {definition.name: params})
 
 
@@ -97,7 +91,7 @@ def _validate(
     definitions = [item for item in found if isinstance(item, StrategyDefinition)]
     problems = [item for item in found if isinstance(item, Problem)]
     known = {definition.name for definition in definitions}
-    known |= {strategy_stem(problem.affected_file) for problem in problems}
+    known |= {source.strategy_stem(problem.affected_file) for problem in problems}
     for definition in definitions:
         same = [other for other in definitions if other.name == definition.name]
         if len(same) > 1:
@@ -119,26 +113,28 @@ def _definitions_at(path: Path) -> list[StrategyDefinition | Problem]:
     init = path / "__init__.py"
     if not init.is_file():
         return []
-    source = parse(init)
-    if isinstance(source, Source) and not imports_journeyman(source):
+    parsed_source = source.parse(init)
+    if isinstance(parsed_source, source.Source) and not source.imports_journeyman(
+        parsed_source
+    ):
         return []
     return _definitions_in(init)
 
 
 def _definitions_in(path: Path) -> list[StrategyDefinition | Problem]:
-    source = read(path)
-    if isinstance(source, Problem):
-        return [source]
-    module = import_source(source)
+    parsed_source = source.read(path)
+    if isinstance(parsed_source, Problem):
+        return [parsed_source]
+    module = import_source(parsed_source)
     if isinstance(module, Problem):
         return [module]
-    no_strategy = source.problem(
+    no_strategy = parsed_source.problem(
         "E104",
         "no strategy in this file",
         "add a subclass of Strategy, or `@strategy(tags={...})` over a function, "
         "or rename the file to begin with `_` if it is a helper",
     )
-    return [*find_definitions(module, source)] or [no_strategy]
+    return [*find_definitions(module, parsed_source)] or [no_strategy]
 
 
 def _duplicate(

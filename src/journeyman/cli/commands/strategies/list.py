@@ -2,18 +2,9 @@
 
 from typing import Any
 
+from journeyman.cli import catalog
 from journeyman.cli.output import print_table
 from journeyman.cli.session import Session, command
-from journeyman.cli.strategies import (
-    CHOSEN,
-    LOAD_FAILED,
-    OFF,
-    AvailableStrategies,
-    StrategiesOption,
-    StrategyHistory,
-    problem_as_json,
-    relative_path,
-)
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.definitions import installed_strategies
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -27,19 +18,21 @@ SOME_DO_NOT_RUN = 1
 
 
 @command("list", example="journeyman strategies list --strategies strategies")
-def list_strategies(session: Session, *, strategies: StrategiesOption = None) -> int:
+def list_strategies(
+    session: Session, *, strategies: catalog.StrategiesOption = None
+) -> int:
     """List the strategies, their results, and every problem.
 
     The exit code is 1 if some do not run; the others are active all the same.
     """
-    available = AvailableStrategies.load(session, strategies)
-    history = StrategyHistory.read(session, available)
+    available = catalog.AvailableStrategies.load(session, strategies)
+    history = catalog.StrategyHistory.read(session, available)
     listed = available.settings.settings.strategies.installed
     registry = available.registry
     data = {
         "directory": str(available.directory),
         "strategies": [_row(loaded, history) for loaded in registry.strategies],
-        "problems": [problem_as_json(problem) for problem in registry.problems],
+        "problems": [catalog.problem_as_json(problem) for problem in registry.problems],
         "installed": [
             {"name": one.name, "from": one.distribution, "target": one.target}
             for one in installed_strategies()
@@ -50,8 +43,8 @@ def list_strategies(session: Session, *, strategies: StrategiesOption = None) ->
     return SOME_DO_NOT_RUN if _count_idle(data) else 0
 
 
-def _row(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, Any]:
-    place = f"{relative_path(loaded.path)}:{loaded.line}"
+def _row(loaded: LoadedStrategy, history: catalog.StrategyHistory) -> dict[str, Any]:
+    place = f"{catalog.relative_path(loaded.path)}:{loaded.line}"
     # Where no agent has run they are None, since 0 would be a claim.
     no_figures = dict.fromkeys(FIGURE_KEYS, 0 if history.has_journal else None)
     return {
@@ -68,7 +61,7 @@ def _row(loaded: LoadedStrategy, history: StrategyHistory) -> dict[str, Any]:
 
 def _count_idle(data: dict[str, Any]) -> int:
     """Count those that should run and do not."""
-    idle = [row for row in data["strategies"] if row["state"] not in CHOSEN]
+    idle = [row for row in data["strategies"] if row["state"] not in catalog.CHOSEN]
     return len(idle) + len({problem["path"] for problem in data["problems"]})
 
 
@@ -79,7 +72,16 @@ def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
             *map(_cells, data["strategies"]),
             *map(_problem_cells, problems),
             *(
-                [one["name"], "-", OFF, f"{one['from']} (installed)", "", "", "", ""]
+                [
+                    one["name"],
+                    "-",
+                    catalog.OFF,
+                    f"{one['from']} (installed)",
+                    "",
+                    "",
+                    "",
+                    "",
+                ]
                 for one in data["installed"]
             ),
         ],
@@ -107,8 +109,17 @@ def _cells(row: dict[str, Any]) -> list[str | int]:
 def _problem_cells(problem: Problem) -> list[str | int]:
     name = strategy_stem(problem.affected_file)
     line = f":{problem.line}" if problem.line else ""
-    place = f"{relative_path(problem.path)}{line}"
-    return [name, "-", LOAD_FAILED, place, f"{problem.code:>9}", "", "", ""]
+    place = f"{catalog.relative_path(problem.path)}{line}"
+    return [
+        name,
+        "-",
+        catalog.LOAD_FAILED,
+        place,
+        f"{problem.code:>9}",
+        "",
+        "",
+        "",
+    ]
 
 
 def _summary(data: dict[str, Any]) -> str:

@@ -5,15 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from journeyman.cli import catalog
 from journeyman.cli.commands.strategies.shadow import shadow_score
 from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
-from journeyman.cli.strategies import (
-    AvailableStrategies,
-    StrategiesOption,
-    StrategyArgument,
-    StrategyHistory,
-)
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.track_records import Group, TrackRecord
 from journeyman.strategies.api import Param, Strategy
@@ -27,14 +22,14 @@ from journeyman.strategies.loading.validation import params_of
 @command("show", example="journeyman strategies show count_words")
 def show_strategy(
     session: Session,
-    name: StrategyArgument,
+    name: catalog.StrategyArgument,
     *,
-    strategies: StrategiesOption = None,
+    strategies: catalog.StrategiesOption = None,
 ) -> None:
     """Show what a strategy wants and needs, and its results."""
-    available = AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies)
     loaded = available.find(name)
-    history = StrategyHistory.read(session, available)
+    history = catalog.StrategyHistory.read(session, available)
     data = {
         **_declarations(loaded),
         "state": history.state_of(loaded),
@@ -82,7 +77,7 @@ def _declarations(loaded: LoadedStrategy) -> dict[str, Any]:
 
 
 def _parameters(
-    loaded: LoadedStrategy, available: AvailableStrategies
+    loaded: LoadedStrategy, available: catalog.AvailableStrategies
 ) -> list[dict[str, Any]]:
     origin = available.settings.origin
     return [

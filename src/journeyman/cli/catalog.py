@@ -16,7 +16,7 @@ from journeyman.journal.scores import StrategyScore, scoreboard
 from journeyman.journal.shadows import ShadowState
 from journeyman.journal.strategy_health import Health
 from journeyman.journal.track_records import Group, TrackRecord
-from journeyman.settings.loading import LoadedSettings
+from journeyman.settings.sources import LoadedSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_file
 from journeyman.strategies.loading.problems import Problem
@@ -89,7 +89,7 @@ def loading_error(problems: tuple[Problem, ...]) -> ConfigurationError:
     listing = "\n".join(map(str, problems))
     return ConfigurationError(
         f"the strategy did not load:\n{listing}",
-        f"`journeyman explain {min(problem.code for problem in problems)}` shows more.",
+        f"`journeyman explain {min(one.code for one in problems)}` explains it.",
     )
 
 

@@ -1,21 +1,12 @@
-"""What the daemon does again and again: discovery, heartbeat, housekeeping."""
+"""The discover loop: when the network is asked for tasks again, with jitter."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-from journeyman.daemon import events
 from journeyman.daemon.disk import DiskWatch
-from journeyman.daemon.network import Learning
-from journeyman.daemon.schedule import Schedule
+from journeyman.daemon.schedule import SLACK_SECONDS, Schedule
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.domain.tasks import TaskState
-from journeyman.journal.journal import Journal
 from journeyman.lifecycle.gate import Gate
-from journeyman.lifecycle.lifecycle import Lifecycle
-from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.lifecycle.wakeup import Wakeup
-from journeyman.observability.events import Log
 from journeyman.worker.discover import Discover, Poll
 from journeyman.worker.worker import Worker
 
@@ -65,11 +56,6 @@ class Pace:
         """Draw a pause evenly up to the ceiling: full jitter."""
         shortest = SHORTEST_SHARE * self.usual
         return self.randomness.uniform(shortest, self._ceiling)
-
-
-SLACK_SECONDS = 5.0
-"""How much later than scheduled a loop wakes by itself, should the scheduler, which
-reads the wall clock, be stalled by a clock that was set back."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -133,100 +119,3 @@ class DiscoverLoop:
         return self.pace.next_wait(
             poll, has_room=worker.has_room, is_busy=bool(worker.in_flight)
         )
-
-
-@dataclass(kw_only=True, eq=False)
-class Heartbeat:
-    """Logs now and then that all is well, or why nothing is done."""
-
-    journal: Journal
-    lifecycle: Lifecycle
-    discover: Discover
-    worker: Worker
-    gate: Gate
-    clock: Clock
-    log: Log
-    _started: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._started = self.clock.monotonic()
-
-    @property
-    def up_seconds(self) -> float:
-        """How long this run lasts."""
-        return self.clock.monotonic() - self._started
-
-    def beat(self) -> None:
-        """Write one line."""
-        progress, tally = self.worker.progress, self.discover.tally
-        self.log.emit(
-            events.HEARTBEAT,
-            up_seconds=round(self.up_seconds),
-            obstacle=self.gate.obstacle,
-            balance=self.journal.ledger.balance(),
-            in_flight=self.worker.in_flight,
-            waiting=self.journal.tasks.count_in({TaskState.WANTED}),
-            listed=tally.listed,
-            wanted=tally.wanted,
-            completed=progress.completed,
-            ended=progress.ended,
-            lost=progress.lost,
-            polls=tally.polls,
-            failed_polls=tally.failed_polls,
-            skipped_because=dict(tally.reasons.most_common(3)),
-            quarantined=sorted(self.lifecycle.quarantine.obstacles()),
-        )
-
-
-MOST_FORGOTTEN = 2_000
-"""At once, which takes some 50 ms on the event loop; the others go the next time."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Housekeeping:
-    """Keeps the data directory small and in order."""
-
-    journal: Journal
-    learning: Learning
-    recording: DecisionRecording
-    disk: DiskWatch
-    forget_skipped_days: float
-    clock: Clock
-    log: Log
-
-    def keep(self) -> None:
-        """Do all of it.
-
-        Raises:
-            StateError: the disk refused.
-        """
-        self.disk.look()
-        self.recording.trim()
-        self._forget_skipped()
-        self.learning.keep()
-        self.journal.database.checkpoint()
-
-    def _forget_skipped(self) -> None:
-        before = self.clock.now() - timedelta(days=self.forget_skipped_days)
-        with self.journal.tx("skipped"):
-            forgotten = self.journal.tasks.forget_skipped(before, MOST_FORGOTTEN)
-        if forgotten:
-            self.log.emit(
-                events.FORGOTTEN, tasks=forgotten, days=self.forget_skipped_days
-            )
-
-
-async def repeat(
-    schedule: Schedule,
-    name: str,
-    seconds: float,
-    action: Callable[[], Awaitable[None] | None],
-) -> None:
-    """Do something at an interval, forever; cancel to stop."""
-    wakeup = Wakeup()
-    schedule.every(name, seconds, wakeup.notify)
-    while True:
-        await wakeup.wait(seconds + SLACK_SECONDS)
-        done = action()
-        if done is not None:
-            await done
