@@ -66,20 +66,20 @@ demo: $(VENV)/.installed ## see the daemon earn in a local sandbox, about a minu
 check: format lint types layers test ## format, lint, types, layers and tests: what CI runs
 
 .PHONY: format
-format: $(VENV)/.installed ## are all files formatted?
+format: $(VENV)/.installed ## check that all files are formatted
 	$(BIN)/ruff format --check .
 
 .PHONY: lint
-lint: $(VENV)/.installed ## are the style rules kept?
+lint: $(VENV)/.installed ## check the style rules
 	$(BIN)/ruff check .
 
 .PHONY: types
-types: $(VENV)/.installed ## do the types agree? (mypy, strict; the API also by pyright)
+types: $(VENV)/.installed ## check the types (mypy, strict; the API also by pyright)
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/typing
 
 .PHONY: layers
-layers: $(VENV)/.installed ## do imports go down only?
+layers: $(VENV)/.installed ## check that imports go down only
 	$(BIN)/lint-imports --no-cache
 
 .PHONY: test
@@ -117,7 +117,7 @@ trial: $(VENV)/.installed ## measure what choosing well is worth, in simulated t
 	$(BIN)/python -m tests.simulation trial
 
 .PHONY: mutants
-mutants: $(VENV)/.installed ## does the simulation find the bugs that we plant?
+mutants: $(VENV)/.installed ## check that the simulation finds the bugs that we plant
 	$(BIN)/python -m tests.simulation.mutants
 
 .PHONY: fix

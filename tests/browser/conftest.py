@@ -54,12 +54,12 @@ class Buyer:
         return str(answer.raise_for_status().json()["url"])
 
     def balance(self) -> int:
-        """Look the agent up in the sandbox's books, which must balance."""
-        books: dict[str, Any] = self.network.get("/sandbox/ledger").json()
-        assert books["balanced"]
+        """Look the agent up in the sandbox's ledger, which must balance."""
+        ledger: dict[str, Any] = self.network.get("/sandbox/ledger").json()
+        assert ledger["balanced"]
         return next(
             int(one["balance"])
-            for one in books["agents"]
+            for one in ledger["agents"]
             if one["agent_id"] == self.agent_id
         )
 

@@ -34,7 +34,7 @@ FACTORS: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 
 
 def pairwise() -> tuple[Combination, ...]:
-    """Give combinations in which every two values of two factors meet once or more.
+    """Return combinations in which every two values of two factors meet once or more.
 
     The strict request formats with each error format are what negotiation has to
     get through, so all of these are there, and the other factors are spread on them.

@@ -36,10 +36,10 @@ class Target:
             f"{base_url}/openapi.json"
         )
 
-    def books(self) -> dict[str, Any]:
+    def ledger(self) -> dict[str, Any]:
         with httpx.Client(base_url=self.base_url, trust_env=False) as client:
-            books: dict[str, Any] = client.get("/sandbox/ledger").json()
-            return books
+            ledger: dict[str, Any] = client.get("/sandbox/ledger").json()
+            return ledger
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class Life:
 
     completed: int
     earned: int
-    """In credits, by the network's own books."""
+    """In credits, by the network's own ledger."""
     booked: int
     """The same, by the daemon's."""
     requests: int
@@ -77,8 +77,8 @@ async def live(
         with anyio.move_on_after(PATIENCE_SECONDS):
             await _run(given, folder, log, until)
         async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-            books = (await client.get("/sandbox/ledger")).raise_for_status().json()
-    return _summed(log, books, folder)
+            ledger = (await client.get("/sandbox/ledger")).raise_for_status().json()
+    return _summed(log, ledger, folder)
 
 
 async def _run(
@@ -103,7 +103,7 @@ async def _run(
         group.cancel_scope.cancel()
 
 
-def _summed(log: RecordingLog, books: Mapping[str, Any], folder: Path) -> Life:
+def _summed(log: RecordingLog, ledger: Mapping[str, Any], folder: Path) -> Life:
     with Journal(
         folder / "data" / "journal.db", SystemClock().now, read_only=True
     ) as journal:
@@ -116,7 +116,7 @@ def _summed(log: RecordingLog, books: Mapping[str, Any], folder: Path) -> Life:
     ]
     earned = sum(
         agent["earned"]
-        for agent in books["agents"]
+        for agent in ledger["agents"]
         if not agent["agent_id"].startswith("agent_poster_")
     )
     return Life(

@@ -32,8 +32,8 @@ def test_no_request_makes_the_sandbox_fail(
         request_format=dialect, error_format=errors, value_format=values, strict=strict
     ) as target:
         statuses = fuzz(target, EXAMPLES, task_ids(target))
-        books = target.books()
+        ledger = target.ledger()
 
     assert sum(statuses.values()) > 10 * EXAMPLES
     assert {200, 401, 404} <= statuses.keys()
-    assert books["balanced"]
+    assert ledger["balanced"]

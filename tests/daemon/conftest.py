@@ -38,7 +38,7 @@ class Site:
         return self.folder / "data"
 
     def settings(self, **changes: Any) -> Settings:  # noqa: ANN401 - any setting
-        """Give settings; `work__slots` stands for `work.slots`."""
+        """Return settings; `work__slots` stands for `work.slots`."""
         given = {
             "network.base_url": URL,
             "data.directory": self.data,
@@ -74,11 +74,11 @@ class Site:
         with Journal(self.data / "journal.db", clock.now, read_only=True) as journal:
             yield journal
 
-    async def books(self) -> dict[str, Any]:
-        """Give the sandbox's own books."""
+    async def ledger(self) -> dict[str, Any]:
+        """Return the sandbox's own ledger."""
         async with httpx.AsyncClient(transport=self.transport, base_url=URL) as client:
-            books: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
-            return books
+            ledger: dict[str, Any] = (await client.get("/sandbox/ledger")).json()
+            return ledger
 
 
 MakeSite = Callable[..., Awaitable[Site]]

@@ -113,7 +113,7 @@ class Household:
         ).settings
 
     def live(self, script: Script) -> None:
-        """Let a daemon live until the script has ended."""
+        """Run a daemon until the script has ended."""
         loop = SimulationLoop(self.seconds)
         clock = SimulatedClock(loop.time, lambda: 0.0)
         with scheduled_by(clock.now):
@@ -159,7 +159,7 @@ class Household:
         return Journal(self.root / "data" / "journal.db", clock.now, read_only=True)
 
     def said(self, message: str) -> list[dict[str, Any]]:
-        """Give the details of what strategies wrote to their logs under a message."""
+        """Return the details of what strategies wrote to their logs under a message."""
         names = ("strategy.log", "strategy.warning")
         lines = [fields for name, fields in self.log.lines if name in names]
         return [

@@ -57,7 +57,7 @@ async def _until_it_listens(commands: httpx.AsyncClient) -> None:
 
 @pytest.fixture
 async def idle(make_site: MakeSite) -> Site:
-    """Give a site whose network has no tasks."""
+    """Return a site whose network has no tasks."""
     return await make_site(tasks=0)
 
 
@@ -119,9 +119,9 @@ async def test_a_post_through_the_socket_is_in_the_networks_ledger_too(
     assert answer.json()["balance"] == 95
     assert over.json()["exit_code"] == 6
     assert "budget.per_post_credits" in over.json()["fix"]
-    books = await idle.books()
-    assert books["balanced"]
-    assert [one["balance"] for one in books["agents"] if one["balance"] == 95]
+    ledger = await idle.ledger()
+    assert ledger["balanced"]
+    assert [one["balance"] for one in ledger["agents"] if one["balance"] == 95]
 
 
 async def test_a_top_up_gives_a_page_and_is_booked_on_the_owners_word(

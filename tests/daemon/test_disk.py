@@ -21,7 +21,7 @@ class Disk:
         self.free_mb = list(free_mb)
 
     def __call__(self, _path: Path) -> int:
-        """Give the next figure; the last one stays."""
+        """Return the next figure; the last one stays."""
         now = self.free_mb.pop(0) if len(self.free_mb) > 1 else self.free_mb[0]
         if now < 0:
             raise OSError("gone")

@@ -99,7 +99,7 @@ class Patient:
         Journal(self.data.journal, SystemClock().now).close()
 
     def snapshot(self) -> dict[str, tuple[int, int]]:
-        """Give mode and size of all that is there."""
+        """Return mode and size of all that is there."""
         found = [self.data.path, *self.data.path.rglob("*")]
         return {
             str(path): (path.stat().st_mode, path.stat().st_size)

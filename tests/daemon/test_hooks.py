@@ -87,7 +87,7 @@ def test_a_line_about_an_outcome_names_its_task(home: Household) -> None:
 
 
 def _with(hook: str, body: str) -> str:
-    """Give the strategy with another body in one hook."""
+    """Return the strategy with another body in one hook."""
     return EAR.replace(f"{hook}\n", f"{hook}\n            {body}\n", 1)
 
 

@@ -18,7 +18,7 @@ def pace(seed: int = 0, usual: float = USUAL, longest: float = LONGEST) -> Pace:
 
 
 def looks(agents: int, until: float) -> list[float]:
-    """Give when agents that are started together look at a market without work."""
+    """Return when agents that are started together look at a market without work."""
     order = count()
     queue = [(0.0, next(order), pace(seed)) for seed in range(agents)]
     times = []

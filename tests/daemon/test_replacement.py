@@ -49,9 +49,9 @@ async def test_both_agents_go_on_from_their_own_files(site: Site) -> None:
     done = await replace(site)
     assert done.kept.journal is not None
     await site.run(work__max_tasks=1)
-    with Journal(done.kept.journal, site.environment().clock.now) as books:
-        assert books.tasks.counts()["completed"] == 2
-        assert books.ledger.balance() == done.old.credits
+    with Journal(done.kept.journal, site.environment().clock.now) as kept:
+        assert kept.tasks.counts()["completed"] == 2
+        assert kept.ledger.balance() == done.old.credits
 
     again = await replace(site)
 
@@ -123,12 +123,12 @@ async def test_a_replacement_that_was_interrupted_is_finished_by_the_next_one(
         patched.setattr(Path, "replace", failing)
         with pytest.raises(StateError, match="join --replace"):
             await replace(site)
-    books = await site.books()
-    members = len(books["agents"])
+    ledger = await site.ledger()
+    members = len(ledger["agents"])
 
     done = await replace(site)
 
-    assert len((await site.books())["agents"]) == members
+    assert len((await site.ledger())["agents"]) == members
     assert load_identity(site.data / "identity.json") == done.identity
     with site.journal() as journal:
         assert journal.facts.get("agent") == done.identity.agent_id

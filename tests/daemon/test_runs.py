@@ -42,10 +42,10 @@ async def test_it_joins_works_and_agrees_with_the_networks_ledger(
         assert journal.tasks.counts() == {"completed": 6}
         balance = journal.ledger.balance()
         assert journal.ledger.first_fault() is None
-    books = await site.books()
-    (us,) = [one for one in books["agents"] if one["balance"] == balance]
+    ledger = await site.ledger()
+    (us,) = [one for one in ledger["agents"] if one["balance"] == balance]
     assert us
-    assert books["balanced"]
+    assert ledger["balanced"]
     assert site.log.names[-1] == "daemon.stopped"
     assert site.log.named("daemon.stopped")[0]["completed"] == 6
 

@@ -47,7 +47,7 @@ SLOW_START = """async def on_start(self, ctx):
 
 @pytest.fixture
 def home(tmp_path: Path) -> Household:
-    """Give a home with `usual`, and `fresh`, whose offers are better, in shadow."""
+    """Return a home with `usual`, and `fresh`, whose offers are better, in shadow."""
     made = Household(tmp_path)
     write(made, "Usual", chance=0.5)
     write(made, "Fresh")

@@ -32,13 +32,13 @@ class Block:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """Give the fenced blocks of a page, by its path below docs/."""
+    """Return the fenced blocks of a page, by its path below docs/."""
     text = (DOCS / page).read_text("utf-8")
     return [Block(*found.groups()) for found in FENCE.finditer(text)]
 
 
 def _steps(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Give each command of a console block, with what is shown below it."""
+    """Return each command of a console block, with what is shown below it."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
         yield command, shown
@@ -51,7 +51,7 @@ def _pattern(line: str) -> re.Pattern[str]:
 
 
 def missing(shown: list[str], printed: list[str]) -> list[str]:
-    """Give the lines that were promised and not printed in that order."""
+    """Return the lines that were promised and not printed in that order."""
     rest = iter(printed)
     return [
         line for line in shown if not any(_pattern(line).fullmatch(one) for one in rest)

@@ -79,14 +79,14 @@ class Network:
     base_url: str
     process: Process
 
-    async def books(self) -> dict[str, Any]:
+    async def ledger(self) -> dict[str, Any]:
         async with httpx.AsyncClient(trust_env=False) as client:
             response = await client.get(f"{self.base_url}/sandbox/ledger")
             return dict(response.raise_for_status().json())
 
     async def newcomers(self) -> list[dict[str, Any]]:
         """The agents that registered; the sandbox's own posters did not."""
-        agents = (await self.books())["agents"]
+        agents = (await self.ledger())["agents"]
         return [a for a in agents if not a["agent_id"].startswith("agent_poster_")]
 
 

@@ -79,7 +79,7 @@ def _of_process(pid: int) -> dict[str, bytes]:
 
 
 async def _ask(data: Path) -> dict[str, bytes]:
-    """Give what commands say of a daemon that runs. In a thread: they take a while."""
+    """Return what commands say of a running daemon. In a thread: they take a while."""
     told = {}
     for words in COMMANDS:
         said = await anyio.to_thread.run_sync(_say, [*words, "--data-dir", str(data)])
@@ -101,7 +101,7 @@ def _say(arguments: list[str]) -> bytes:
 
 
 def _holds(text: bytes, token: str) -> bool:
-    """Tell whether the token is there, also in pieces that lines part."""
+    """Return whether the token is there, also in pieces that lines part."""
     whole = b"".join(text.replace(b"\\n", b"").replace(b"\\r", b"").split())
     forms = {token, quote(token, safe=""), b64encode(token.encode()).decode()[:-3]}
     return any(form.encode() in whole for form in forms)

@@ -53,7 +53,7 @@ async def test_it_earns_until_enough_tasks_have_ended_and_exits_with_0(
     assert left.completed == 6
     assert left.balance == agent["balance"] > 100
     assert left.kinds == {"starter", "earned"}
-    assert (await network.books())["balanced"]
+    assert (await network.ledger())["balanced"]
 
 
 async def test_sigterm_stops_it_with_0_and_the_next_start_is_the_same_agent(
@@ -73,7 +73,7 @@ async def test_sigterm_stops_it_with_0_and_the_next_start_is_the_same_agent(
     assert await second.ended() == 0
     assert len(await network.newcomers()) == 1
     assert "identity.known" in second.stdout
-    assert (await network.books())["tasks"]["claimed"] == 0
+    assert (await network.ledger())["tasks"]["claimed"] == 0
 
 
 async def test_a_second_daemon_on_the_same_data_is_refused(

@@ -1,4 +1,4 @@
-"""`journeyman demo`: two real processes, and books that agree."""
+"""`journeyman demo`: two real processes, and ledgers that agree."""
 
 import json
 import signal

@@ -79,8 +79,8 @@ async def test_a_network_that_hangs_in_the_middle_of_a_request_costs_only_time(
 
 async def all_is_done_and_paid(network: Network, left: Remains, *, tasks: int) -> None:
     [agent] = await network.newcomers()
-    books = await network.books()
+    ledger = await network.ledger()
     assert (left.completed, left.in_flight) == (tasks, 0)
     assert left.balance == agent["balance"] == 100 + agent["earned"]
     assert left.fault is None
-    assert books["balanced"]
+    assert ledger["balanced"]

@@ -56,8 +56,8 @@ async def test_a_full_disk_loses_nothing(
 
     last = await start(*options, "--once")
     assert await last.ended() == 0
-    left, books = remains(data), await network.books()
+    left, ledger = remains(data), await network.ledger()
     assert left.in_flight == 0
     assert left.completed == 40
     assert left.fault is None
-    assert books["balanced"]
+    assert ledger["balanced"]

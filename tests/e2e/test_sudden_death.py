@@ -42,11 +42,11 @@ async def test_no_task_is_forgotten_and_no_credit_booked_twice(
 
     assert await last.ended() == 0, last.stderr
     [agent] = await network.newcomers()
-    left, books = remains(data), await network.books()
+    left, ledger = remains(data), await network.ledger()
     assert left.in_flight == 0
-    assert books["tasks"] == {"open": 0, "claimed": 0, "submitted": 0, "completed": 40}
+    assert ledger["tasks"] == {"open": 0, "claimed": 0, "submitted": 0, "completed": 40}
     assert left.completed == 40
     assert left.balance == agent["balance"] == 100 + agent["earned"]
     assert left.kinds == {"starter", "earned"}
     assert left.fault is None
-    assert books["balanced"]
+    assert ledger["balanced"]

@@ -126,7 +126,7 @@ async def _heard(daemon: Any, *words: str) -> None:  # noqa: ANN401 - of the con
 
 
 def _process(pid: int) -> dict[str, bytes]:
-    """Give what everybody on a machine, or its owner, can see of a process."""
+    """Return what everybody on a machine, or its owner, can see of a process."""
     return {
         f"{name} of process {pid}": (Path("/proc") / str(pid) / name).read_bytes()
         for name in ("environ", "cmdline")
@@ -134,7 +134,7 @@ def _process(pid: int) -> dict[str, bytes]:
 
 
 async def _ask(data: Path, base_url: str) -> dict[str, bytes]:
-    """Give what each command says. In a thread: processes start slowly."""
+    """Return what each command says. In a thread: processes start slowly."""
     told: dict[str, bytes] = {}
     for words in COMMANDS:
         where = ["--data-dir", str(data), "--json"]
@@ -154,7 +154,7 @@ def _say(arguments: list[str]) -> tuple[int, bytes]:
 
 
 async def _errors(data: Path, identity: bytes, base_url: str) -> dict[str, bytes]:
-    """Give what is said about an identity file that was damaged by hand."""
+    """Return what is said about an identity file that was damaged by hand."""
     told = {}
     for name, damaged in (
         ("half", identity.rstrip()[:-1]),
@@ -169,7 +169,7 @@ async def _errors(data: Path, identity: bytes, base_url: str) -> dict[str, bytes
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Give every file under a folder, with its bytes."""
+    """Return every file under a folder, with its bytes."""
     found = {}
     for path in folder.rglob("*"):
         if path.is_file():

@@ -17,10 +17,10 @@ from journeyman.testing import FakeClock
 
 @pytest.fixture
 def lived(journal: Journal) -> Journal:
-    """Give a journal with tasks in several states and a few credits."""
+    """Return a journal with tasks in several states and a few credits."""
     for number, state in enumerate((TaskState.COMPLETED, TaskState.SKIPPED)):
         brought_to(journal, state, f"t{number}")
-    with journal.tx("books"):
+    with journal.tx("booking"):
         for number in range(3):
             journal.ledger.book(
                 NewEntry(

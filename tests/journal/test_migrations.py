@@ -32,7 +32,7 @@ STATES = (
 
 @pytest.fixture
 def first_version(tmp_path: Path) -> Path:
-    """Give a journal as the first version wrote it, with something in each table."""
+    """Return a journal as the first version wrote it, with something in each table."""
     full, old = tmp_path / "full.db", tmp_path / "journal.db"
     with Journal(full, FakeClock().now) as journal:
         _fill(journal)
@@ -54,7 +54,7 @@ def first_version(tmp_path: Path) -> Path:
 def _fill(journal: Journal) -> None:
     for state in STATES:
         brought_to(journal, state, state.value)
-    with journal.tx("books"):
+    with journal.tx("booking"):
         for key, kind, amount in (
             ("starter", EntryKind.STARTER, 100),
             ("earned:completed", EntryKind.EARNED, 3),

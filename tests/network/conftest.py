@@ -194,7 +194,7 @@ ClientFor = Callable[..., AbstractAsyncContextManager[NetworkClient]]
 
 @pytest.fixture
 def client_for(log: RecordingLog) -> ClientFor:
-    """Give a client of an address; identified unless told otherwise."""
+    """Return a client of an address; identified unless told otherwise."""
 
     @asynccontextmanager
     async def open_client(
@@ -231,7 +231,7 @@ async def network(
     server: ScriptedServer,
     client_for: ClientFor,
 ) -> AsyncIterator[NetworkClient]:
-    """Give an identified client of `server`."""
+    """Return an identified client of `server`."""
     async with in_one_task(client_for(server.base_url)) as client:
         yield client
 

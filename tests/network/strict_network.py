@@ -173,7 +173,7 @@ def client_of(
     clock: DayClock | None = None,
     log: RecordingLog | None = None,
 ) -> NetworkClient:
-    """Give an identified client of a strict network."""
+    """Return an identified client of a strict network."""
     clock, log = clock or DayClock(), log or RecordingLog()
     client = NetworkClient(
         base_url=BASE_URL,

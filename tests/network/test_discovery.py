@@ -36,7 +36,7 @@ ABSENT = Refused(Refusal.ABSENT, "404 Not Found", 404)
 
 
 class FakePortal(NetworkClient):
-    """Gives what it was given; every other document is absent."""
+    """Answers what it was given; every other document is absent."""
 
     def __init__(self, documents: Mapping[str, "JSON | Outcome[Document]"]) -> None:
         self.documents = documents

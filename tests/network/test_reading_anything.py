@@ -97,7 +97,7 @@ async def test_any_bytes_as_any_body_end_in_an_outcome(
 
 
 def is_unsent(outcome: object) -> bool:
-    """Tell of a request that failed; one in no shape that is taken is held back."""
+    """Return whether it was not sent, for another reason than a pause."""
     return isinstance(outcome, NeverSent) and not outcome.paused
 
 

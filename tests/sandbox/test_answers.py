@@ -176,9 +176,9 @@ async def test_a_silent_sandbox_does_all_and_says_nothing(
     ]
 
     assert [(one.status_code, one.json()) for one in answers] == [(200, {})] * 3
-    books = (await member.get("/sandbox/ledger")).json()
+    ledger = (await member.get("/sandbox/ledger")).json()
     us = member.headers["X-Agent"]
-    earned = {one["agent_id"]: one["earned"] for one in books["agents"]}
+    earned = {one["agent_id"]: one["earned"] for one in ledger["agents"]}
     assert earned[us] == task["reward"]
 
 

@@ -93,8 +93,8 @@ async def registered(fault: str, came: dict[str, Came]) -> None:
         httpx.AsyncClient(base_url=base_url, trust_env=False) as client,
     ):
         looks = Counter([await seen(client) for _ in range(REQUESTS)])
-        books = (await client.get("/sandbox/ledger")).json()
-    came[fault] = Came(looks, len(books["agents"]) - POSTERS, books["balanced"])
+        ledger = (await client.get("/sandbox/ledger")).json()
+    came[fault] = Came(looks, len(ledger["agents"]) - POSTERS, ledger["balanced"])
 
 
 async def test_a_fault_looks_like_itself_and_has_its_effect_or_none(
@@ -190,11 +190,11 @@ async def test_a_lost_lease_opens_a_claimed_task_again() -> None:
             "/functions/v1/submit-task-result-public",
             json={"task_id": task["id"], "result": 1},
         )
-        books = (await client.get("/sandbox/ledger")).json()
+        ledger = (await client.get("/sandbox/ledger")).json()
 
     assert 0 < looks < 20
     assert (late.status_code, late.json()["error"]) == (409, "not_claimant")
-    assert books["balanced"]
+    assert ledger["balanced"]
 
 
 def in_process(options: SandboxOptions, environment: Watched) -> httpx.AsyncClient:

@@ -61,11 +61,11 @@ async def contested(
 async def test_competitors_do_all_the_work_that_a_program_can_do() -> None:
     async with contested(tasks=13, competitors=3, seed=4) as (client, time):
         await time.let_pass(300)
-        books = (await client.get("/sandbox/ledger")).json()
+        ledger = (await client.get("/sandbox/ledger")).json()
 
-    competitors = [one for one in books["agents"] if "competitor" in one["agent_id"]]
-    assert books["balanced"]
-    assert books["tasks"] == {"open": 2, "claimed": 0, "submitted": 0, "completed": 11}
+    competitors = [one for one in ledger["agents"] if "competitor" in one["agent_id"]]
+    assert ledger["balanced"]
+    assert ledger["tasks"] == {"open": 2, "claimed": 0, "submitted": 0, "completed": 11}
     assert len([one for one in competitors if one["earned"]]) >= 2
 
 
@@ -80,9 +80,9 @@ async def test_a_competitor_takes_what_a_client_posts() -> None:
             headers={"Authorization": f"Bearer {agent['access_token']}"},
         )
         await time.let_pass(4)
-        books = (await client.get("/sandbox/ledger")).json()
+        ledger = (await client.get("/sandbox/ledger")).json()
 
-    earned = {one["agent_id"]: one["earned"] for one in books["agents"]}
+    earned = {one["agent_id"]: one["earned"] for one in ledger["agents"]}
     assert earned["agent_competitor_01"] == 40
 
 

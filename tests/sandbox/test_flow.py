@@ -293,12 +293,12 @@ async def test_a_repeated_idempotency_key_gets_the_same_answer(
         await member.post(path, json=body, headers={"Idempotency-Key": "k-1"})
         for _ in range(2)
     ]
-    books = (await member.get("/sandbox/ledger")).json()
+    ledger = (await member.get("/sandbox/ledger")).json()
 
     assert one.status_code == 200
     assert one.content == two.content
-    assert books["balanced"]
-    assert len(books["agents"]) == 4 + 1 + (step == "join")
+    assert ledger["balanced"]
+    assert len(ledger["agents"]) == 4 + 1 + (step == "join")
 
 
 async def test_a_key_is_the_agents_own(

@@ -20,10 +20,10 @@ def test_no_request_that_its_description_leads_to_makes_it_fail() -> None:
     options = {"request_format": "wrapped", "strict": True, "error_format": "zod"}
     with sandbox_to_fuzz(kinds=("word_count",), **options) as target:
         statuses = fuzz(target, EXAMPLES, [])
-        books = target.books()
+        ledger = target.ledger()
 
     assert {200, 400, 401} <= statuses.keys()
-    assert books["balanced"]
+    assert ledger["balanced"]
 
 
 def raw(line: str, *headers: str, body: str = "") -> bytes:

@@ -30,11 +30,11 @@ async def checkout(member: httpx.AsyncClient, **changes: object) -> str:
     return str(answer.json()["url"])
 
 
-async def own_books(member: httpx.AsyncClient) -> Fields:
-    books = (await member.get("/sandbox/ledger")).json()
-    assert books["balanced"]
-    assert books["difference"] == 0
-    agents: list[Fields] = books["agents"]
+async def own_account(member: httpx.AsyncClient) -> Fields:
+    ledger = (await member.get("/sandbox/ledger")).json()
+    assert ledger["balanced"]
+    assert ledger["difference"] == 0
+    agents: list[Fields] = ledger["agents"]
     return next(one for one in agents if one["agent_id"] == member.headers["X-Agent"])
 
 
@@ -66,17 +66,17 @@ async def test_credits_arrive_when_the_page_is_paid_and_once(
     member: httpx.AsyncClient,
 ) -> None:
     url = await checkout(member)
-    before = await own_books(member)
+    before = await own_account(member)
 
     paid = await member.post(f"{url}/pay")
-    after = await own_books(member)
+    after = await own_account(member)
     again = await member.post(f"{url}/pay")
 
     assert before["balance"] == 100
     assert (paid.status_code, after["balance"], after["bought"]) == (200, 350, 250)
     assert again.status_code == 200
     assert "already paid" in again.text
-    assert await own_books(member) == after
+    assert await own_account(member) == after
 
 
 async def test_a_cancelled_checkout_cannot_be_paid(member: httpx.AsyncClient) -> None:
@@ -87,7 +87,7 @@ async def test_a_cancelled_checkout_cannot_be_paid(member: httpx.AsyncClient) ->
 
     assert "Cancelled" in cancelled.text
     assert late.status_code == 409
-    assert (await own_books(member))["balance"] == 100
+    assert (await own_account(member))["balance"] == 100
 
 
 async def test_a_paid_checkout_cannot_be_cancelled(member: httpx.AsyncClient) -> None:
@@ -97,7 +97,7 @@ async def test_a_paid_checkout_cannot_be_cancelled(member: httpx.AsyncClient) ->
     late = await member.post(f"{url}/cancel")
 
     assert late.status_code == 409
-    assert (await own_books(member))["balance"] == 350
+    assert (await own_account(member))["balance"] == 350
 
 
 async def test_the_payment_page_shows_the_order_and_escapes_it(
@@ -172,12 +172,12 @@ async def test_a_required_field_of_an_order_is_required(
 
 
 async def test_posters_paid_for_what_they_post(visitor: httpx.AsyncClient) -> None:
-    books = (await visitor.get("/sandbox/ledger")).json()
+    ledger = (await visitor.get("/sandbox/ledger")).json()
 
-    assert len(books["agents"]) == 4
-    assert all(one["starter"] == 100 for one in books["agents"])
-    assert all(one["bought"] >= 1000 for one in books["agents"])
-    assert books["balances"]["escrow"] == sum(one["spent"] for one in books["agents"])
+    assert len(ledger["agents"]) == 4
+    assert all(one["starter"] == 100 for one in ledger["agents"])
+    assert all(one["bought"] >= 1000 for one in ledger["agents"])
+    assert ledger["balances"]["escrow"] == sum(one["spent"] for one in ledger["agents"])
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -196,7 +196,7 @@ async def test_the_ledger_balances_after_any_walk(
         else:
             await work(rng, member, rng.choice(known))
         known += [one["id"] for one in (await listed(member))[-1:]]
-        await own_books(member)
+        await own_account(member)
 
     counts = (await visitor.get("/sandbox/ledger")).json()["tasks"]
     assert all(counts[state] for state in ("open", "claimed", "completed"))

@@ -15,7 +15,7 @@ TOP_UP_ONE_IN = 4
 
 
 class Operator:
-    """Gives each command once to the daemon that runs, whatever its outcome.
+    """Sends each command once to the daemon that runs, whatever its outcome.
 
     Several commands may come at once, as from several terminals.
     """

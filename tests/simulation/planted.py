@@ -109,7 +109,7 @@ async def token_late(self: Internal) -> Internal:
 def answer_forgotten_early(self: Internal, registration: Internal) -> Internal:
     identity = Identity(registration.agent_id, registration.access_token, self.base_url)
     self.identity_files.answers.forget()
-    self._open_books(identity, registration.credits)
+    self._open_ledger(identity, registration.credits)
     self.identity_files.save(identity)
     return identity
 

@@ -33,7 +33,7 @@ class Asked:
     body: dict[str, Any]
 
     def said(self, role: str) -> str:
-        """Give all that was said in a role."""
+        """Return all that was said in a role."""
         return "\n".join(
             str(message["content"])
             for message in self.body["messages"]
@@ -41,12 +41,12 @@ class Asked:
         )
 
     def tools(self) -> set[str]:
-        """Give the names of the tools that the model may call."""
+        """Return the names of the tools that the model may call."""
         return {tool["function"]["name"] for tool in self.body.get("tools", ())}
 
 
 def calls(name: str, arguments: object) -> Reply:
-    """Let the model call a tool; `arguments` that are a text are sent as they are."""
+    """Make the model call a tool; `arguments` that are a text are sent as they are."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": name, "arguments": text}
     call = {"id": f"call_{name}", "type": "function", "function": function}
@@ -54,18 +54,18 @@ def calls(name: str, arguments: object) -> Reply:
 
 
 def answers(answer: str, confidence: float = 0.9, declined: str = "") -> Reply:
-    """Let the model hand in an answer."""
+    """Make the model hand in an answer."""
     content = {"answer": answer, "confidence": confidence, "declined": declined}
     return calls("final_result", content)
 
 
 def says(text: str) -> Reply:
-    """Let the model say something without any form."""
+    """Make the model say something without any form."""
     return _message({"content": text}, "stop")
 
 
 def refuses(status: int, code: str = "", **headers: str) -> Reply:
-    """Let the provider refuse the request."""
+    """Make the provider refuse the request."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply(status, {"error": {"message": "no", "code": code or None}}, named)
 

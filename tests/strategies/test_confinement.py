@@ -55,7 +55,7 @@ Attempt = Callable[..., Any]
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """Give a file in the daemon's own folder, in which the children's homes are."""
+    """Return a file in the daemon's own folder, in which the children's homes are."""
     folder = tmp_path / "data"
     (folder / "workspaces").mkdir(parents=True)
     file = folder / "identity.json"

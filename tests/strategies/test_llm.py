@@ -66,7 +66,7 @@ async def server() -> AsyncIterator[Provider]:
 def ask(
     server: Provider, agent: FakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Any]:
-    """Let the strategy do one task, with a model that gives these replies."""
+    """Run the strategy on one task, with a model that gives these replies."""
     monkeypatch.setenv("THE_KEY", KEY)
 
     async def ask(*replies: Reply, given: Task | None = None, **params: object) -> Run:
@@ -345,7 +345,7 @@ def test_without_its_library_it_says_what_to_install(
 
 
 def in_memory(model: Any) -> type:  # noqa: ANN401 - a model of pydantic-ai
-    """Give the strategy with a model that is not asked over any network."""
+    """Return the strategy with a model that is not asked over any network."""
 
     class AskInMemory(ASK):  # type: ignore[misc, valid-type]  # made by a file
         name = "ask_llm"

@@ -183,7 +183,7 @@ async def stage(
 
 
 def still_in(homes: Path) -> list[str]:
-    """Give every process that was started in one of the folders, by any way."""
+    """Return every process that was started in one of the folders, by any way."""
     found = []
     for process in Path("/proc").iterdir():
         with suppress(OSError):

@@ -32,7 +32,7 @@ def a_task(text: str = "to be or not") -> Task:
 
 @pytest.fixture
 def do(agent: FakeAgent) -> Do:
-    """Let a shell command do one task, in a thread: that is quicker to begin."""
+    """Run one task with a shell command, in a thread: that is quicker to begin."""
 
     class InAThread(load_strategy(STRATEGY)):  # type: ignore[misc]  # made by a file
         name = "run_command"

@@ -403,11 +403,11 @@ class Loop:
         return self.journal.tasks.get(TaskId(task_id))
 
     def path(self, task_id: str = "t1") -> list[str]:
-        """Give the states that a task went through."""
+        """Return the states that a task went through."""
         return [move.after for move in self.journal.tasks.history(TaskId(task_id))]
 
     def wait(self, task_id: str = "t1") -> float:
-        """Give the seconds until a task is touched again."""
+        """Return the seconds until a task is touched again."""
         return self.record(task_id).next_at - self.clock.now().timestamp()
 
     @property
@@ -435,7 +435,7 @@ def market(path: Path) -> ScriptedMarket:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder of strategies, with the puppet in it."""
+    """Return a folder of strategies, with the puppet in it."""
     made = tmp_path / "strategies"
     made.mkdir()
     (made / "puppet.py").write_text(textwrap.dedent(PUPPET))

@@ -43,7 +43,7 @@ def _bad(count: int, first: int = 0) -> list[Task]:
 
 
 async def _fall_ill(loop: Loop) -> None:
-    """Let the puppet make as many errors as it may, and rest."""
+    """Make the puppet fail as often as it may, and be quarantined."""
     for one in _bad(RULE.errors):
         await loop.work(one)
 
