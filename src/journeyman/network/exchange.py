@@ -14,8 +14,8 @@ from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient, Reply, TransportFailure
 from journeyman.network.observation import Observe, Observed
 from journeyman.network.rate_limit.evidence import read_evidence
-from journeyman.network.rate_limit.limiter import RateLimiter, cap_retry_after
-from journeyman.network.rate_limit.pause import Pause
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
@@ -146,7 +146,8 @@ class Exchange:
     ) -> outcomes.Outcome[T]:
         failure = classify(answer, call.expects, self.dialect, self.clock.now())
         if failure is not None:
-            failure = cap_retry_after(failure, self.rate_limiter)
+            limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
+            failure = limits.cap(failure)
         if isinstance(failure, outcomes.Refused) and rescue is not None:
             rescued = rescue(failure, answer.body)
             return failure if rescued is None else outcomes.Confirmed(rescued)

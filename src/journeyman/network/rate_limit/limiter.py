@@ -5,11 +5,10 @@ pause, a failing endpoint, a service that is down, a refused token.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.domain.outcomes import Failure
 from journeyman.network import events
 from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.rate_limit import circuit_breaker
@@ -386,16 +385,3 @@ class RateLimiter:
 
 def _rounded(limit: float | None) -> float | None:
     return None if limit is None else round(limit, 2)
-
-
-def cap_retry_after(failure: Failure, limiter: RateLimiter | None) -> Failure:
-    """Return a failure whose `Retry-After` is no longer than the owner allows.
-
-    Without a limiter, as for a single command, the default is the cap.
-    """
-    if failure.retry_after is None:
-        return failure
-    limits = limiter.options if limiter else RateLimits()
-    return replace(
-        failure, retry_after=min(failure.retry_after, limits.max_retry_after)
-    )

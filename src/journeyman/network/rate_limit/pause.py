@@ -1,8 +1,9 @@
 """A pause: why requests wait, and for how long; and the figures that an owner sets."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from journeyman.domain.outcomes import Failure
 from journeyman.domain.retry import RetryPolicy
 
 TICK_SECONDS = 0.001
@@ -55,3 +56,11 @@ class RateLimits:
     absent_recheck: float = 3600.0
     """The longest time between two checks for an absent endpoint."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+    def cap(self, failure: Failure) -> Failure:
+        """Return a failure whose `Retry-After` is no longer than the owner allows."""
+        if failure.retry_after is None:
+            return failure
+        return replace(
+            failure, retry_after=min(failure.retry_after, self.max_retry_after)
+        )
