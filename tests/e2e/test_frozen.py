@@ -73,7 +73,7 @@ async def test_a_network_that_hangs_in_the_middle_of_a_request_costs_only_time(
         await anyio.sleep(LONGER_THAN_ITS_PATIENCE)
 
     assert await daemon.ended() == 0, daemon.stderr
-    assert f"no whole answer in {PATIENCE} s" in daemon.stdout
+    assert f"no complete answer within {PATIENCE} s" in daemon.stdout
     await all_is_done_and_paid(network, remains(data), tasks=30)
 
 
