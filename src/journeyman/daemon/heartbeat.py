@@ -1,6 +1,6 @@
 """The heartbeat: what was seen, wanted and done since the last, and why not more."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from journeyman.daemon import events
 from journeyman.domain.clock import Clock
@@ -22,17 +22,15 @@ class Heartbeat:
     discover: Discover
     worker: Worker
     gate: Gate
+    started: float
+    """When the daemon started, on the monotonic clock."""
     clock: Clock
     log: Log
-    _started: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._started = self.clock.monotonic()
 
     @property
     def up_seconds(self) -> float:
         """How long this run lasts."""
-        return self.clock.monotonic() - self._started
+        return self.clock.monotonic() - self.started
 
     def beat(self) -> None:
         """Write one line."""

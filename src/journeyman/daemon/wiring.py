@@ -45,7 +45,7 @@ from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class Components:
     """The parts of a running daemon, each built when it is first asked for."""
 
@@ -58,6 +58,11 @@ class Components:
     """Reads the settings again, for a reload; may raise ConfigurationError. None: they
     stay as they are."""
     reload_requested: Wakeup = field(default_factory=Wakeup)
+    started: float = field(init=False)
+    """On the monotonic clock, in seconds; the parts are built later, one by one."""
+
+    def __post_init__(self) -> None:
+        self.started = self.environment.clock.monotonic()
 
     # -- strategies: in service, in quarantine, in shadow -------------------------
 
@@ -374,6 +379,7 @@ class Components:
             discover=self.discover,
             worker=self.worker,
             gate=self.gate,
+            started=self.started,
             clock=self.environment.clock,
             log=self.environment.log,
         )
