@@ -31,8 +31,8 @@ from journeyman.settings.sources import load_settings
 PACKAGE = Path(journeyman.__file__).parent
 STRATEGIES = PACKAGE.parents[1] / "strategies"
 URL = "http://sandbox.test"
-WARM_UP = 3
-"""Tasks that are completed first: caches are filled, shapes of requests are known."""
+WARM_UP = 20
+"""Tasks that are completed first, so that the start is over."""
 
 
 class Trace:

@@ -306,7 +306,7 @@ class NetworkClient:
             key=key,
             headers=headers,
             keep=keep,
-            expects=Expects.RECEIPT if endpoint.changes_state else Expects.DATA,
+            expects=Expects.DATA if body is None else Expects.RECEIPT,
         )
 
     def _agent_id(self, action: str) -> tasks.AgentId:
