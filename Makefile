@@ -84,7 +84,7 @@ layers: $(VENV)/.installed ## check that imports go down only
 
 .PHONY: test
 test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
-	$(BIN)/pytest $(PYTEST_WORKERS) -m 'not endurance' $(PYTEST_ARGS)
+	$(BIN)/pytest $(PYTEST_WORKERS) -m 'not endurance and not foreign and not prism' $(PYTEST_ARGS)
 
 .PHONY: endurance
 endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, full disks, fuzzing
@@ -98,9 +98,17 @@ browser: $(VENV)/.browser ## test the payment page in Chromium, which must be in
 torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minutes
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
 
+.PHONY: foreign
+foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths
+	$(BIN)/pytest $(PYTEST_WORKERS) -m foreign $(PYTEST_ARGS)
+
+.PHONY: prism
+prism: $(VENV)/.installed ## send requests that descriptions allow, as Prism judges (needs npx)
+	$(BIN)/pytest -m prism tests/prism $(PYTEST_ARGS)
+
 .PHONY: contract-matrix
-contract-matrix: $(VENV)/.installed ## earn on 70 networks that differ where the contract is silent
-	$(BIN)/pytest tests/contract_matrix $(PYTEST_WORKERS) $(PYTEST_ARGS)
+contract-matrix: $(VENV)/.installed ## earn on 72 networks that differ where the contract is silent
+	$(BIN)/pytest tests/contract_matrix -n 6 $(PYTEST_ARGS) # rows mostly wait
 
 .PHONY: simulate
 simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
@@ -117,8 +125,8 @@ trial: $(VENV)/.installed ## measure what choosing well is worth, in simulated t
 	$(BIN)/python -m tests.simulation trial
 
 .PHONY: mutants
-mutants: $(VENV)/.installed ## check that the simulation finds the bugs that we plant
-	$(BIN)/python -m tests.simulation.mutants
+mutants: $(VENV)/.installed ## plant bugs, and write down which suite finds each
+	$(BIN)/python -m tests.mutants --page docs/reference/mutants.md
 
 .PHONY: fix
 fix: $(VENV)/.installed ## format, and repair what lint can repair
@@ -129,9 +137,10 @@ fix: $(VENV)/.installed ## format, and repair what lint can repair
 generate: $(VENV)/.installed ## write the files that are made from the code
 	$(BIN)/python -m journeyman.settings.describe
 	$(BIN)/journeyman events --write
+	$(BIN)/python -m journeyman.strategies.loading.shipped strategies
 
 .PHONY: bench
-bench: $(VENV)/.installed ## measure the daemon against a bare client
+bench: $(VENV)/.bench ## measure the daemon beside other clients, on a fast network
 	@$(BIN)/python benchmarks/throughput.py
 
 .PHONY: trace
@@ -153,6 +162,8 @@ lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the version
 		--output-file requirements/llm.lock pyproject.toml
 	$(UV_COMPILE) --group browser --constraints requirements/dev.lock \
 		--output-file requirements/browser.lock
+	$(UV_COMPILE) --group bench --constraints requirements/dev.lock \
+		--output-file requirements/bench.lock
 
 .PHONY: upgrade
 upgrade: ## resolve the lock files to the newest allowed versions
@@ -184,6 +195,10 @@ $(VENV)/.dependencies: requirements/dev.lock requirements/uv.lock
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.dependencies
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.lock $(VENV)/.installed
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/bench.lock
 	@touch $@
 
 $(VENV)/.browser: requirements/browser.lock $(VENV)/.installed

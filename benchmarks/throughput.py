@@ -1,53 +1,41 @@
-"""How much the journal costs: the daemon beside a bare loop of the same HTTP client.
+"""The daemon beside other ways to do the same tasks, on a network faster than all.
 
-Both work on the same kind of tasks against one sandbox process, one after the other,
-in turns, so that a noisy machine disturbs both alike. The ratio is the figure; the
-tasks per second are those of this machine.
+They take turns, each in a process of its own against one server, so that a noisy
+machine disturbs all alike. What counts are the ratios within a round; tasks per second
+and milliseconds are those of this machine.
 
     make bench
-    .venv/bin/python benchmarks/throughput.py --slots 32 --tasks 600 --rounds 3
+    .venv/bin/python benchmarks/throughput.py --slots 8,100 --tasks 600 --rounds 3
 """
 
 import argparse
-import io
 import json
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
-import anyio
-
-from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
-from journeyman.daemon.strategies import ready_strategies
-from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import IdempotencyKey, Identity, Result, Task
-from journeyman.network.client import NetworkClient
-from journeyman.network.http import HttpLimits
-from journeyman.observability.events import Event, Log
-from journeyman.observability.logging import build_log
-from journeyman.observability.redaction import Redactor
-from journeyman.settings.sources import load_settings
-
-KINDS = "word_count"
-"""Quick to do and to grade, so that what is measured is the way there and back."""
-PAGE = 200
+HERE = Path(__file__).parent
+NEEDS = {"aiohttp": "aiohttp", "dbos": "dbos"}
+"""Workers that need a library of their own, which `make bench` installs."""
+WORKERS = ("daemon", "httpx2", "aiohttp", "dbos", "polling")
+SLOW = ("dbos", "polling")
+"""They are given a quarter of the tasks: their figures are far from the others."""
+REFERENCE = "httpx2"
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One run of one side."""
+    """One run of one worker."""
 
     seconds: float
     cpu_seconds: float
-    tasks: int
+    tasks: float
 
     @property
     def per_second(self) -> float:
@@ -56,212 +44,96 @@ class Measure:
 
     @property
     def cpu_ms(self) -> float:
-        """Milliseconds of this process's CPU for a task."""
+        """Milliseconds of the worker's CPU for a task."""
         return 1000 * self.cpu_seconds / self.tasks
 
 
-class Stopwatch:
-    """Wall and CPU time between two moments."""
-
-    def __init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Begin at nought."""
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
-
-    def stop(self, tasks: int) -> Measure:
-        """Give what has passed."""
-        wall = time.perf_counter() - self._wall
-        return Measure(wall, time.process_time() - self._cpu, tasks)
-
-
-class TimedLog:
-    """A log that reads the stopwatch when the daemon starts and stops working."""
-
-    def __init__(self, log: Log, watch: Stopwatch, measures: list[Measure]) -> None:
-        self._log = log
-        self._watch = watch
-        self._measures = measures
-
-    def emit(self, event: Event, **fields: object) -> None:
-        """Write one event, and take the time of two of them."""
-        if event.name == "daemon.started":
-            self._watch.start()
-        if event.name == "daemon.stopped":
-            self._measures.append(self._watch.stop(int(str(fields["ended"]))))
-        self._log.emit(event, **fields)
-
-    def bind(self, **context: object) -> "TimedLog":
-        """Give a log that adds these fields, and tells the same stopwatch."""
-        return TimedLog(self._log.bind(**context), self._watch, self._measures)
-
-
 @contextmanager
-def sandbox(folder: Path, tasks: int) -> Iterator[str]:
-    """Run a sandbox as a process of its own; give its address."""
-    command = [sys.executable, "-m", "journeyman", "sandbox", "--json", "--port", "0"]
-    command += ["--data", str(folder / "sandbox.db"), "--kinds", KINDS]
-    command += ["--tasks", str(tasks)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+def server() -> Iterator[str]:
+    """Run the fast network as a process of its own; yield its address."""
+    with subprocess.Popen(
+        [sys.executable, str(HERE / "server.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        if process.stdout is None or process.stdin is None:
+            raise RuntimeError("the server has no pipes")
         try:
-            yield _address(process.stdout)
+            yield process.stdout.readline().strip()
         finally:
-            process.terminate()
+            process.stdin.close()
 
 
-def _address(lines: IO[str] | None) -> str:
-    if lines is None:
-        raise RuntimeError("the sandbox has no output")
-    return str(json.loads(lines.readline())["base_url"])
+def measure(worker: str, url: str, slots: int, tasks: int) -> Measure:
+    """Run one worker once."""
+    command = [sys.executable, str(HERE / "workers.py"), worker, url]
+    command += ["--slots", str(slots), "--tasks", str(tasks)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return Measure(**json.loads(done.stdout.splitlines()[-1]))
 
 
-async def run_the_daemon(
-    base_url: str, folder: Path, slots: int, tasks: int
-) -> Measure:
-    """Let the daemon, with its journal on disk, end so many tasks."""
-    overrides = {
-        "network.base_url": base_url,
-        "network.limit": PAGE,
-        "network.max_connections": slots + 4,
-        "data.directory": str(folder),
-        "strategies.directory": str(ready_strategies()),
-        "work.slots": slots,
-        "work.max_tasks": tasks,
-    }
-    loaded = load_settings(files=(), overrides=overrides, environ={}, cwd=folder)
-    clock, redactor = SystemClock(), Redactor()
-    with (folder / "daemon.log").open("w") as stream:
-        log = build_log(
-            stream=stream,
-            format="json",
-            level="info",
-            now=clock.now,
-            secrets=redactor,
-        )
-        measures: list[Measure] = []
-        timed = TimedLog(log, Stopwatch(), measures)
-        randomness = SystemRandomness()
-        environment = Environment(
-            clock=clock, randomness=randomness, log=timed, redactor=redactor
-        )
-        await run_daemon(loaded.settings, base_url, environment)
-    (measure,) = measures
-    return measure
+def compare(slots: int, tasks: int, rounds: int) -> dict[str, list[Measure]]:
+    """Let all workers that are installed take turns; return the measures of each."""
+    found = defaultdict[str, list[Measure]](list)
+    for number in range(rounds):
+        with server() as url:
+            for worker in WORKERS:
+                if worker in NEEDS and find_spec(NEEDS[worker]) is None:
+                    continue
+                share = tasks // 4 if worker in SLOW else tasks
+                print(f"round {number + 1}: {worker}", file=sys.stderr)
+                found[worker].append(measure(worker, url, slots, share))
+    return found
 
 
-async def run_bare(base_url: str, slots: int, tasks: int) -> Measure:
-    """Claim, submit and complete so many tasks with the HTTP client alone.
-
-    Finding tasks and making answers is not measured, only the requests are.
-    """
-    parts: list[Measure] = []
-    async with bare_client(base_url, slots) as client:
-        while (left := tasks - sum(part.tasks for part in parts)) > 0:
-            work = (await _open_tasks(client))[:left]
-            count, watch = len(work), Stopwatch()
-            async with anyio.create_task_group() as group:
-                for _ in range(slots):
-                    group.start_soon(_carry, client, work)
-            parts.append(watch.stop(count))
-    return Measure(
-        seconds=sum(part.seconds for part in parts),
-        cpu_seconds=sum(part.cpu_seconds for part in parts),
-        tasks=tasks,
-    )
-
-
-@asynccontextmanager
-async def bare_client(base_url: str, slots: int) -> AsyncIterator[NetworkClient]:
-    """Give a joined client with the daemon's limits."""
-    clock = SystemClock()
-    log = build_log(
-        stream=io.StringIO(),
-        format="json",
-        level="error",
-        now=clock.now,
-        secrets=Redactor(),
-    )
-    limits = HttpLimits(max_connections=slots + 4)
-    async with NetworkClient(
-        base_url=base_url,
-        log=log,
-        clock=clock,
-        limits=limits,
-    ) as client:
-        key = IdempotencyKey(SystemRandomness().new_id("bare"))
-        joined = await client.register(key)
-        if not isinstance(joined, Confirmed):
-            raise TypeError(joined.message)
-        agent = joined.value
-        client.identify(Identity(agent.agent_id, agent.access_token, base_url))
-        yield client
-
-
-async def _open_tasks(client: NetworkClient) -> list[Task]:
-    listed = await client.marketplace_tasks(PAGE)
-    if not isinstance(listed, Confirmed):
-        raise TypeError(listed.message)
-    return list(listed.value.tasks)
-
-
-async def _carry(client: NetworkClient, work: list[Task]) -> None:
-    while work:
-        task = work.pop()
-        result = Result(str(len(task.text.split())))
-        for outcome in (
-            await client.claim(task.id, IdempotencyKey(f"claim:{task.id}")),
-            await client.submit(task.id, result, IdempotencyKey(f"submit:{task.id}")),
-            await client.complete(task.id, IdempotencyKey(f"complete:{task.id}")),
-        ):
-            if not isinstance(outcome, Confirmed):
-                raise TypeError(f"{task.id}: {outcome.message}")
-
-
-async def compare(slots: int, tasks: int, rounds: int) -> dict[str, object]:
-    """Run both sides in turns; give medians and the ratio."""
-    daemon: list[Measure] = []
-    bare: list[Measure] = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with sandbox(folder, 2 * rounds * tasks + PAGE) as base_url:
-            for number in range(rounds):
-                bare.append(await run_bare(base_url, slots, tasks))
-                home = folder / f"daemon-{number}"
-                home.mkdir()
-                daemon.append(await run_the_daemon(base_url, home, slots, tasks))
-    ratios = [a.per_second / b.per_second for a, b in zip(daemon, bare, strict=True)]
+def summary(found: dict[str, list[Measure]]) -> dict[str, dict[str, float]]:
+    """Return medians for each worker, and its ratios to the bare loop, by round."""
+    bare = found[REFERENCE]
     return {
-        "slots": slots,
-        "tasks_per_round": tasks,
-        "rounds": rounds,
-        "daemon_tasks_per_second": round(_median(m.per_second for m in daemon), 1),
-        "bare_tasks_per_second": round(_median(m.per_second for m in bare), 1),
-        "ratio": round(statistics.median(ratios), 3),
-        "ratios": [round(ratio, 3) for ratio in ratios],
-        "daemon_cpu_ms_per_task": round(_median(m.cpu_ms for m in daemon), 2),
-        "bare_cpu_ms_per_task": round(_median(m.cpu_ms for m in bare), 2),
+        worker: {
+            "tasks_per_second": _median([one.per_second for one in runs]),
+            "cpu_ms_per_task": _median([one.cpu_ms for one in runs]),
+            "speed_ratio": _median(
+                [a.per_second / b.per_second for a, b in zip(runs, bare, strict=True)]
+            ),
+            "cpu_ratio": _median(
+                [a.cpu_ms / b.cpu_ms for a, b in zip(runs, bare, strict=True)]
+            ),
+        }
+        for worker, runs in found.items()
     }
 
 
-def _median(values: Iterable[float]) -> float:
-    return statistics.median(values)
+def _median(values: list[float]) -> float:
+    return round(statistics.median(values), 2)
 
 
 def main() -> None:
     """Read the command line, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--slots", type=int, default=32)
-    parser.add_argument("--tasks", type=int, default=600, help="a round and side")
+    parser.add_argument("--slots", default="8,100", help="one figure, or several")
+    parser.add_argument("--tasks", type=int, default=600, help="a round and worker")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
-    figures = anyio.run(compare, chosen.slots, chosen.tasks, chosen.rounds)
+    figures = {
+        slots: summary(compare(slots, chosen.tasks, chosen.rounds))
+        for slots in map(int, chosen.slots.split(","))
+    }
     if chosen.json:
         print(json.dumps(figures))
         return
-    for name, value in figures.items():
-        print(f"{name.replace('_', ' '):28} {value}")
+    for slots, workers in figures.items():
+        print(
+            f"| at {slots} slots | tasks/s | of httpx2 | CPU ms per task | of httpx2 |"
+        )
+        print("|---|---|---|---|---|")
+        for worker, row in workers.items():
+            speed, cpu = row["tasks_per_second"], row["cpu_ms_per_task"]
+            ratios = row["speed_ratio"], row["cpu_ratio"]
+            print(f"| {worker} | {speed:.0f} | {ratios[0]} | {cpu} | {ratios[1]} |")
+        print()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ import httpx2 as httpx
 
 import journeyman
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.observability.events import Event, Log
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor

@@ -137,12 +137,15 @@ def test_the_public_market_needs_no_identity(run: Run, sandbox: str) -> None:
     assert len(done.answer["tasks"]) == 3
 
 
-def test_the_twelve_documents_are_read(run: Run, sandbox: str) -> None:
+def test_the_twelve_documents_and_the_one_that_they_name_are_read(
+    run: Run, sandbox: str
+) -> None:
     where = ("--base-url", sandbox, "--data-dir", "nobody")
 
     found = run("discover", *where, "--json").answer
 
-    assert len(found["documents"]) == 12
+    paths = [row["path"] for row in found["documents"]]
+    assert (len(paths), paths[-1]) == (13, "/openapi.json")
     assert {row["found"] for row in found["documents"]} == {"yes"}
     assert {row["problem"] for row in found["documents"]} == {""}
 

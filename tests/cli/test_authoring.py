@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.strategies import generation_of
+from journeyman.daemon.system import SystemClock
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.journal.strategy_health import Condition, Health

@@ -1,5 +1,6 @@
 """Asking a daemon that is not what it should be."""
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,8 +58,7 @@ async def impostor(tmp_path: Path) -> AsyncIterator[Impostor]:
 
 async def _post(path: Path) -> object:
     def ask() -> object:
-        with ControlClient(path) as client:
-            return client.call(verbs.POST, POST)
+        return ControlClient(path).call(verbs.POST, POST)
 
     return await anyio.to_thread.run_sync(ask)
 
@@ -95,11 +95,28 @@ async def test_a_refusal_keeps_the_daemon_s_words_and_exit_code(
 def test_a_socket_that_a_killed_daemon_left_is_no_daemon(tmp_path: Path) -> None:
     (tmp_path / "control.sock").write_bytes(b"")
 
-    with (
-        ControlClient(tmp_path / "control.sock") as client,
-        pytest.raises(NotRunningError),
-    ):
-        client.call(verbs.STATUS)
+    with pytest.raises(NotRunningError):
+        ControlClient(tmp_path / "control.sock").call(verbs.STATUS)
+
+
+async def test_health_of_a_daemon_that_answers_needs_no_command_line(
+    impostor: Impostor,
+) -> None:
+    body = b'{"healthy": false, "problem": "nothing was listed for an hour"}'
+    impostor.answer = b"HTTP/1.1 503 No\r\ncontent-length: %d\r\n\r\n" % len(body)
+    impostor.answer += body
+    code = (
+        "import sys; from journeyman.cli import main; code = main(sys.argv[1:]); "
+        "print(*sorted({'typer', 'inspect'} & set(sys.modules))); sys.exit(code)"
+    )
+
+    done = await anyio.run_process(
+        [sys.executable, "-c", code, "health", "--data-dir", str(impostor.path.parent)],
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stdout == b"unhealthy: nothing was listed for an hour\n\n"
 
 
 def test_a_daemon_that_still_joins_is_starting_and_healthy(

@@ -21,7 +21,8 @@ COMMANDS = (
     *("strategies show", "strategies new", "check", "try", "explain"),
     *("identity show", "identity export", "identity import"),
     *("journal check", "journal backup", "journal compact"),
-    *("doctor", "contract show", "contract export", "contract dialects"),
+    *("doctor", "contract", "contract show", "contract export"),
+    "contract import",
 )
 
 

@@ -185,3 +185,33 @@ def test_a_backup_and_a_compact_journal_hold_the_same(run: Run, data: Path) -> N
     (data / "journal.db").write_bytes((data.parent / "copy.db").read_bytes())
     assert run("ledger", *where).answer == before
     assert run("journal", "check", *where).code == 0
+
+
+def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:
+    where = ("--data-dir", str(data))
+
+    done = run("pause", "--reason", "lunch", "--hours", "2", *where)
+    told, answer = run("status", *where), run("status", "--json", *where).answer
+    resumed = run("resume", *where)
+
+    assert done.out.startswith("Paused by ")
+    assert "lunch" in done.out
+    assert "STOPPED, and PAUSED by " in told.out
+    assert answer["paused"]["reason"] == "lunch"
+    assert resumed.code == 0
+    assert run("status", "--json", *where).answer["paused"] is None
+
+
+def test_a_strategy_is_disabled_and_enabled_while_no_daemon_runs(
+    run: Run, data: Path
+) -> None:
+    where = ("--data-dir", str(data))
+
+    run("strategies", "disable", "count_words", "--reason", "too slow", *where)
+    told = run("status", *where)
+    enabled = run("strategies", "enable", "count_words", *where)
+    again = run("strategies", "enable", "count_words", *where)
+
+    assert "count_words by " in told.out
+    assert "too slow" in told.out
+    assert (enabled.code, again.code) == (0, 2)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
-from journeyman.network.observation import Observed, Observer
+from journeyman.network.service_model.evidence import Observed, Observer
 
 Run = Callable[..., Any]
 
@@ -51,6 +51,47 @@ def test_an_endpoint_that_is_none_is_a_mistake_with_a_hint(
 
     assert done.code == 2
     assert "Did you mean claim?" in done.err
+
+
+def test_it_is_told_that_we_can_earn_and_what_proves_it(
+    run: Run, where: tuple[str, str], sandbox: str
+) -> None:
+    told = run("contract", *where).out
+    asked = run("contract", *where, "--json").answer
+
+    assert told.startswith(f"Can I earn on {sandbox}? yes: ")
+    assert asked["network"] == sandbox
+    assert [one["name"] for one in asked["steps"]] == [
+        *("listed", "understood", "claimable", "deliverable", "completable", "paid"),
+    ]
+    assert {one["standing"] for one in asked["steps"]} == {"proven"}
+    assert run("status", *where, "--json").answer["can_earn"] == asked["can_earn"]
+
+
+def test_an_export_can_be_imported_by_another_agent(
+    run: Run, where: tuple[str, str], tmp_path: Path
+) -> None:
+    run("contract", "export", "--output", "network.json", *where)
+    other = tmp_path / "other"
+
+    done = run("contract", "import", "network.json", "--data-dir", str(other), "--json")
+
+    assert {"claim", "complete", "submit"} <= set(done.answer["actions"])
+    kept = json.loads((other / "openapi.json").read_text())
+    assert kept == json.loads((tmp_path / "network.json").read_text())
+
+
+def test_what_describes_nothing_of_ours_is_not_imported(
+    run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "other.json"
+    file.write_text('{"openapi": "3.1.0", "paths": {"/pets": {"get": {}}}}')
+
+    done = run("contract", "import", str(file), "--data-dir", str(tmp_path / "d"))
+
+    assert done.code == 2
+    assert "describes the body of no action" in done.err
+    assert not (tmp_path / "d").exists()
 
 
 def test_nothing_was_learned_where_nobody_lived(run: Run) -> None:
@@ -157,6 +198,8 @@ def test_discover_compares_and_offers(run: Run, sandbox: str) -> None:
     verdicts = {row["subject"]: row["verdict"] for row in found["compared"]}
     assert set(verdicts.values()) == {"agrees", "new"}
     assert verdicts["endpoint claim"] == verdicts["version"] == "agrees"
+    assert {"claim", "submit", "complete"} <= {*found["description"]["actions"]}
+    assert "/openapi.json is an OpenAPI description of claim," in told
     assert found["products"][0]["price_id"] == "price_credits_500"
     assert "journeyman topup --credits 500 --set topup.price_id=" in told
 

@@ -47,8 +47,8 @@ UNREACHABLE = "http://127.0.0.1:1"
         pytest.param("status", 3, ["no agent has ever run"], id="nothing-there"),
         pytest.param("tasks", 3, ["no agent has ever run"], id="no-journal"),
         pytest.param("health", 3, ["no daemon runs"], id="health-of-nobody"),
-        pytest.param("pause", 3, ["no daemon runs"], id="pause-nobody"),
-        pytest.param("resume", 3, ["no daemon runs"], id="resume-nobody"),
+        pytest.param("pause", 3, ["no agent has ever run"], id="pause-nobody"),
+        pytest.param("resume", 3, ["no agent has ever run"], id="resume-nobody"),
         pytest.param("stop", 3, ["no daemon runs"], id="stop-nobody"),
         pytest.param("market", 4, ["no network is named"], id="market-of-nowhere"),
         pytest.param("topup", 2, ["exactly one"], id="top-up-of-nothing"),
@@ -87,15 +87,34 @@ def test_with_json_a_mistake_is_an_object_on_stderr(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["page", "array"])
-def test_a_wrong_address_is_told_before_anything_is_kept(
-    run: Run, odd: str, name: str
+def test_a_wrong_address_is_told_and_stands_in_no_other_networks_way(
+    run: Run, odd: str, sandbox: str, name: str
 ) -> None:
-    hurry = ("--set", "retry.base_seconds=0.01")
-    done = run("join", "--base-url", f"{odd}/{name}", "--data-dir", "data", *hurry)
+    for _ in range(2):
+        done = run("join", "--base-url", f"{odd}/{name}", "--data-dir", "data")
 
-    assert done.code == 7
-    assert f"{odd}/{name}" in done.err
-    assert not Path("data", "identity.json").exists()
+        assert done.code == 6
+        assert f"{odd}/{name}" in done.err
+        assert "network.base_url" in done.err
+        assert not Path("data", "identity.json").exists()
+
+    assert run("join", "--base-url", sandbox, "--data-dir", "data").code == 0
+
+
+def test_an_unread_registration_is_replaced_or_imported_at_the_owners_word(
+    run: Run, odd: str, sandbox: str, tmp_path: Path
+) -> None:
+    run("join", "--base-url", f"{odd}/array", "--data-dir", "data")
+    known = {"format": 1, "agent_id": "a", "access_token": "t", "base_url": odd}
+    (tmp_path / "found.json").write_text(json.dumps(known))
+
+    done = run("join", "--replace", "--base-url", sandbox, "--data-dir", "data")
+    assert done.code == 0, done
+    run("join", "--base-url", f"{odd}/array", "--data-dir", "other")
+    done = run("identity", "import", "found.json", "--data-dir", "other")
+
+    assert done.code == 0, done
+    assert Path("other", "identity.json").exists()
 
 
 def test_a_network_cannot_send_escape_sequences_to_the_terminal(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.journal import Journal
 from journeyman.journal.strategy_health import Condition, Health

@@ -8,17 +8,10 @@ from rich.table import Table
 
 ROW = "matrix row"
 """The property of a test's report that holds a line of the matrix."""
-_WIDTH = 150
+_WIDTH = 200
 """In characters, also where nobody knows the terminal's, as in CI."""
 _COLUMNS = (
-    "requests",
-    "strict",
-    "listings",
-    "naming",
-    "errors",
-    "records",
-    "values",
-    "empty answers",
+    "network",
     "earned",
     "sent",
     "refused",

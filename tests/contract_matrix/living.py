@@ -10,7 +10,8 @@ import httpx2 as httpx
 from tests.contract_matrix.combinations import Combination
 
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, serving
@@ -19,18 +20,20 @@ from journeyman.testing import RecordingLog
 
 TASKS = 2
 """How many the daemon is to end."""
-PATIENCE_SECONDS = 12.0
+REVIEW_SECONDS = 1.0
+PATIENCE_SECONDS = 40.0
 """A row that earns takes about one; the rest is for a machine that is busy."""
 READY = Path(__file__).parents[2] / "strategies" / "count_words.py"
 _EXPLAINING = frozenset(
     {
         "identity.rejected",
-        "network.dialect_exhausted",
+        "network.request_not_understood",
         "network.endpoint_absent",
         "network.records_unreadable",
     }
 )
 _ACTIONS = frozenset({"claim", "submit", "complete"})
+_BODY_REFUSED = frozenset({400, 415, 422})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +48,9 @@ class Life:
     requests: int
     """How many actions were sent."""
     refused: int
-    """How many of them the network did not take."""
+    """How many of them the network did not take as they were written."""
+    too_early: int
+    """How many requests of any kind came while the whole service paused."""
     why_not: str
     """What the log says about it; empty when it earned."""
 
@@ -64,7 +69,7 @@ async def live(
     (folder / "strategies").mkdir(parents=True)
     (folder / "strategies" / "count_words.py").write_text(READY.read_text())
     log = RecordingLog()
-    options = SandboxOptions(**{"tasks": 6, "kinds": ("word_count",), **row})
+    options = SandboxOptions(**{**_market_for(row), **row})
     async with serving(options) as base_url:
         given = {
             "network.base_url": base_url,
@@ -78,7 +83,22 @@ async def live(
             await _run(given, folder, log, until)
         async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
             ledger = (await client.get("/sandbox/ledger")).raise_for_status().json()
-    return _summed(log, ledger, folder)
+            status = (await client.get("/sandbox/status")).raise_for_status().json()
+    return _summed(log, {**ledger, **status}, folder)
+
+
+def _market_for(row: Combination) -> dict[str, Any]:
+    """Return a market on which the row's manners matter."""
+    market: dict[str, Any] = {"tasks": 6, "kinds": ("word_count",)}
+    if row.get("lists_taken"):
+        # They hold what they have claimed first, and do nothing more.
+        market |= {"competitors": 2, "competitor_interval_seconds": 3600.0}
+    if row.get("pagination", "none") != "none":
+        # Of every four tasks one is wanted, so the second is not on the first page.
+        kinds = ("word_count", "links", "arithmetic", "date_zone")
+        market |= {"tasks": 20, "page_size": 2, "kinds": kinds}
+    # Without a description: how requests are written has to be found out.
+    return {**market, "undescribed": True, "review_seconds": REVIEW_SECONDS}
 
 
 async def _run(
@@ -110,21 +130,22 @@ def _summed(log: RecordingLog, ledger: Mapping[str, Any], folder: Path) -> Life:
         completed = journal.tasks.counts().get("completed", 0)
         booked = journal.ledger.totals().get("earned", 0)
     actions = [
-        str(fields["outcome"])
+        fields["status"]
         for fields in log.named("network.request")
         if fields["endpoint"] in _ACTIONS
     ]
     earned = sum(
         agent["earned"]
         for agent in ledger["agents"]
-        if not agent["agent_id"].startswith("agent_poster_")
+        if not agent["agent_id"].startswith(("agent_poster_", "agent_competitor_"))
     )
     return Life(
         completed=completed,
         earned=earned,
         booked=booked,
         requests=len(actions),
-        refused=sum(outcome != "confirmed" for outcome in actions),
+        refused=sum(status in _BODY_REFUSED for status in actions),
+        too_early=ledger["refused_by_pauses"],
         why_not="" if completed else _explanation(log),
     )
 

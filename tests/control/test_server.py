@@ -7,7 +7,15 @@ import httpx2 as httpx
 import pytest
 
 from journeyman.control.server import build_app
-from journeyman.control.verbs import PostRequest, StrategyName, TopUpName, TopUpRequest
+from journeyman.control.verbs import (
+    DisableRequest,
+    PauseRequest,
+    PostRequest,
+    StrategyName,
+    TopUpName,
+    TopUpRequest,
+    WhoAsks,
+)
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.tasks import JSON, NewTask
 
@@ -25,11 +33,19 @@ class RecordedCommands:
     def health(self) -> dict[str, JSON]:
         return {"healthy": self.healthy, "problem": ""}
 
-    def pause(self) -> None:
+    def pause(self, request: PauseRequest) -> dict[str, JSON]:
         self.asked.append("pause")
+        return {"paused": request.by}
 
-    def resume(self) -> None:
+    def resume(self, request: WhoAsks) -> dict[str, JSON]:
         self.asked.append("resume")
+        return {"paused": request.by}
+
+    def disable(self, request: DisableRequest) -> dict[str, JSON]:
+        return {"strategy": request.name, "disabled": request.hours}
+
+    def enable(self, request: StrategyName) -> dict[str, JSON]:
+        return {"strategy": request.name, "disabled": None}
 
     def stop(self) -> None:
         self.asked.append("stop")
@@ -97,8 +113,22 @@ async def test_a_command_is_a_post_and_nothing_else(
     assert (await client.get(f"/{command}")).status_code == 405
     assert commands.asked == []
 
-    assert (await client.post(f"/{command}")).json() == {"ok": True}
+    assert (await client.post(f"/{command}")).status_code == 200
     assert commands.asked == [command]
+
+
+async def test_a_pause_says_who_and_without_a_word_it_was_the_owner(
+    client: httpx.AsyncClient,
+) -> None:
+    named = await client.post("/pause", json={"by": "ann"})
+    unnamed = await client.post("/pause")
+    refused = await client.post("/strategies/disable", json={"name": "x", "hours": 0})
+
+    assert (named.json(), unnamed.json()) == (
+        {"paused": "ann"},
+        {"paused": "the owner"},
+    )
+    assert (refused.status_code, refused.json()["exit_code"]) == (409, 2)
 
 
 async def test_a_task_is_posted_as_described(
@@ -116,7 +146,7 @@ async def test_a_task_is_posted_as_described(
 
 
 BAD_BODIES = [
-    ("/posts", b"", "Invalid JSON"),
+    ("/posts", b"", "title"),
     ("/posts", b"\xff\xfe{", "Invalid JSON"),
     ("/posts", b"[" * 100_000, "Invalid JSON"),
     ("/posts", b"[]", "object"),

@@ -13,7 +13,8 @@ import pytest
 from tests.one_task import in_one_task
 
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.sandbox import SandboxOptions, create_app
@@ -43,6 +44,7 @@ class Site:
             "network.base_url": URL,
             "data.directory": self.data,
             "strategies.directory": self.folder / "strategies",
+            "strategies.trusted": ("*",),
             **{name.replace("__", "."): value for name, value in changes.items()},
         }
         return load_settings(

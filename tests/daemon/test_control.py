@@ -94,7 +94,7 @@ async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
     idle: Site,
 ) -> None:
     async with _running(idle) as commands:
-        await commands.post("/pause")
+        await commands.post("/pause", json={"by": "ann", "reason": "why"})
         paused = (await commands.get("/status")).json()
         health = await commands.get("/healthz")
         polls = paused["this_run"]["polls"]
@@ -104,7 +104,10 @@ async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
                 await anyio.sleep(0.005)
         resumed = (await commands.get("/status")).json()
 
-    assert (paused["obstacle"], resumed["obstacle"]) == ("paused", "")
+    assert (paused["paused"]["by"], paused["paused"]["reason"]) == ("ann", "why")
+    assert paused["obstacle"] == f"paused {paused['paused']['text']}"
+    assert (resumed["paused"], resumed["obstacle"]) == (None, "")
+    assert health.json()["paused"] == paused["paused"]
     assert health.status_code == 200
 
 

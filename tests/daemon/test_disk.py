@@ -1,5 +1,6 @@
 """Little room on the disk: nothing new is claimed, and what is owed goes on."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.daemon.conftest import URL, Site
 
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.disk import MEBIBYTE, OBSTACLE, DiskWatch, free_bytes
+from journeyman.journal.journal import Journal
 from journeyman.lifecycle.gate import Gate
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
@@ -29,15 +31,16 @@ class Disk:
 
 
 @pytest.fixture
-def gate() -> Gate:
-    return Gate(
-        RateLimiter(
-            clock=FakeClock(),
-            randomness=FakeRandomness(),
-            log=RecordingLog(),
-            private=frozenset(),
-        )
+def gate(journal_path: Path) -> Iterator[Gate]:
+    clock = FakeClock()
+    rate_limiter = RateLimiter(
+        clock=clock,
+        randomness=FakeRandomness(),
+        log=RecordingLog(),
+        private=frozenset(),
     )
+    with Journal(journal_path, clock.now) as journal:
+        yield Gate(rate_limiter, journal.owner_pauses, clock)
 
 
 @pytest.fixture

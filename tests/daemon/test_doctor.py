@@ -19,7 +19,8 @@ from tests.one_task import in_one_task
 
 from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
 from journeyman.journal.directory import DataDirectory, DirectoryLock
@@ -110,20 +111,31 @@ class Patient:
 
 @dataclass
 class Network:
-    """Answers every request with `{}`; remembers their heads."""
+    """Answers every request alike, but for documents; remembers their heads."""
 
     address: str = ""
     status: str = "200 OK"
+    body: str = '{"tasks": []}'
+    kind: str = "application/json"
+    documents: dict[str, str] = field(default_factory=dict)
+    """By path; they are there whatever the status is."""
+    statuses: dict[str, str] = field(default_factory=dict)
+    """By path, where it is another than `status`."""
     heads: list[str] = field(default_factory=list)
 
     async def serve(self, stream: SocketStream) -> None:
         async with stream:
             head = await stream.receive()
             self.heads.append(head.decode("latin-1"))
+            path = self.heads[-1].split()[1]
+            status = "200 OK" if path in self.documents else self.status
+            status = self.statuses.get(path.partition("?")[0], status)
+            body = self.documents.get(path, self.body)
             date = f"{SystemClock().now():%a, %d %b %Y %H:%M:%S} GMT"
             await stream.send(
-                f"HTTP/1.1 {self.status}\r\ndate: {date}\r\nconnection: close\r\n"
-                "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}".encode()
+                f"HTTP/1.1 {status}\r\ndate: {date}\r\nconnection: close\r\n"
+                f"content-type: {self.kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+                f"{body}".encode()
             )
 
 
@@ -181,7 +193,7 @@ async def test_a_healthy_agent_is_told_so(patient: Patient, network: Network) ->
     grades = {check: str(one.grade) for check, one in found.items()}
     # In a container, a folder for tests lies on no volume.
     assert grades.pop("data directory") in {"ok", "warn"}
-    # A server that knows no documents answers `{}` to robots.txt, too.
+    # A server that knows no documents answers the same to robots.txt, too.
     assert grades.pop("documents") == "warn"
     assert set(grades.values()) == {"ok"}
 
@@ -191,7 +203,6 @@ async def test_before_the_first_start_nothing_is_wrong(patient: Patient) -> None
 
     assert "fail" not in {one.grade for one in found.values()}
     assert "the first `journeyman run` creates it" in found["data directory"].message
-    assert found["endpoint marketplace_tasks"].grade == "skip"
     assert not patient.data.path.exists()
 
 
@@ -312,6 +323,76 @@ async def test_an_absent_endpoint_is_a_warning(
     found = await patient.examined()
 
     assert found["endpoint public_agents"].grade == "warn"
+
+
+@pytest.mark.parametrize(
+    ("body", "grade", "said"),
+    [
+        ('{"tasks": []}', "ok", "lists no task now"),
+        ('{"tasks": [{"id": "t", "title": "Count"}]}', "ok", "1 tasks were read"),
+        ('{"jobs": 5}', "fail", "it answers, and 0 tasks were read: no list of tasks"),
+    ],
+)
+async def test_a_market_of_which_nothing_can_be_read_is_a_finding(
+    patient: Patient, network: Network, body: str, grade: str, said: str
+) -> None:
+    network.body = body
+
+    found = await patient.examined()
+
+    assert found["market"].grade == grade
+    assert said in found["market"].message
+
+
+async def test_a_refusal_is_never_said_to_end_by_itself(
+    patient: Patient, network: Network
+) -> None:
+    for status in ("400 Bad Request", "403 Forbidden", "409 Conflict", "422 No"):
+        network.status = status
+        found = await patient.examined()
+
+        assert "again later" not in found["endpoint public_agents"].fix
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [("404 Not Found", "text/html"), ("200 OK", "text/html")]
+)
+async def test_a_portal_is_told_from_a_service_and_the_service_is_named(
+    patient: Patient, network: Network, status: str, kind: str
+) -> None:
+    network.status, network.kind, network.body = status, kind, "<h1>Portal</h1>"
+    claim = "https://api.example/functions/v1/claim-task-public"
+    network.documents["/llms.txt"] = f"# Network\n\n- POST {claim}\n"
+    network.documents["/robots.txt"] = "User-agent: *\nAllow: /\n"
+
+    found = (await patient.examined())["service"]
+
+    assert found.grade == "fail"
+    assert "it is the portal; its documents name https://api.example" in found.message
+    assert f"network.portal_url to {network.address}" in found.fix
+
+
+async def test_a_service_without_public_lists_is_known_by_what_wants_a_token(
+    patient: Patient, network: Network
+) -> None:
+    network.status = "404 Not Found"
+    network.statuses["/functions/v1/get-marketplace-tasks"] = "401 Unauthorized"
+
+    found = await patient.examined()
+
+    assert found["service"].grade == "ok"
+    assert found["endpoint marketplace_tasks"].grade == "skip"
+
+
+async def test_a_place_with_neither_service_nor_documents_is_told(
+    patient: Patient, network: Network
+) -> None:
+    network.status = "404 Not Found"
+
+    found = (await patient.examined())["service"]
+
+    assert found.message.endswith("has none of the service's endpoints")
+    assert "Ask the network's operator" in found.fix
 
 
 async def test_the_token_goes_nowhere_but_to_where_it_was_issued(

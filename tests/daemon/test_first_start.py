@@ -10,8 +10,8 @@ from tests.daemon.conftest import URL, Answering, Site
 
 from journeyman.cli.commands.status import status_fields
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.status import journal_status
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NetworkError, StateError
 from journeyman.domain.tasks import Identity
 from journeyman.journal.identity import load_identity

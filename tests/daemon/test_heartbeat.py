@@ -22,7 +22,7 @@ def test_a_daemon_is_up_since_its_start_and_not_since_somebody_asked(
 
     async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(100)
-        seen.append(commands.status()["up_seconds"])
+        seen.append((await commands.status())["up_seconds"])
 
     home.live(owner)
 

@@ -10,6 +10,7 @@ from tests.daemon.simulated import Household
 
 from journeyman.control.verbs import StrategyName
 from journeyman.daemon.commands import OwnerCommands
+from journeyman.journal.strategy_health import Condition
 
 EAR = """
     import anyio
@@ -119,7 +120,9 @@ def test_a_hook_that_fails_costs_no_task(
     assert str(told["hook"]) in hook
     with home.journal() as journal:
         assert journal.tasks.counts() == {"completed": 3}
-        assert journal.strategy_health.all() == {}
+        healths = journal.strategy_health.all().values()
+        assert {one.condition for one in healths} == {Condition.SOUND}
+        assert sum(len(one.errors) for one in healths) == 0
     assert home.log.names[-1] == "daemon.stopped"
 
 
@@ -173,7 +176,7 @@ def test_a_start_that_says_it_cannot_work_puts_the_strategy_into_quarantine(
 
     async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(100)
-        seen.append(commands.status())
+        seen.append(await commands.status())
         assert commands.release(StrategyName("ear")) == {
             "strategy": "ear",
             "released": True,
@@ -203,7 +206,7 @@ def test_what_a_reload_s_start_says_holds_for_the_new_version(home: Household) -
     async def owner(commands: OwnerCommands) -> None:
         home.write("ear.py", _with(START, "raise Misconfigured('no key')"))
         await commands.reload()
-        health: Any = commands.status()["strategy_health"]
+        health: Any = (await commands.status())["strategy_health"]
         assert health["ear"]["problem"] == "no key"
 
     home.live(owner)
@@ -226,7 +229,7 @@ def test_what_status_says_is_shown_whatever_it_is(
     seen: list[Any] = []
 
     async def owner(commands: OwnerCommands) -> None:
-        seen.append(commands.status()["strategy_status"])
+        seen.append((await commands.status())["strategy_status"])
 
     home.live(owner)
 

@@ -6,7 +6,7 @@ from functools import partial
 import anyio
 from tests.daemon.conftest import Site
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 

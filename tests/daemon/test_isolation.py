@@ -75,6 +75,7 @@ def test_every_limit_of_the_settings_reaches_the_processes(tmp_path: Path) -> No
         "processes": 3,
         "output_bytes": 7,
         "warm_children": 0,
+        "idle_seconds": 4.0,
         "tasks_per_child": 9,
         "environment": ("KEY",),
     }

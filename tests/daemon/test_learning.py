@@ -10,7 +10,7 @@ from tests.daemon.conftest import URL, MakeSite
 from journeyman.daemon.network import Learning
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
-from journeyman.network.observation import Observed, records_from
+from journeyman.network.service_model.evidence import Observed, records_from
 from journeyman.testing import FakeClock
 
 NETWORK = "http://network"

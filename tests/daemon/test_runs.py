@@ -104,16 +104,20 @@ async def test_every_line_about_the_agent_names_it_and_every_line_about_a_task_t
     assert all(fields["task_id"] for fields in about_tasks)
 
 
-async def test_a_page_instead_of_json_is_told_clearly(
+async def test_a_page_instead_of_json_is_told_clearly_and_not_asked_for_again(
     site: Site,
 ) -> None:
-    site.transport = Answering(200, PAGE, "text/html")
+    site.transport = nginx = Answering(200, PAGE, "text/html")
 
-    with pytest.raises(NetworkError, match=r"base_url") as caught:
-        await site.run(retry__registrations_per_start=1)
+    with pytest.raises(SafetyError, match=r"base_url"):
+        await site.run()
+    with pytest.raises(SafetyError, match=r"base_url") as caught:
+        await site.run()
 
-    assert "nginx" in caught.value.problem
-    assert caught.value.exit_code == 7
+    assert "a web page, not an agent" in caught.value.problem
+    assert str(site.data / "registration.answer") in caught.value.fix
+    assert caught.value.exit_code == 6
+    assert sum("create-free-agent" in one.url.path for one in nginx.requests) == 1
 
 
 async def test_a_network_that_cannot_be_reached_is_told_clearly(

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from journeyman.daemon.environment import SystemClock, SystemRandomness
 from journeyman.daemon.schedule import Schedule, repeat
 from journeyman.daemon.shutdown import Shutdown
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.testing import FakeClock
 

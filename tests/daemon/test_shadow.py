@@ -110,9 +110,9 @@ def test_a_promoted_one_works_at_once_and_after_a_restart(home: Household) -> No
 
     async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(50)
-        assert commands.status()["shadow_strategies"] == ["fresh"]
+        assert (await commands.status())["shadow_strategies"] == ["fresh"]
         said.update(commands.promote(StrategyName("Fresh")))
-        assert commands.status()["shadow_strategies"] == []
+        assert (await commands.status())["shadow_strategies"] == []
         await anyio.sleep(400)
 
     home.live(owner)
@@ -198,7 +198,7 @@ def test_a_promoted_one_that_fails_too_often_goes_back(home: Household) -> None:
         commands.promote(StrategyName("fresh"))
         home.network.offer(3)
         await anyio.sleep(100)
-        assert commands.status()["shadow_strategies"] == ["fresh"]
+        assert (await commands.status())["shadow_strategies"] == ["fresh"]
         home.network.offer(3)
         await anyio.sleep(400)
 
@@ -294,7 +294,7 @@ def test_one_that_is_promoted_while_a_reload_is_under_way_stays_so(
             group.start_soon(commands.reload)
             await anyio.sleep(2)
             commands.promote(StrategyName("fresh"))
-        assert commands.status()["shadow_strategies"] == []
+        assert (await commands.status())["shadow_strategies"] == []
         home.network.offer(1, kind="fresh")
         await anyio.sleep(400)
 

@@ -6,6 +6,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
+from journeyman.control.verbs import PauseRequest, WhoAsks
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.journal.spends import SpendState
 
@@ -158,9 +159,9 @@ def test_nobody_is_asked_while_the_daemon_is_paused(home: Household) -> None:
     _write(home, ONE)
 
     async def owner(commands: OwnerCommands) -> None:
-        commands.pause()
+        commands.pause(PauseRequest())
         await anyio.sleep(1_000)
-        commands.resume()
+        commands.resume(WhoAsks())
         await anyio.sleep(301)
 
     home.live(owner)

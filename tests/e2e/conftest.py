@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import IN_FLIGHT
 from journeyman.journal.journal import Journal
 
@@ -115,13 +115,15 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     async with AsyncExitStack() as stack:
         number = 0
 
-        async def start_one(*arguments: str) -> Command:
+        async def start_one(
+            *arguments: str, program: Sequence[str] = ("-m", "journeyman")
+        ) -> Command:
             nonlocal number
             number += 1
             errors = tmp_path / f"stderr-{number}"
             with errors.open("wb") as written:
                 process = await anyio.open_process(
-                    [sys.executable, "-m", "journeyman", *arguments],
+                    [sys.executable, *program, *arguments],
                     stdin=subprocess.PIPE,
                     stderr=written,
                     cwd=tmp_path,

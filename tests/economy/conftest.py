@@ -18,10 +18,13 @@ from journeyman.domain.outcomes import (
 from journeyman.domain.tasks import AgentId, IdempotencyKey, NewTask, Task, TaskId
 from journeyman.economy.bookkeeping import BalanceWatch, book_starter
 from journeyman.economy.budget import Limits
+from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import Offer, TopUp
+from journeyman.journal.identity import JournalMark
 from journeyman.journal.journal import Journal
-from journeyman.network.answers import CheckoutRequest, CheckoutSession, Listing, Posted
+from journeyman.network.answers import CheckoutRequest, CheckoutSession, Posted
+from journeyman.network.service_model.listing import Listing
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 T = TypeVar("T")
@@ -107,15 +110,25 @@ class Economy:
         clock: FakeClock,
         limits: Limits,
         rules: PostingRules = RULES,
+        marks: list[JournalMark] | None = None,
     ) -> None:
         self.journal, self.clock = journal, clock
         self.log = RecordingLog()
         self.network = ScriptedNetwork(journal)
         self.watch = BalanceWatch(journal, self.log)
         self.randomness = randomness = FakeRandomness()
+        self.marks: list[JournalMark] = [] if marks is None else marks
+        self.mark = MarkKeeper(
+            journal=journal,
+            load=lambda: self.marks[-1] if self.marks else None,
+            save=self.marks.append,
+            clock=clock,
+            log=self.log,
+        )
         self.posting = Posting(
             network=self.network,
             journal=journal,
+            mark=self.mark,
             watch=self.watch,
             limits=limits,
             rules=rules,
@@ -126,8 +139,10 @@ class Economy:
         self.top_up = TopUp(
             network=self.network,
             journal=journal,
+            mark=self.mark,
             limits=limits,
             offer=Offer(plan="pack", price_id="p1", product_label=None, source="us"),
+            base_url=rules.base_url,
             clock=clock,
             randomness=randomness,
             log=self.log,

@@ -1,11 +1,16 @@
 """A shown balance is compared only when nothing else can explain a difference."""
 
+from pathlib import Path
+
 import pytest
 from tests.economy.conftest import ME, OPENED, UNKNOWN, Economy, new_task, posted
 
 from journeyman.domain.tasks import SpendId, Task, TaskId, TaskState
+from journeyman.economy.bookkeeping import book_starter
+from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind
 from journeyman.journal.spends import SpendState
+from journeyman.testing import FakeClock
 
 TO = {
     TaskState.CLAIMING: 1,
@@ -65,6 +70,33 @@ def test_a_difference_that_nothing_explains_is_booked_as_one(
     assert entry.confidence is Confidence.OBSERVED
     assert economy.balance == shown
     assert economy.log.names == ["ledger.adjusted"]
+
+
+@pytest.mark.parametrize("shown", [-1, -50, 1_000_001, 2**53])
+def test_a_balance_that_cannot_be_ours_is_kept_and_books_nothing(
+    economy: Economy, shown: int
+) -> None:
+    show(economy, shown)
+    show(economy, shown)
+
+    (entry,) = economy.journal.ledger.recent(9)[1:]
+    assert (entry.amount, entry.confidence) == (0, Confidence.DOUBTFUL)
+    assert str(shown) in entry.note
+    assert economy.balance == 100
+    assert economy.log.names == ["ledger.doubted"]
+
+
+@pytest.mark.parametrize("shown", [-100, 2**53])
+def test_starter_credits_that_cannot_be_true_are_the_contracts(
+    journal_path: Path, clock: FakeClock, shown: int
+) -> None:
+    with Journal(journal_path, clock.now) as journal:
+        with journal.tx("starter"):
+            book_starter(journal.ledger, shown)
+        (entry,) = journal.ledger.recent(9)
+
+    assert (entry.amount, entry.confidence) == (100, Confidence.CONTRACT)
+    assert str(shown) in entry.note
 
 
 def test_the_same_difference_twice_in_a_row_is_booked_twice(economy: Economy) -> None:

@@ -4,6 +4,7 @@ import anyio
 import pytest
 from tests.economy.conftest import ME, NOT_SENT, OPENED, PAGE, REFUSED, UNKNOWN, Economy
 
+from journeyman.daemon.status import journal_status
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.outcomes import Confirmed, Outcome
 from journeyman.domain.tasks import SpendId
@@ -99,6 +100,36 @@ async def test_a_page_that_may_exist_counts_and_one_that_does_not_is_given_back(
     assert economy.log.names == ["topup.refused"]
     economy.network.checkout_answers.clear()
     assert await ask(economy, left) == "Opened"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "http://pay.example/1",
+        "http://127.0.0.1/1",
+        "https://a:b@pay.example/",
+        "https://pay.example/\x1b[2J",
+    ],
+)
+async def test_a_page_that_nobody_should_open_is_kept_and_not_handed_out(
+    economy: Economy, url: str
+) -> None:
+    economy.network.checkout_answers.append(Confirmed(CheckoutSession(url=url)))
+
+    asked = await economy.top_up.ask(ME, 100)
+
+    assert isinstance(asked, NotOpened)
+    assert "doubtful" in asked.failure.message
+    assert "\x1b" not in asked.failure.message
+    (spend,) = economy.journal.spends.recent(1)
+    assert spend.state is SpendState.UNKNOWN
+    assert spend.answer == {"url": url, "session_id": None}
+    listed = {"url": None, "doubt": asked.failure.message, "credits": 100, "cents": 100}
+    assert journal_status(economy.journal)["open_top_ups"] == [
+        {"spend_id": spend.spend_id, **listed}
+    ]
+    assert economy.balance == 100
 
 
 async def test_a_confirmed_top_up_is_booked_once(economy: Economy) -> None:

@@ -22,6 +22,20 @@ def test_the_bytes_come_back_as_they_were(file: AnswerFile, body: bytes) -> None
     assert file.load() == RegistrationAnswer(URL, body)
 
 
+def test_headers_and_wholeness_come_back_too(file: AnswerFile) -> None:
+    answer = RegistrationAnswer(URL, b"{}", {"x-access-token": "t0k3n"}, is_whole=True)
+    file.keep(answer)
+
+    assert file.load() == answer
+    assert "t0k3n" not in repr(file.load())
+
+
+def test_a_file_of_an_earlier_version_can_be_read(file: AnswerFile) -> None:
+    file.path.write_bytes(URL.encode() + b'\n{"agent_id": "a"}')
+
+    assert file.load() == RegistrationAnswer(URL, b'{"agent_id": "a"}')
+
+
 def test_only_its_owner_can_read_it(file: AnswerFile) -> None:
     file.keep(RegistrationAnswer(URL, b"token"))
 

@@ -51,6 +51,15 @@ def test_each_entry_shows_the_balance_after_it(journal: Journal) -> None:
     assert journal.ledger.totals() == {"earned": -23, "starter": 100}
 
 
+def test_pay_is_shown_once_an_answer_named_an_amount(journal: Journal) -> None:
+    book(journal, entry("starter", 100, EntryKind.STARTER))
+    book(journal, replace(entry("earned:t1"), confidence=Confidence.ASSUMED))
+    assert not journal.ledger.is_pay_shown()
+
+    book(journal, entry("earned:t2"))
+    assert journal.ledger.is_pay_shown()
+
+
 def test_nothing_of_a_booking_that_was_undone_remains(journal: Journal) -> None:
     def fail() -> None:
         with journal.tx("half"):

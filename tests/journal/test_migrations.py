@@ -221,7 +221,7 @@ def test_rows_in_the_old_form_are_read(old_words: Path) -> None:
     with Journal(old_words, FakeClock().now) as journal:
         record = journal.tasks.get(TaskId("t1"))
         spend = journal.spends.get(SpendId("post-1"))
-        health = journal.strategy_health.all()["count"]
+        health = journal.strategy_health.all()["count", ""]
         (recorded,) = journal.recordings.last(10)
         (score,) = journal.shadows.scores()
         state = journal.shadows.state()

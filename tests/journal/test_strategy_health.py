@@ -34,12 +34,12 @@ def test_what_is_written_is_read_back_and_forgotten_when_told(tmp_path: Path) ->
             journal.strategy_health.put(ILL)
         known = journal.strategy_health.all()
         with journal.tx("test"):
-            journal.strategy_health.forget("echo")
-            journal.strategy_health.forget("nobody")
+            journal.strategy_health.forget(("echo", ""))
+            journal.strategy_health.forget(("nobody", ""))
         left = journal.strategy_health.all()
 
-    assert known == {"echo": sound, "seo_bot": ILL}
-    assert left == {"seo_bot": ILL}
+    assert known == {("echo", ""): sound, ("seo_bot", ""): ILL}
+    assert left == {("seo_bot", ""): ILL}
 
 
 def test_a_quarantine_ends_and_a_wrong_setup_does_not() -> None:

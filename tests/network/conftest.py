@@ -20,13 +20,24 @@ from tests.one_task import in_one_task
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId, Identity
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialect import ASSUMED, Dialect
 from journeyman.network.http import HttpLimits
-from journeyman.network.negotiation import Negotiation, ShapeMemory, Writing
+from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.service_model.request import RequestShape
+from journeyman.network.service_model.search import RequestSearch
+from journeyman.network.service_model.store import ModelStore
+from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
-PINNED = Writing(pinned="snake")
+PINNED = {
+    action: configured_shape(action, {name: name for name in names.split()})
+    for action, names in {
+        "claim": "task_id agent_id",
+        "submit": "task_id agent_id result",
+        "complete": "task_id agent_id",
+        "post_task": "agent_id title description reward",
+    }.items()
+}
 """One request for each call: what is asked is not whether another would do."""
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -203,19 +214,18 @@ def client_for(log: RecordingLog) -> ClientFor:
         portal_url: str | None = None,
         identified: bool = True,
         limits: HttpLimits | None = None,
-        dialect: Dialect = ASSUMED,
-        writing: Writing = PINNED,
-        memory: ShapeMemory | None = None,
+        vocabulary: Vocabulary = ASSUMED,
+        owner: Mapping[str, RequestShape] = PINNED,
     ) -> AsyncIterator[NetworkClient]:
         client = NetworkClient(
             base_url=base_url,
             portal_url=portal_url,
             log=log,
             clock=StoppedClock(),
-            dialect=dialect,
+            vocabulary=vocabulary,
             limits=limits or HttpLimits(),
-            negotiation=Negotiation(
-                writing=writing, memory=memory, clock=StoppedClock(), log=log
+            search=RequestSearch(
+                owner=owner, store=ModelStore(), clock=StoppedClock(), log=log
             ),
         )
         if identified:

@@ -18,17 +18,15 @@ from journeyman.domain.tasks import (
 from journeyman.network.answers import (
     CheckoutRequest,
     CheckoutSession,
-    Claimed,
-    Completed,
     Posted,
-    Registration,
 )
 from journeyman.network.client import NetworkClient
+from journeyman.network.registration import Registration
 
 T = TypeVar("T")
 
 KEY = IdempotencyKey("key-1")
-TASK = TaskId("task-1")
+TASK = Task(id=TaskId("task-1"))
 NEW = NewTask(title="Count", description="Count the words", reward=3)
 CHECKOUT = CheckoutRequest(
     plan="credit_pack",
@@ -79,7 +77,7 @@ async def test_a_registration_without_credits_is_still_one(
 @pytest.mark.parametrize(
     ("body", "missing"),
     [
-        ({}, "agent_id"),
+        ({}, "access_token"),
         ({"access_token": "t0k3n"}, "agent_id"),
         ({"agent_id": "a-7"}, "access_token"),
         ({"agent_id": "a-7", "access_token": ""}, "access_token"),
@@ -165,7 +163,9 @@ async def test_a_claim_whose_answer_describes_nothing_is_still_a_claim(
 ) -> None:
     server.will(answer(200, body))
 
-    assert value_of(await network.claim(TASK, KEY)) == Claimed(None, False, None)
+    claimed = value_of(await network.claim(TASK, KEY))
+
+    assert (claimed.task, claimed.ours_already, claimed.balance) == (None, False, None)
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,20 @@ async def test_a_task_that_another_agent_has_is_not_ours(
         ({"creditsEarned": "5", "creditBalance": 105.0}, 5, 105),
         ({"data": {"earned": 5}, "agent": {"balance": 105}}, 5, 105),
         ({"reward": "5 credits", "wallet": {"remaining_credits": 1}}, 5, 1),
+        ({"result": {"payout": {"amount": "5.00", "currency": "credits"}}}, None, None),
+        ({"payout": {"amount": "5.00", "currency": "credits"}}, 5, None),
+        ({"envelope": {"amount_paid": "5.00", "new_balance": 105}}, 5, 105),
+        ({"data": {"attributes": {"credits-earned": 5.0}}}, 5, None),
+        ([{"id": 1, "paid": 5}], 5, None),
+        # Nobody's credits: euros; the balance of whoever posted the task.
+        ({"paid": {"amount": 5, "currency": "EUR"}}, None, None),
+        ({"task": {"poster": {"balance": 900}}}, None, None),
         # A bare `credits` could be either, and the task's own reward is no payment.
         ({"credits": 5, "task": {"reward": 7}}, None, None),
         ({"credits_earned": None, "earned": "lots", "balance": []}, None, None),
+        ({"paid": 500, "currency": "USD", "balance": 9}, None, None),
+        ({"credits_earned": 5, "paid": 500, "currency": "usd"}, 5, None),
+        ({"paid": 5, "currency": "credits"}, 5, None),
     ],
 )
 async def test_earnings_and_balance_are_read_only_where_they_are_clear(
@@ -241,7 +252,7 @@ async def test_earnings_and_balance_are_read_only_where_they_are_clear(
 
     completed = value_of(await network.complete(TASK, KEY))
 
-    assert completed == Completed(earned, balance)
+    assert (completed.credits_earned, completed.balance) == (earned, balance)
 
 
 @pytest.mark.parametrize(

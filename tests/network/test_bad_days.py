@@ -19,13 +19,13 @@ from tests.network.conftest import (
 )
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
-from journeyman.domain.tasks import JSON, IdempotencyKey, TaskId
+from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
 from journeyman.network.client import NetworkClient
 from journeyman.network.http import HttpLimits
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
-TASK = TaskId("task-1")
+TASK = Task(id=TaskId("task-1"))
 IMPATIENT = HttpLimits(read_timeout=0.05, total_timeout=5.0)
 SHORT = HttpLimits(total_timeout=0.2)
 NGINX = b"<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head></html>"
@@ -285,6 +285,21 @@ async def test_an_answer_without_content_is_a_yes(
     server.will(raw(b"HTTP/1.1 204 No Content\r\n\r\n"))
 
     assert isinstance(await network.claim(TASK, KEY), Confirmed)
+
+
+async def test_a_page_that_refuses_is_quoted_with_what_it_says_below(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    page = (
+        b"<!DOCTYPE html><html><title>Gone</title><p>It was &quot;withdrawn&quot;.</p>"
+    )
+    server.will(answer(410, page, {"content-type": "text/html"}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.message.endswith("(text/html, 'Gone'): It was \"withdrawn\".")
 
 
 async def test_an_error_page_is_quoted_by_its_title(

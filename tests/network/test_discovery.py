@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.conftest import ClientFor, ScriptedServer, answer
-from tests.network.test_observation import ANY_JSON
+from tests.network.service_model.test_evidence import ANY_JSON
 
 from journeyman.domain.outcomes import (
     Confirmed,
@@ -23,7 +23,7 @@ from journeyman.network.answers import Document
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
 from journeyman.network.discovery.products import Product
-from journeyman.network.discovery.survey import Survey, survey
+from journeyman.network.discovery.survey import USUAL_PLACES, Survey, survey
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS
 
 BASE = "https://network.example"
@@ -43,17 +43,18 @@ class FakePortal(NetworkClient):
         self.asked: list[str] = []
         self.busy = self.busiest = 0
 
-    async def document(self, path: str) -> Outcome[Document]:
-        self.asked.append(path)
+    async def document(self, path: str, origin: str | None = None) -> Outcome[Document]:
+        address = f"{origin or ''}{path}"
+        self.asked.append(address)
         self.busy += 1
         self.busiest = max(self.busy, self.busiest)
         await anyio.lowlevel.checkpoint()
         self.busy -= 1
-        given = self.documents.get(path, ABSENT)
+        given = self.documents.get(address, ABSENT)
         if isinstance(given, Confirmed | Refused | NotSent | Unknown):
             return given
         text = given if isinstance(given, str) else json.dumps(given)
-        parsed = given if path.endswith(".json") else None
+        parsed = None if isinstance(given, str) else given
         return Confirmed(Document(path, "", text, parsed, ""))
 
 
@@ -85,7 +86,7 @@ async def test_all_twelve_are_asked_for_robots_first_and_a_few_at_once() -> None
     found = await survey(portal, EXPECTED)
 
     assert portal.asked[0] == "/robots.txt"
-    assert sorted(portal.asked) == sorted(DISCOVERY_DOCUMENTS)
+    assert set(portal.asked[:12]) == set(DISCOVERY_DOCUMENTS)
     assert portal.busiest == 4
     assert [page.path for page in found.pages] == list(DISCOVERY_DOCUMENTS)
     assert {page.found for page in found.pages} == {"absent"}
@@ -123,8 +124,8 @@ async def test_nothing_else_is_asked_for_while_robots_txt_cannot_be_read() -> No
 
     found = await survey(portal, EXPECTED)
 
-    assert portal.asked == ["/robots.txt"]
-    assert [page.found for page in found.pages].count("not asked") == 11
+    assert [path for path in portal.asked if path.startswith("/")] == ["/robots.txt"]
+    assert {page.found for page in found.pages} == {"unreadable", "not asked"}
 
 
 async def test_a_portal_that_is_not_there_is_told() -> None:
@@ -142,8 +143,123 @@ async def test_the_token_is_sent_to_none_of_the_documents(
     async with client_for(server.base_url) as client:
         await survey(client, Expectations(server.base_url, server.base_url))
 
-    assert len(server.requests) == 12
+    assert len(server.requests) == 12 + len(USUAL_PLACES)
     assert not any("authorization" in one.headers for one in server.requests)
+
+
+# -- links and descriptions -------------------------------------------------
+
+OPENAPI: JSON = {
+    "openapi": "3.1.0",
+    "servers": [{"url": "https://api.example/functions/v1/"}],
+    "paths": {"/claim-task-public": {"post": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (GATEWAY, {"openapi": f"{PORTAL}/spec/v2.json"}),
+        (GATEWAY, {"api": {"type": "openapi", "spec": "/spec/v2.json"}}),
+        (GATEWAY, {"links": [{"rel": "service-desc", "href": "/spec/v2.json"}]}),
+        ("/llms.txt", "# Net\n\n- [API](/spec/v2.json): every endpoint\n"),
+        ("/llms.txt", f"# Net\n\nSee {PORTAL}/spec/v2.json."),
+        ("/for-ai-agents.html", '<a href="/spec/v2.json">the interface</a>'),
+        (
+            "/sitemap.xml",
+            f"<urlset><url><loc>{PORTAL}/spec/v2.json</loc></url></urlset>",
+        ),
+        ("/robots.txt", f"User-agent: *\nAllow: /\n# {PORTAL}/spec/v2.json"),
+    ],
+)
+async def test_a_description_is_found_by_a_link(path: str, content: JSON) -> None:
+    portal = FakePortal({path: content, f"{PORTAL}/spec/v2.json": OPENAPI})
+    portal.documents = {**portal.documents, "/spec/v2.json": OPENAPI}
+
+    found = await survey(portal, EXPECTED)
+
+    assert found.description is not None
+    assert (found.description.path, found.description.document) == (
+        "/spec/v2.json",
+        OPENAPI,
+    )
+    assert not any(place in portal.asked for place in USUAL_PLACES)
+
+
+async def test_a_page_of_a_manual_leads_to_a_description() -> None:
+    manual = '<script>SwaggerUIBundle({url: "/v3/api-docs/public"})</script>'
+    found = await surveyed(
+        {
+            "/.well-known/agent.json": {"documentation": "/manual"},
+            "/manual": manual,
+            "/v3/api-docs/public": OPENAPI,
+        }
+    )
+
+    assert found.description is not None
+
+
+async def test_a_description_inside_another_document_is_found() -> None:
+    found = await surveyed({GATEWAY: {"interface": OPENAPI}})
+
+    assert found.description is not None
+    assert found.description.path == GATEWAY
+
+
+@pytest.mark.parametrize("place", USUAL_PLACES)
+async def test_the_usual_places_of_the_service_are_tried_last(place: str) -> None:
+    found = await surveyed({BASE + place: OPENAPI})
+
+    assert found.description is not None
+    assert found.description.path == BASE + place
+
+
+async def test_links_to_elsewhere_are_not_followed() -> None:
+    portal = FakePortal(
+        {GATEWAY: {"openapi": "https://evil.example/openapi.json", "spec": "//evil/x"}}
+    )
+
+    await survey(portal, EXPECTED)
+
+    assert not any("evil" in address for address in portal.asked)
+
+
+async def test_a_portal_of_endless_links_is_left_after_twenty_documents() -> None:
+    links: JSON = [f"/more/{number}.json" for number in range(500)]
+    everywhere = {f"/more/{number}.json": links for number in range(500)}
+    portal = FakePortal({GATEWAY: links, **everywhere})
+
+    await survey(portal, EXPECTED)
+
+    assert sum(address.startswith("/more") for address in portal.asked) == 8
+
+
+async def test_a_portal_that_asks_to_slow_down_is_left_alone() -> None:
+    slow = Refused(Refusal.THROTTLED, "429 Too Many Requests", 429)
+    portal = FakePortal(dict.fromkeys(DISCOVERY_DOCUMENTS[:4], slow))
+
+    await survey(portal, EXPECTED)
+
+    assert len(portal.asked) <= 13
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (GATEWAY, {"base_url": "https://api.example/"}),
+        (GATEWAY, {"api": "https://api.example"}),
+        (GATEWAY, {"endpoints": {"claim": f"https://api.example{CLAIM}"}}),
+        ("/llms.txt", f"POST https://api.example{CLAIM}"),
+        ("/openapi.json", OPENAPI),
+    ],
+)
+async def test_the_service_that_documents_name_is_known(
+    path: str, content: JSON
+) -> None:
+    found = await surveyed({path: content, "/llms-full.txt": "", "/sitemap.xml": path})
+
+    at_base = await surveyed({BASE + path: content})
+    assert "https://api.example" in (*found.services, *at_base.services)
 
 
 # -- comparing -------------------------------------------------------------
@@ -211,11 +327,15 @@ async def test_an_endpoint_that_the_contract_does_not_know_is_new_or_elsewhere()
         ("credits for 1 USD", {"credits_per_usd": 90}, "drift"),
         ("credits for 1 USD", {"exchange_rate": "1 USD = 100 credits"}, "agrees"),
         ("price of free entry", {"free_entry_price_usd": 0}, "agrees"),
+        ("price of free entry", {"entry_price_usd": 0, "open": True}, "agrees"),
+        ("price of free entry", {"open": True, "price_usd": 5}, "drift"),
+        ("authentication", {"auth": {"auth_method": "bearer"}}, "agrees"),
         ("activation", {"activation": "instant"}, "agrees"),
         ("version", {"version": "2.1.0"}, "agrees"),
         ("version", {"version": "3.0.0"}, "drift"),
         ("limits", {"rate_limits": {"per_minute": 60}}, "new"),
         ("version", {"agents": [{"version": "9"}]}, "unsaid"),
+        ("version", [{"version": "9"}], "unsaid"),
     ],
 )
 async def test_the_rules_are_compared(
@@ -303,6 +423,112 @@ async def test_a_price_that_breaks_the_exchange_rate_is_marked(
     assert one.cents == cents
     assert bool(one.problem) is is_odd
     assert not is_odd or "breaks 1 USD = 100 credits" in one.problem
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"price_cents": 1000},
+        {"price": "10.00"},
+        {"price": "$10"},
+        {"price": 10},
+        {"price": 1000},
+        {"amount": 1000, "currency": "usd"},
+        {"amount": "10.00", "currency": "USD"},
+        {"unit_amount": 1000, "currency": "usd"},
+        {"price": {"usd": 10}},
+        {"price": {"amount": 1000, "currency": "usd"}},
+        {"price": {"value": "10.00", "currency_code": "USD"}},
+        {"pricing": {"one_time": True, "amountMinor": 1000}},
+        {"cost": "10 USD"},
+    ],
+)
+async def test_a_price_is_read_in_whatever_field_and_unit(
+    fields: dict[str, JSON],
+) -> None:
+    (one,) = await products_of({"id": "pack", "credits": 1000, **fields})
+
+    assert (one.price_id, one.credits, one.cents, one.problem) == (
+        "pack",
+        1000,
+        1000,
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "period"),
+    [
+        ({"unit_amount": 900, "recurring": {"interval": "month"}}, "month"),
+        ({"price": "$9", "interval": "year"}, "year"),
+        ({"price_usd": 9, "billing_period": "monthly"}, "month"),
+        ({"price": "$9/mo"}, "month"),
+        ({"price_cents": 900, "mode": "subscription"}, "unknown period"),
+        ({"price_cents": 900, "type": "recurring"}, "unknown period"),
+        ({"price_cents": 900, "subscription": True}, "unknown period"),
+        ({"price_cents": 900, "mode": "payment"}, ""),
+        ({"price_cents": 900, "type": "one_time", "recurring": None}, ""),
+    ],
+)
+async def test_a_subscription_is_told_from_what_is_paid_once(
+    fields: dict[str, JSON], period: str
+) -> None:
+    (one,) = await products_of({"price_id": "p", "credits": 900, **fields})
+
+    assert (one.cents, one.period) == (900, period)
+    assert one.problem.startswith("a subscription") is bool(period)
+
+
+async def test_a_subscription_without_credits_is_shown_too() -> None:
+    (one,) = await products_of(
+        {"name": "Pro", "plan": "pro", "price_usd": 20, "interval": "month"}
+    )
+
+    assert (one.label, one.plan, one.cents, one.period) == ("Pro", "pro", 2000, "month")
+
+
+async def test_the_prices_of_one_product_are_its_rows() -> None:
+    products = await products_of(
+        {
+            "id": "prod_1",
+            "name": "Credits",
+            "prices": [
+                {"id": "price_1", "unit_amount": 500, "metadata": {"credits": "500"}},
+                {
+                    "id": "price_2",
+                    "unit_amount": 400,
+                    "recurring": {"interval": "month"},
+                    "metadata": {"credits": "500"},
+                },
+            ],
+        }
+    )
+
+    rows = [(p.label, p.price_id, p.credits, p.cents, p.period) for p in products]
+    assert rows == [
+        ("Credits", "price_1", 500, 500, ""),
+        ("Credits", "price_2", 500, 400, "month"),
+    ]
+
+
+async def test_one_product_described_twice_is_one_row_with_all_that_is_said() -> None:
+    found = await surveyed(
+        {
+            GATEWAY: {"offers": [{"price_id": "p", "credits": 100}]},
+            NETWORK: {"products": [{"price_id": "p", "price_usd": 1, "name": "Pack"}]},
+        }
+    )
+
+    (one,) = found.products
+    assert (one.label, one.credits, one.cents) == ("Pack", 100, 100)
+
+
+async def test_a_price_in_another_currency_is_not_taken_for_dollars() -> None:
+    (one,) = await products_of(
+        {"price_id": "p", "credits": 100, "amount": 100, "currency": "eur"}
+    )
+
+    assert one.cents is None
 
 
 async def test_a_price_id_that_could_do_harm_on_a_command_line_is_not_offered() -> None:

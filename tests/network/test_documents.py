@@ -44,6 +44,49 @@ async def test_a_text_document_is_kept_as_text(
     assert server.requests[0].headers["accept"] == "*/*"
 
 
+async def test_json_is_parsed_by_its_type_where_the_path_says_nothing(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(answer(200, {"openapi": "3.0.1"}))
+
+    assert (await document_of(network, "/v3/api-docs")).json == {"openapi": "3.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("header", "described_at"),
+    [
+        ('</spec>; rel="service-desc"', ("/spec",)),
+        (
+            "</css>; rel=preload, <https://a.example/s>; rel=service-desc",
+            ("https://a.example/s",),
+        ),
+        ('</a>; type="application/json"; rel="next describedby"', ("/a",)),
+        ('</a>; rel="service-doc"', ()),
+        ("nonsense <", ()),
+    ],
+)
+async def test_a_link_header_says_where_the_service_is_described(
+    server: ScriptedServer,
+    network: NetworkClient,
+    header: str,
+    described_at: tuple[str, ...],
+) -> None:
+    server.will(answer(200, {}, {"link": header}))
+
+    document = await document_of(network, "/.well-known/agent.json")
+
+    assert document.described_at == described_at
+
+
+async def test_a_document_of_another_origin_is_never_asked_for(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    with pytest.raises(ValueError, match="neither the portal nor the service"):
+        await network.document("/openapi.json", "https://evil.example")
+
+    assert server.requests == []
+
+
 @pytest.mark.parametrize(
     ("path", "content", "kind", "problem"),
     [

@@ -6,10 +6,10 @@ import pytest
 from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import JSON, IdempotencyKey, TaskId
+from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
 from journeyman.network.client import NetworkClient
 
-KEY, TASK = IdempotencyKey("k-1"), TaskId("t1")
+KEY, TASK = IdempotencyKey("k-1"), Task(id=TaskId("t1"))
 AT, LATER = "2027-01-02T03:04:05Z", "2027-01-02T09:00:00Z"
 MOMENT = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ from tests.network.conftest import StoppedClock, identity_at
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.outcomes import NotSent as NeverSent
-from journeyman.domain.tasks import JSON, IdempotencyKey, Identity, TaskId
+from journeyman.domain.tasks import JSON, IdempotencyKey, Identity, Task, TaskId
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialect import ASSUMED
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"
@@ -69,8 +69,8 @@ async def read_every_way(status: int, content: bytes) -> list[object]:
             await client.register(KEY),
             await client.public_marketplace(),
             await client.public_agents(),
-            await client.claim(TaskId("task-1"), KEY),
-            await client.complete(TaskId("task-1"), KEY),
+            await client.claim(Task(id=TaskId("task-1")), KEY),
+            await client.complete(Task(id=TaskId("task-1")), KEY),
             await client.document("/.well-known/agent.json"),
             await client.document("/llms.txt"),
         ]
@@ -123,7 +123,8 @@ values: st.SearchStrategy[dict[str, JSON]] = st.fixed_dictionaries(
         "reward": st.integers(0, 10_000),
         "tags": tags,
         "poster": words,
-        "claimant": words,
+        # Networks have words and zeros for "nobody".
+        "claimant": words.map("a-{}".format),
         "status": st.sampled_from(["open", "available"]),
         "input": st.dictionaries(st.sampled_from(["csv", "path"]), words),
     },

@@ -7,9 +7,9 @@ from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, Task
-from journeyman.network.answers import Listing
 from journeyman.network.client import NetworkClient
-from journeyman.network.records import not_understood
+from journeyman.network.service_model.listing import Listing
+from journeyman.network.service_model.reading import not_understood
 from journeyman.testing import RecordingLog
 
 
@@ -302,7 +302,8 @@ async def test_a_task_that_is_listed_twice_is_read_once(
         ({"status": "open", "claimed": True}, "claimed"),
         ({"is_available": False}, "closed"),
         ({"status": "done", "available": False}, "closed"),
-        ({"status": 3}, ""),
+        ({"status": 3}, "3"),
+        ({"status": 3000}, ""),
     ],
 )
 async def test_a_flag_says_as_well_as_a_word_that_a_task_is_taken(

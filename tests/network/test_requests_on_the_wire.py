@@ -13,15 +13,16 @@ from journeyman.domain.tasks import (
     IdempotencyKey,
     NewTask,
     Result,
+    Task,
     TaskId,
 )
 from journeyman.network.answers import CheckoutRequest
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialect import Dialect
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, ENDPOINTS
+from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
 
 KEY = IdempotencyKey("key-1")
-TASK = TaskId("task-1")
+TASK = Task(id=TaskId("task-1"))
 CHECKOUT = CheckoutRequest(
     plan="credit_pack",
     agent_id=AgentId("agent-1"),
@@ -76,7 +77,7 @@ def test_the_table_of_endpoints_is_the_contracts() -> None:
     rows = [(e.number, e.method, e.path, e.name) for e in ENDPOINTS]
 
     assert rows == CONTRACT
-    assert {e.name for e in ENDPOINTS if e.private} == PRIVATE
+    assert ASSUMED.private == PRIVATE
     assert {e.name for e in ENDPOINTS if e.changes_state} == set(BODIES)
     assert len(DISCOVERY_DOCUMENTS) == len(set(DISCOVERY_DOCUMENTS)) == 12
 
@@ -165,8 +166,7 @@ async def test_a_slug_and_a_limit_are_sent_only_when_given(
 
 
 async def test_a_whole_result_and_a_whole_post_are_sent(
-    server: ScriptedServer,
-    network: NetworkClient,
+    server: ScriptedServer, client_for: ClientFor
 ) -> None:
     result = Result(output={"count": 0}, evidence={"method": "whitespace"})
     new = NewTask(
@@ -178,8 +178,9 @@ async def test_a_whole_result_and_a_whole_post_are_sent(
         input={"text": "é"},
     )
 
-    await network.submit(TASK, result, KEY)
-    await network.post_task(new, KEY)
+    async with client_for(server.base_url, owner={}) as network:
+        await network.submit(TASK, result, KEY)
+        await network.post_task(new, KEY)
 
     assert server.requests[0].json == {
         "task_id": "task-1",
@@ -234,9 +235,9 @@ async def test_an_operator_says_what_is_private_and_which_header_repeats_carry(
     server: ScriptedServer,
     client_for: ClientFor,
 ) -> None:
-    dialect = Dialect(private=frozenset(), idempotency_header="X-Request-Id")
+    vocabulary = Vocabulary(private=frozenset(), idempotency_header="X-Request-Id")
 
-    async with client_for(server.base_url, dialect=dialect) as client:
+    async with client_for(server.base_url, vocabulary=vocabulary) as client:
         await client.claim(TASK, KEY)
 
     (request,) = server.requests

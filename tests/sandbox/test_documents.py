@@ -1,6 +1,7 @@
 """The discovery documents and the OpenAPI description, compared with reality."""
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -10,6 +11,7 @@ from bs4 import BeautifulSoup
 from openapi_spec_validator import validate
 
 Fields = dict[str, Any]
+Open = Callable[..., Awaitable[httpx.AsyncClient]]
 BASE_URL = "http://127.0.0.1:8080"
 WELL_KNOWN = [
     f"/.well-known/{name}.json"
@@ -250,3 +252,13 @@ async def test_the_home_page_leads_on(visitor: httpx.AsyncClient) -> None:
 
 def fields(schema: Fields) -> dict[str, str]:
     return {name: one["type"] for name, one in schema["properties"].items()}
+
+
+async def test_an_undescribed_sandbox_has_no_description_and_names_none(
+    open_sandbox: Open,
+) -> None:
+    visitor = await open_sandbox(undescribed=True)
+
+    assert (await visitor.get("/openapi.json")).status_code == 404
+    for path in ("/", *DOCUMENTS):
+        assert "openapi" not in (await visitor.get(path)).text.lower()

@@ -15,28 +15,22 @@ Refuse = Callable[..., list[str]]
     ("toml", "problem"),
     [
         pytest.param(
-            '[contract]\ndialect = "kamel"',
-            '2: contract.dialect: "kamel" is not a dialect; wanted one of auto, snake, '
-            "camel, id-only, wrapped",
-            id="no-such-dialect",
+            '[contract.requests.clam]\ntask_id = "id"',
+            "2: contract.requests: there is no action 'clam'; wanted one of claim, "
+            "submit, complete, post_task",
+            id="no-such-action",
         ),
         pytest.param(
-            '[contract.dialects.acme.claim]\ntaskid = "id"',
-            "2: contract.dialects.acme: claim has no value 'taskid', did you mean "
-            "task_id; it has task_id, agent_id; claim needs task_id",
-            id="no-such-value-in-a-dialect",
+            '[contract.requests.claim]\ntaskid = "id"',
+            "2: contract.requests: claim has no value 'taskid', did you mean "
+            "task_id; it has task_id, agent_id, key; claim needs task_id",
+            id="no-such-value-in-a-request",
         ),
         pytest.param(
-            '[contract.dialects.acme]\nclaim = "id"',
-            '2: contract.dialects.acme.claim: got "id", wanted a table: '
-            "[contract.dialects.acme.claim]",
-            id="no-table-in-a-dialect",
-        ),
-        pytest.param(
-            '[contract.dialects.auto.claim]\ntask_id = "id"',
-            '2: contract.dialects.auto: "auto" is not a valid name: the word is '
-            "reserved",
-            id="no-name-of-a-dialect",
+            '[contract.requests]\nclaim = "id"',
+            '2: contract.requests.claim: got "id", wanted a table: '
+            "[contract.requests.claim]",
+            id="no-table-of-a-request",
         ),
         pytest.param(
             "[network]\nbas_url = 1",
@@ -251,6 +245,27 @@ def test_a_wrong_secret_is_not_repeated_in_the_message(refuse: Refuse) -> None:
 
     assert "hunter2" not in problem
     assert "got ***" in problem
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ('{ Authorization = "hunter2" }', "Authorization is set by Journeyman itself"),
+        ('{ host = "hunter2" }', "host is set by Journeyman itself"),
+        ('{ content_type = "hunter2" }', "content-type is set by Journeyman itself"),
+        ('{ "api key" = "hunter2" }', "'api key', which is not a valid header name"),
+        ('{ apikey = "hunter2\\n" }', "apikey must be text in visible ASCII"),
+        ('"hunter2"', "got ***"),
+        ('{ apikey = ["hunter2"] }', "got ***"),
+    ],
+)
+def test_a_header_that_cannot_be_added_is_refused_and_not_shown(
+    refuse: Refuse, headers: str, problem: str
+) -> None:
+    (told,) = refuse(f"[network]\nheaders = {headers}")
+
+    assert problem in told
+    assert "hunter2" not in told
 
 
 def test_the_exit_code_is_the_one_for_configuration(

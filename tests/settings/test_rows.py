@@ -35,6 +35,12 @@ def test_each_strategy_parameter_has_its_own_row(load: Load) -> None:
     assert found["strategies.params.links.most"].origin == "config/journeyman.toml:3"
 
 
+def test_headers_for_a_gateway_are_never_shown(load: Load) -> None:
+    found = _by_key(load('[network]\nheaders = { x-client = "hunter2" }'))
+
+    assert found["network.headers.x-client"].value == "***"
+
+
 def test_a_value_that_is_named_like_a_secret_is_not_shown(load: Load) -> None:
     file = '[strategies.params.llm]\napi_token = "hunter2"\nmax_tokens = 500'
 

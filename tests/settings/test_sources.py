@@ -188,3 +188,17 @@ def test_no_line_is_better_than_a_wrong_one(load: Load) -> None:
 def test_settings_cannot_be_changed_after_loading(load: Load) -> None:
     with pytest.raises(ValueError, match="frozen"):
         load().settings.work.slots = 9  # type: ignore[misc]  # what must fail
+
+
+def test_a_header_comes_from_the_environment_and_from_a_file(
+    load: Load, cwd: Path
+) -> None:
+    (cwd / "key").write_text("12345\n")
+    environ = {
+        "JOURNEYMAN_NETWORK__HEADERS__APIKEY": "007",
+        "JOURNEYMAN_NETWORK__HEADERS__X_API_KEY_FILE": "key",
+    }
+
+    loaded = load(environ=environ)
+
+    assert loaded.settings.network.headers == {"apikey": "007", "x-api-key": "12345"}

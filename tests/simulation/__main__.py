@@ -30,7 +30,7 @@ from journeyman.cli.output import (
     progress,
 )
 from journeyman.cli.session import Session, command
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import UsageError
 
 FAILURES_SHOWN = 3

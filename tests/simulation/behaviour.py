@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 ClaimRepeat = Literal[200, 409, 400, 403]
 Repeat = Literal[200, 409, 400]
@@ -50,6 +50,8 @@ class NetworkBehaviour:
     """How long a task can be submitted after it was first listed; None for ever."""
     shows_limits: bool = True
     """Claims show their lease, tasks their deadline."""
+    echoes_token: bool = False
+    """Answers to actions repeat the token that came with the request."""
 
     @property
     def refuses_repeats(self) -> bool:
@@ -97,6 +99,22 @@ def draw(random: Random) -> NetworkBehaviour:
         deadline_seconds=random.choice(DEADLINES),
         shows_limits=random.choice((True, True, False)),
     )
+
+
+FORMATS: tuple[dict[str, Any], ...] = (
+    {},
+    {},
+    {"id_format": "integer"},
+    {"id_format": "uuid", "state_words": "codes"},
+    {"state_words": "unusual"},
+    {"state_words": "german", "payment": "after-review", "review_seconds": 60.0},
+    {"payment": "after-review", "review_seconds": 1800.0},
+    {"payment": "on-submission"},
+    {"strict": True, "wrapper": "data"},
+    {"strict": True, "wrapper": "input", "payment": "on-submission"},
+    {"strict": True, "wrapper": "action", "payment": "after-review"},
+)
+"""Options of the sandbox that a run may have."""
 
 
 def every_behaviour() -> list[NetworkBehaviour]:

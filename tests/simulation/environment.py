@@ -21,7 +21,9 @@ from journeyman.daemon.environment import Environment
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import Redactor
 from journeyman.settings.sections import (
+    BudgetSettings,
     NetworkSettings,
+    PostingSettings,
     ScheduleSettings,
     Settings,
     WorkSettings,
@@ -44,17 +46,23 @@ AMPLE_BYTES = 1 << 40
 
 def settings_for(plan: Plan, directory: Path) -> Settings:
     """Return the settings of a simulated daemon: mostly the defaults."""
-    usual = _usual_settings(plan.slots)
+    usual = _usual_settings(plan.slots, plan.reserve_credits, plan.verifies_posts)
     data = usual.data.model_copy(update={"directory": directory})
     return usual.model_copy(update={"data": data})
 
 
 @cache
-def _usual_settings(slots: int) -> Settings:
+def _usual_settings(
+    slots: int,
+    reserve_credits: int,
+    verifies_posts: bool,  # noqa: FBT001 - a key of the cache
+) -> Settings:
     """Read the defaults once: each process needs them, and reading them is slow."""
     return Settings(
         network=NetworkSettings(base_url=BASE_URL),
         work=WorkSettings(slots=slots),
+        budget=BudgetSettings(reserve_credits=reserve_credits),
+        posting=PostingSettings(verify_first=verifies_posts),
         # A second guard: the worker looks by itself whether something is due, when its
         # wait is over and at least twice a minute (docs/decisions/0024).
         schedule=ScheduleSettings(deliver_every_seconds=300),

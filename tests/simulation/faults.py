@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeAlias
 import anyio
 import httpx2 as httpx
 from tests.simulation.network import (
+    ACCEPTED,
     BOM,
     FIRST_ERROR,
     JSON_TYPE,
@@ -241,19 +242,33 @@ def _bomb() -> bytes:
 def _rewritten(
     connection: Connection, answer: NetworkResponse, rewrite: Callable[[Any], Any]
 ) -> httpx.Response:
-    if _is_refusal(answer):
+    if not _is_json(answer) or _is_refusal(answer):
         return connection.response(answer)
     content = rewrite(json.loads(answer.body))
     return connection.response(replace(answer, body=json.dumps(content).encode()))
 
 
+def _is_json(answer: NetworkResponse) -> bool:
+    """Return whether it is JSON: some documents are pages and plain text."""
+    return answer.body.removeprefix(BOM)[:1] in {b"{", b"["}
+
+
+def _is_document(answer: NetworkResponse) -> bool:
+    """Return whether it is a text of the portal, and no JSON."""
+    return not answer.body.removeprefix(BOM).startswith((b"{", b"["))
+
+
 def _is_refusal(answer: NetworkResponse) -> bool:
-    """Return whether it refuses, or finds a result wrong.
+    """Return whether it refuses, finds a result wrong, or says that it is not done.
 
     Nobody could know that from other words, and no network would hide it in them.
     """
-    if answer.status >= FIRST_ERROR:
+    if answer.status >= FIRST_ERROR or answer.status == ACCEPTED:
         return True
+    if _is_document(answer):
+        return False
+    if not _is_json(answer):
+        return False
     return json.loads(answer.body.removeprefix(BOM)).get("accepted") is False
 
 

@@ -1,9 +1,13 @@
 """The invariants about the final state, checked at the end of a run."""
 
 import json
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
 
-from tests.simulation.behaviour import Rejoin
+from tests.simulation.behaviour import ErrorBody, Rejoin
 from tests.simulation.invariants import Checker
 from tests.simulation.monitors import RequestMonitor
 from tests.simulation.network import (
@@ -22,6 +26,9 @@ from journeyman.domain.tasks import IN_FLIGHT, TERMINAL, Identity, TaskId, TaskS
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.tasks import TaskRecord
+from journeyman.lifecycle.quarantine import QuarantineRule
+from journeyman.settings.sections import Settings
+from journeyman.worker.submit import UNSURE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +44,7 @@ class FinalState:
     monitor: RequestMonitor
     journal: Journal
     identity: Identity | None
-    shapes_exhausted: int
+    requests_not_understood: int
     """How often an action was given up for a day: all shapes were refused."""
 
 
@@ -62,7 +69,8 @@ LONGEST_WITHOUT_DISCOVERY = 3600.0 + 900.0
 """Seconds of the quiet period: the longest wait that a network may ask for, and three
 times the longest pause of the daemon's own (schedule.discover_max_seconds)."""
 
-UNTIL_TOMORROW = "shapes that refused replays, until tomorrow"
+MISLED_SEARCH = "a search misled by replays"
+LOST_SUBMISSION = "a lost submission where nothing completes"
 
 
 class FinalChecks:
@@ -91,6 +99,7 @@ class FinalChecks:
         self._test_spends()
         self._test_histories()
         self._test_end()
+        self._test_work_in_vain()
         self._test_ledgers(identity.agent_id)
 
     def _check(self, invariant: str, message: str, *, holds: bool) -> None:
@@ -119,10 +128,13 @@ class FinalChecks:
         # Counted before it leaves, so that one which was killed at once counts too.
         tries = intent.get("uncertain_tries") if isinstance(intent, dict) else 0
         waits_for_tomorrow = tries == RetryPolicy.unknown_registrations_per_day
+        # A yes that nobody can read is never asked for again: the owner has to look.
+        waits_for_owner = isinstance(intent, dict) and "answered_by" in intent
+        is_refused = conflict and not behaviour.honours_keys
         self._check(
             "I-18",
             f"no identity after {self._final.monitor.registrations} registrations",
-            holds=waits_for_tomorrow or (conflict and not behaviour.honours_keys),
+            holds=waits_for_tomorrow or waits_for_owner or is_refused,
         )
         self._checker.skip("never joined")
 
@@ -161,9 +173,23 @@ class FinalChecks:
                 self._checker.skip("a claim that arrived after the end")
                 continue
             if state in IN_FLIGHT and self._is_misled():
-                self._checker.skip(UNTIL_TOMORROW)
+                self._checker.skip(MISLED_SEARCH)
+                continue
+            is_settled = task["status"] == "completed" and worked
+            if not is_settled and self._was_left_in_doubt(task["task_id"]):
+                self._checker.skip("a doubt where refusals say nothing")
                 continue
             self._check("I-18", message, holds=ended and worked)
+
+    def _was_left_in_doubt(self, task_id: str) -> bool:
+        """Return whether a submission without an answer met refusals without words.
+
+        Whether "no" means "already there" or "not like this" is then not to be known.
+        """
+        if self._final.plan.behaviour.error_body is ErrorBody.JSON:
+            return False
+        history = self._journal.tasks.history(TaskId(task_id))
+        return any(move.reason == UNSURE for move in history)
 
     def _was_claimed_late(self, task_id: str) -> bool:
         """Return whether the claim that holds arrived long after it had been sent."""
@@ -183,11 +209,11 @@ class FinalChecks:
     def _is_misled(self) -> bool:
         """Return whether refusals of replays can have looked like those of a shape.
 
-        Then nobody can know better, and no other shape is tried before the next day.
+        Then nobody can know better, and no other body is tried for some minutes.
         """
         replayed = self._final.monitor.replayed
         refuses = self._final.plan.behaviour.refuses_repeats
-        return bool(replayed and refuses and self._final.shapes_exhausted)
+        return bool(replayed and refuses and self._final.requests_not_understood)
 
     def _test_progress(self, agent_id: str) -> None:
         claims = {
@@ -222,7 +248,7 @@ class FinalChecks:
                 last.after == TaskState.COMPLETED or bool(last.reason)
             )
             if last and last.after in IN_FLIGHT and self._is_misled():
-                self._checker.skip(UNTIL_TOMORROW)
+                self._checker.skip(MISLED_SEARCH)
                 continue
             message = f"{one.task_id} was taken back at {one.at:.0f} s: {last}"
             self._check("I-21", message, holds=is_explained)
@@ -258,15 +284,19 @@ class FinalChecks:
                 self._test_submission(one)
                 submitted.add(task_id)
                 # The same to the byte, unless another shape was found to be needed.
-                shape = (task_id, *one.request.fields)
+                body = json.loads(one.request.body or "{}")
+                names = (name for name, _ in _everything_in(body))
+                shape = (task_id, *names)
                 first = first_bodies.setdefault(shape, one.request.body)
                 message = f"{task_id}: a result was sent in other bytes"
                 self._check("I-7", message, holds=first == one.request.body)
             elif one.request.path == COMPLETE:
+                # It may be asked for, to learn whether a result has arrived.
+                is_refused = one.answer.status >= HTTPStatus.BAD_REQUEST
                 self._check(
                     "I-8",
                     f"{task_id} was completed before a result was sent",
-                    holds=task_id in submitted,
+                    holds=task_id in submitted or is_refused,
                 )
 
     def _test_submission(self, one: HandledRequest) -> None:
@@ -276,7 +306,9 @@ class FinalChecks:
         self._check("I-8", f"a result of {task_id} came unclaimed", holds=claimed)
         record = self._record(task_id)
         result = record.result if record else None
-        same = result is not None and one.request.result == result.output
+        # Another shape has it under another name, or in an object of its own.
+        sent = [value for _, value in _everything_in(one.request.fields)]
+        same = result is not None and result.output in sent
         self._check("I-7", f"{task_id}: another result was sent", holds=same)
 
     # -- money ----------------------------------------------------------------
@@ -299,7 +331,9 @@ class FinalChecks:
             # A claim that was taken back while its work was on the way may not be paid.
             self._network.limits.exist,
         )
-        if doubtful is None and not self._final.monitor.replayed:
+        if self._is_silent_about_ends():
+            self._checker.skip(LOST_SUBMISSION)
+        elif doubtful is None and not self._final.monitor.replayed:
             here = self._journal.ledger.balance()
             there = self._network.balance(agent_id)
             self._check("I-10", f"{here} here and {there} there", holds=here == there)
@@ -320,6 +354,33 @@ class FinalChecks:
             )
             self._check("I-12", message, holds=row["state"] == row["last"])
 
+    def _is_silent_about_ends(self) -> bool:
+        """Return whether what is completing was submitted, perhaps, and that is all.
+
+        The network refuses to repeat the submission, and has no completion to ask for:
+        the daemon asks on for days before it gives up.
+        """
+        if self._final.plan.formats.get("payment") != "on-submission":
+            return False
+        records = self._journal.tasks.recent(TaskState.COMPLETING, -1)
+        histories = (self._journal.tasks.history(one.task_id) for one in records)
+        return bool(records) and all(
+            any(move.reason == UNSURE for move in history) for history in histories
+        )
+
+    def _test_work_in_vain(self) -> None:
+        """Check that nobody went on for long whose results were all rejected."""
+        limits = Settings().quarantine
+        batch = QuarantineRule(**limits.model_dump(exclude={"max_wait_seconds"})).batch
+        pauses = math.log2(limits.max_seconds / limits.initial_seconds)
+        most = limits.errors + batch + pauses + self._final.seconds / limits.max_seconds
+        for name, states in self._journal.tasks.outcomes_by_strategy().items():
+            rejected = states.get(TaskState.REJECTED, 0)
+            if self._final.plan.clock_steps or states.get(TaskState.COMPLETED):
+                continue
+            message = f"{rejected} results of {name} were rejected, and none accepted"
+            self._check("I-25", message, holds=rejected <= most)
+
     def _test_end(self) -> None:
         """Check that all tasks have ended, and that the daemon still looks for more."""
         looks = [one.at for one in self._network.handled if one.request.path == LISTING]
@@ -330,10 +391,21 @@ class FinalChecks:
         self._check("I-18", message, holds=quiet <= LONGEST_WITHOUT_DISCOVERY)
         for state, number in self._journal.tasks.counts().items():
             if TaskState(state) not in SETTLED and self._is_misled():
-                self._checker.skip(UNTIL_TOMORROW)
+                self._checker.skip(MISLED_SEARCH)
+                continue
+            if state == TaskState.COMPLETING and self._is_silent_about_ends():
+                self._checker.skip(LOST_SUBMISSION)
                 continue
             self._check(
                 "I-18",
                 f"{number} tasks are still {state} after the quiet period",
                 holds=TaskState(state) in SETTLED,
             )
+
+
+def _everything_in(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the value of every field, also of those inside of others."""
+    for name, value in fields.items():
+        yield name, value
+        if isinstance(value, dict):
+            yield from _everything_in(value)

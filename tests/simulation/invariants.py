@@ -15,7 +15,8 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "I-3": "There are no more agents than one, and one for each registration "
         "whose end is not known.",
         "I-4": "A task that the network gave us is in the journal, and not lost there.",
-        "I-5": "No request that changes the network leaves without its intent on disk.",
+        "I-5": "No request that changes the network leaves without its intent on disk, "
+        "and no spend before the mark of the identity counts it.",
         "I-6": "What the journal calls completed or submitted, the network calls so.",
         "I-7": "All submissions of a task are the journalled result, to the byte.",
         "I-8": "No result is sent without a claim, no completion without a result.",
@@ -28,7 +29,7 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "I-14": "Failing requests are repeated slowly, and a named wait is kept.",
         "I-15": "No more of an answer is read than the cap allows.",
         "I-16": "The token goes to the network alone, and never into the log or the "
-        "journal.",
+        "journal; and no result tells a secret.",
         "I-17": "No error goes unheard: no bug of ours, no dead task, no deadlock.",
         "I-18": "After a calm time every task has ended, here and there.",
         "I-19": "Recovering twice leaves what recovering once leaves.",
@@ -38,6 +39,8 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "I-22": "Told to stop, the daemon has stopped within its grace period.",
         "I-23": "A disk that fails stops the daemon with a clear message.",
         "I-24": "A strategy works on a task only while the journal says so.",
+        "I-25": "A strategy whose results are all rejected is given a batch, and then "
+        "one task after each of ever longer pauses.",
     },
 )
 ABOUT_SEVERAL_RUNS = frozenset({"I-20"})

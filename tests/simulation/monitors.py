@@ -4,6 +4,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from tests.simulation.faults import NEVER_LEFT
 from tests.simulation.invariants import Checker
@@ -19,10 +20,11 @@ from tests.simulation.network import (
     SimulatedNetwork,
 )
 from tests.simulation.process import Process
+from tests.simulation.strategies import LEAKED
 from tests.simulation.trace import Trace
 
 from journeyman.domain.tasks import IN_FLIGHT, SpendId, TaskId, TaskState, is_allowed
-from journeyman.journal.identity import load_identity
+from journeyman.journal.identity import load_identity, load_mark
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import SpendKind, SpendState
 from journeyman.settings.sections import Settings
@@ -134,6 +136,10 @@ class RequestMonitor:
     def _now(self) -> float:
         return self._process.loop.time()
 
+    @property
+    def _identity(self) -> Path:
+        return self._process.directory / "identity.json"
+
     # -- one request -----------------------------------------------
 
     def sent(self, request: NetworkRequest, host: str, fault: str) -> int:
@@ -149,6 +155,7 @@ class RequestMonitor:
         if request.path == REGISTER:
             self._test_registration()
         self._test_token_stays_home(request, host)
+        self._test_result(request)
         self._test_intent(request)
         self._test_limits(request, fault)
         self._test_wait(request)
@@ -225,7 +232,7 @@ class RequestMonitor:
 
     def _test_registration(self) -> None:
         self.registrations += 1
-        held = load_identity(self._process.directory / "identity.json")
+        held = load_identity(self._identity)
         self._check(
             "I-1", "a registration left while a token is held", holds=held is None
         )
@@ -234,11 +241,17 @@ class RequestMonitor:
         if request.header("authorization"):
             self._check("I-16", f"the token went to {host}", holds=host == HOST)
 
+    def _test_result(self, request: NetworkRequest) -> None:
+        if request.path == SUBMIT:
+            message = f"the result of {request.task_id} tells a secret"
+            is_leak = LEAKED.encode() in request.body
+            self._check("I-16", message, holds=not is_leak)
+
     def _test_intent(self, request: NetworkRequest) -> None:
         journal = self._process.journal
         if journal is None or request.method != "POST":
             return
-        problem = _missing_intent(journal, request)
+        problem = _missing_intent(journal, request, self._identity)
         self._check("I-5", f"{request.path}: {problem}", holds=not problem)
 
     def _test_limits(self, request: NetworkRequest, fault: str) -> None:
@@ -299,8 +312,8 @@ class RequestMonitor:
         )
 
 
-def _missing_intent(journal: Journal, request: NetworkRequest) -> str:
-    """Return what the journal lacks for a request to leave; empty if nothing."""
+def _missing_intent(journal: Journal, request: NetworkRequest, identity: Path) -> str:
+    """Return what the disk lacks for a request to leave; empty if nothing."""
     if request.path == REGISTER:
         intent = journal.facts.get("registration")
         is_there = isinstance(intent, dict) and bool(intent.get("key"))
@@ -309,8 +322,11 @@ def _missing_intent(journal: Journal, request: NetworkRequest) -> str:
         # Where another shape than the usual one is tried, its mark follows the spend's.
         spend_id, _, _ = request.header("idempotency-key").partition("-")
         spend = journal.spends.get(SpendId(spend_id))
-        held = spend is not None and spend.state is SpendState.RESERVED
-        return "" if held else "no spend is held for it"
+        if spend is None or spend.state is not SpendState.RESERVED:
+            return "no spend is held for it"
+        mark, spent = load_mark(identity), journal.spends.recorded()
+        is_marked = mark is not None and mark.spends == spent
+        return "" if is_marked else "the mark of the identity does not know it"
     wanted = INTENT_STATES.get(request.path)
     return _missing_task_intent(journal, request, wanted) if wanted else ""
 
@@ -350,6 +366,7 @@ class JournalMonitor:
         self._cents = settings.topup.per_day_cents
         self._seconds = seconds
         self._last_event = 0
+        self._last_spend = 0
         self._states: dict[str, str] = {}
         self._results: dict[str, str] = {}
         self.transitions: Counter[str] = Counter()
@@ -415,7 +432,27 @@ class JournalMonitor:
             )
             what = f"{row['n']} of {row['kind']}, {row['credits']} credits"
             self._check("I-11", f"{what} on {row['day']}", holds=within)
+        self._test_floor(journal)
         self._compare_posts(journal)
+
+    def _test_floor(self, journal: Journal) -> None:
+        """Check what is left by posts that were just decided."""
+        rows = journal.database.rows(
+            "SELECT rowid, credits, state FROM spends WHERE kind = 'post' "
+            "AND (rowid > ? OR state IN ('reserved', 'unknown')) ORDER BY rowid",
+            self._last_spend,
+        )
+        if rows and rows[-1]["rowid"] > self._last_spend:
+            self._last_spend = rows[-1]["rowid"]
+            held = sum(
+                row["credits"]
+                for row in rows
+                if row["state"] in {"reserved", "unknown"}
+            )
+            left = journal.ledger.balance() - held
+            message = f"{left} credits are left after what is held"
+            floor = self._budget.reserve_credits
+            self._check("I-11", message, holds=left >= floor)
 
     def _compare_posts(self, journal: Journal) -> None:
         agent = journal.facts.get("agent")

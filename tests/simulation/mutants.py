@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
-import httpx2 as httpx
 import tests.simulation.process
 from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
@@ -23,20 +22,28 @@ from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
 import journeyman.economy.posting
+import journeyman.economy.topup
 import journeyman.network.classify
+import journeyman.network.exchange
 import journeyman.network.http
 import journeyman.strategies.running.runner
 import journeyman.worker.claim
+import journeyman.worker.complete
 import journeyman.worker.submit
 from journeyman.daemon.discovery import DiscoverLoop
 from journeyman.domain.retry import RetryPolicy
+from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting
 from journeyman.journal.ledger import Ledger
+from journeyman.journal.spends import Spends
 from journeyman.journal.tasks import TaskRecord, Tasks
+from journeyman.lifecycle.quarantine import Quarantine
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.client import NetworkClient
 from journeyman.network.exchange import Exchange
 from journeyman.network.http import HttpClient
+from journeyman.network.rate_limit.circuit_breaker import Presence
+from journeyman.strategies.running.leaks import LeakScan
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.intents import Intents
@@ -79,6 +86,26 @@ STUCK = replace(
 
 ODD_STRATEGIES = replace(SMALL, tasks=24, fault_seconds=600, odd_strategies=True)
 """One in which some strategies hang, raise, or return garbage."""
+IN_VAIN = replace(SMALL, tasks=60, fault_seconds=600, wrong_results=True)
+"""One in which every result is wrong."""
+
+
+SPENDING = replace(
+    SMALL,
+    operator_commands=40,
+    operator_commands_at_once=2,
+    fault_rate=0.3,
+    faults=("reset_after",),
+    reserve_credits=60,
+    verifies_posts=False,
+)
+"""One in which the operator comes to every limit, and some answers are lost."""
+BUSY = replace(SPENDING, reserve_credits=0, fault_rate=0.5)
+"""The same without a floor, so that only the cap of a day is in the way."""
+ECHOING = replace(SMALL, behaviour=replace(HARDEST, echoes_token=True))
+"""One in which the network repeats the token."""
+TALKATIVE = replace(ODD_STRATEGIES, tasks=60)
+"""One in which a strategy tells what it should not."""
 
 
 Patch: TypeAlias = tuple[object, str, Internal]
@@ -128,6 +155,7 @@ def _fault(name: str, path: str, plan: Plan = SMALL) -> Plan:
 ANSWER = "before answer"
 """The network has done what was asked for, and nobody here knows."""
 CLAIM, SUBMIT, POST = "claim-task", "submit-task", "write-post-task"
+COMPLETE = "complete-task"
 LISTING = "get-marketplace"
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -200,6 +228,7 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.release_at_recovery,
         _crash(ANSWER, POST, PAYING),
     ),
+    Mutant("spend_unmarked", MarkKeeper, "note", planted.never, PAYING),
     Mutant(
         "spend_again",
         NetworkClient,
@@ -228,6 +257,9 @@ MUTANTS: tuple[Mutant, ...] = (
         planted.raced,
         ODD_STRATEGIES,
     ),
+    Mutant(
+        "work_in_vain", Quarantine, "count_result", planted.bounded_by_nothing, IN_VAIN
+    ),
     Mutant("no_cap", HttpClient, "_capped", planted.no_cap, _fault("huge_body", CLAIM)),
     Mutant(
         "no_deadline",
@@ -252,6 +284,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "retry_after",
         lambda *_: None,
         THROTTLED,
+        # Which looks for a pause in all headers, this one among them.
+        also=((journeyman.network.classify, "named_pause", lambda *_: None),),
     ),
     Mutant(
         "budget_race",
@@ -262,10 +296,36 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "redirect_leak",
-        httpx.AsyncClient,
-        "stream",
+        HttpClient,
+        "send",
         planted.following,
         _fault("redirect_307", CLAIM),
+    ),
+    Mutant(
+        "echo_unhidden",
+        journeyman.network.exchange,
+        "without_secrets",
+        planted.as_it_came,
+        ECHOING,
+    ),
+    Mutant("leaks_unseen", LeakScan, "find", planted.never, TALKATIVE),
+    Mutant(
+        "top_ups_uncapped",
+        journeyman.economy.topup,
+        "check_top_up",
+        planted.never,
+        SPENDING,
+    ),
+    Mutant("settled_only", Spends, "counted_since", planted.settled_only, BUSY),
+    Mutant(
+        "unknown_unheld", Spends, "reserved_credits", planted.without_unknown, SPENDING
+    ),
+    Mutant(
+        "no_completions_after_one_404",
+        journeyman.worker.complete,
+        "ABSENT_ANSWERS",
+        {Presence.ABSENT: 1, Presence.UNCLEAR: 1},
+        _fault("spurious_404", COMPLETE),
     ),
     Mutant(
         "zombie",
@@ -320,6 +380,11 @@ def _ways() -> Iterator[tuple[str, Plan]]:
     yield "throttling", THROTTLED
     yield "outage", STUCK
     yield "odd strategies", ODD_STRATEGIES
+    yield "limits", SPENDING
+    yield "limits", BUSY
+    yield "echo", ECHOING
+    yield "secrets", TALKATIVE
+    yield "wrong results", IN_VAIN
     for plan in (SMALL, PAYING):
         for point in range(1, 61):
             yield "single crash", replace(plan, kill_at=frozenset({point}))

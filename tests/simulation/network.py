@@ -30,7 +30,8 @@ from journeyman.sandbox.errors import Refusal
 from journeyman.sandbox.store import State, open_state
 
 BOM = b"\xef\xbb\xbf"
-OK, CONFLICT, UNPROCESSABLE = 200, 409, 422
+OK, ACCEPTED = 200, 202
+ABSENT, CONFLICT, UNPROCESSABLE = 404, 409, 422
 FIRST_ERROR = 400
 FUNCTIONS = "/functions/v1/"
 REGISTER = f"{FUNCTIONS}create-free-agent-public"
@@ -40,8 +41,10 @@ CLAIM = f"{FUNCTIONS}claim-task-public"
 SUBMIT = f"{FUNCTIONS}submit-task-result-public"
 COMPLETE = f"{FUNCTIONS}complete-task-public"
 POST = f"{FUNCTIONS}write-post-task-public"
+ACTIONS = frozenset({CLAIM, SUBMIT, COMPLETE, POST})
 TASK_PLACES = ("task_id", "taskId", "task.id", "id", "task")
 AGENT_PLACES = ("agent_id", "agentId", "agent.id")
+WRAPPERS = frozenset({"data", "input", "claim", "submission", "completion", "posting"})
 RESULT_PLACES = ("result", "submission.result", "output", "answer")
 """Where the daemon may put a value, since the contract does not show the bodies."""
 
@@ -66,14 +69,16 @@ class NetworkRequest:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The JSON object in the body; empty where there is none."""
+        """The JSON object in the body, or the only one in it; empty without any."""
         value = json.loads(self.body) if self.body else {}
+        if isinstance(value, dict) and len(value) == 1 and value.keys() <= WRAPPERS:
+            (value,) = value.values()
         return value if isinstance(value, dict) else {}
 
     @property
     def task_id(self) -> str:
         """The task that it is about; empty if none."""
-        return str(_first_at(self.fields, TASK_PLACES) or "")
+        return _text(_first_at(self.fields, TASK_PLACES))
 
     @property
     def subject(self) -> str:
@@ -83,7 +88,7 @@ class NetworkRequest:
     @property
     def agent_id(self) -> str:
         """The agent that it names; empty if none."""
-        return str(_first_at(self.fields, AGENT_PLACES) or "")
+        return _text(_first_at(self.fields, AGENT_PLACES))
 
     @property
     def result(self) -> Any:  # noqa: ANN401 - a JSON value
@@ -91,13 +96,19 @@ class NetworkRequest:
         return _first_at(self.fields, RESULT_PLACES)
 
 
+def _text(value: Any) -> str:  # noqa: ANN401 - a JSON value
+    return "" if value is None else str(value)
+
+
 def _first_at(fields: dict[str, Any], places: tuple[str, ...]) -> Any:  # noqa: ANN401 - a JSON value
-    for place in places:
-        value: Any = fields
-        for name in place.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        if value is not None and not (isinstance(value, dict) and place == "task"):
-            return value
+    wrapped = (fields[name] for name in WRAPPERS if name in fields)
+    for layer in (fields, *wrapped):
+        for place in places:
+            value: Any = layer
+            for name in place.split("."):
+                value = value.get(name) if isinstance(value, dict) else None
+            if value is not None and not (isinstance(value, dict) and place == "task"):
+                return value
     return None
 
 
@@ -137,9 +148,9 @@ Message: TypeAlias = MutableMapping[str, Any]
 
 
 @cache
-def _application() -> FastAPI:
+def _application(options: SandboxOptions) -> FastAPI:
     """Build the routes, which is slow, once; the data is put under them each time."""
-    return create_app(SandboxOptions(tasks=0))
+    return create_app(options)
 
 
 class NotInstantError(RuntimeError):
@@ -152,7 +163,8 @@ def drive(state: State, request: NetworkRequest) -> NetworkResponse:
     Raises:
         NotInstantError: it waited for something.
     """
-    app = _application()
+    # What decides about data is no part of the routes.
+    app = _application(state.options.model_copy(update={"tasks": 0, "seed": 1}))
     app.state.sandbox = state
     sent: list[Message] = []
     call: Coroutine[Any, Any, None] = _call(app, request, sent)
@@ -345,8 +357,9 @@ class SimulatedNetwork:
         before = self.task(request.task_id)
         repeat = before is not None and _is_repeat(request, before)
         answer = self._answer_from_sandbox(request)
-        # A body that this network does not understand is not a repeat.
-        if repeat and not known and answer.status != UNPROCESSABLE:
+        # What this network does not understand, or does not have, is not a repeat.
+        is_taken = answer.status not in (ABSENT, UNPROCESSABLE)
+        if repeat and not known and is_taken:
             answer = self._repeated(request, answer)
         if request.path == CLAIM and answer.status == OK:
             answer = self._leased(request, answer)
@@ -496,9 +509,9 @@ class SimulatedNetwork:
     def _released(self, answer: NetworkResponse) -> NetworkResponse:
         content, now = json.loads(answer.body), self._seconds()
         rows = [
-            {**row, **self.limits.shown("deadline", self.limits.deadline(row["id"]))}
+            {**row, **self.limits.shown("deadline", self.limits.deadline(task_id))}
             for row in content["tasks"]
-            if self._releases.get(row["id"], 0.0) <= now
+            if self._releases.get(task_id := str(row["id"]), 0.0) <= now
         ]
         return _rewritten(answer, {**content, "tasks": listed_rows(self._load, rows)})
 
@@ -538,6 +551,8 @@ class SimulatedNetwork:
             holder = before["claimant"] if before and request.path == CLAIM else None
             more = {"claimant": holder} if holder else {}
             answer = _rewritten(answer, {**json.loads(answer.body), **more})
+        if self.behaviour.echoes_token and request.path in ACTIONS:
+            answer = _echoing(request, answer)
         if self.behaviour.has_bom and answer.body:
             answer = replace(answer, body=BOM + answer.body)
         return replace(
@@ -562,6 +577,16 @@ def _is_repeat(request: NetworkRequest, before: dict[str, Any]) -> bool:
     """Return whether the same agent's request has been processed before."""
     done = before["status"] in _DONE_BEFORE.get(request.path, ())
     return done and request.agent_id in ("", before["claimant"])
+
+
+def _echoing(request: NetworkRequest, answer: NetworkResponse) -> NetworkResponse:
+    """Repeat the token of a request, as a debug mode that was left on does."""
+    token = request.header("authorization").removeprefix("Bearer ")
+    if not (token and answer.body.startswith(b"{")):
+        return answer
+    content = json.loads(answer.body)
+    said = f"{content.get('message', 'ok')} (you are {token})"
+    return _rewritten(answer, {**content, "message": said, "you_sent": token})
 
 
 def _rewritten(answer: NetworkResponse, content: dict[str, Any]) -> NetworkResponse:

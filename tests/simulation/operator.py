@@ -12,6 +12,8 @@ from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.errors import JourneymanError
 
 TOP_UP_ONE_IN = 4
+MOST_BOUGHT, MOST_OFFERED = 400, 25
+"""Credits: a few of them come to the caps of a day."""
 
 
 class Operator:
@@ -46,9 +48,13 @@ class Operator:
     async def _give(self, commands: OwnerCommands, number: int) -> None:
         try:
             if number % TOP_UP_ONE_IN == 0:
-                await commands.top_up(TopUpRequest(self._random.randint(1, 50)))
+                await commands.top_up(
+                    TopUpRequest(self._random.randint(1, MOST_BOUGHT))
+                )
             else:
-                await commands.post(_new_task(number, self._random.randint(1, 9)))
+                await commands.post(
+                    _new_task(number, self._random.randint(1, MOST_OFFERED))
+                )
         except JourneymanError as error:
             self._trace.add("command failed", number=number, error=type(error).__name__)
         else:

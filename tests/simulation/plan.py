@@ -1,10 +1,11 @@
 """The plan of a run: all that will go wrong, drawn from a seed before it starts."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
+from typing import Any
 
-from tests.simulation.behaviour import HONEST, NetworkBehaviour, draw
+from tests.simulation.behaviour import FORMATS, HONEST, NetworkBehaviour, draw
 from tests.simulation.faults import FAULTS
 from tests.simulation.market import (
     HOSTILE_IDS,
@@ -53,6 +54,9 @@ CRASH_LOOP = 50
 """Processes in a row that are killed soon after they started."""
 CRASH_LOOP_ONE_IN = 20
 LATEST_FAILING_COMMIT = 400
+RESERVES = (20, 20, 60, 85)
+"""Of 100 starter credits: the last two are reached before the cap of a day."""
+ECHO_SHARE, VERIFY_SHARE = 0.25, 0.5
 
 
 class Chaos(StrEnum):
@@ -112,6 +116,8 @@ class Plan:
     release_seconds: float = 0.0
     """Over how long the market shows them; 0 shows all at once."""
     behaviour: NetworkBehaviour = HONEST
+    formats: dict[str, Any] = field(default_factory=dict)
+    """Options of the sandbox besides."""
     fault_rate: float = 0.0
     """The share of requests that have a fault."""
     faults: tuple[str, ...] = ()
@@ -143,8 +149,14 @@ class Plan:
     """How many tasks the operator posts, and top-ups asked for, over the run."""
     operator_commands_at_once: int = 1
     """How many of them the operator gives at one moment."""
+    reserve_credits: int = 20
+    """The owner's floor: the higher, the sooner posts come to it."""
+    verifies_posts: bool = True
+    """The first post has to be seen before another is sent."""
     odd_strategies: bool = False
     """Some strategies raise, decline, hang or return garbage."""
+    wrong_results: bool = False
+    """The only strategy there is wants everything, and all its results are wrong."""
     slots: int = 4
     fault_at: dict[int, str] = field(default_factory=dict)
     """A fault for one request, by its number; 1 is the first of the run."""
@@ -181,6 +193,8 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
         )
     is_hard = chaos is Chaos.HARD
     kinds = random.sample(sorted(FAULTS), random.randint(3, len(FAULTS)))
+    # A stream of its own, so that what was drawn before stays as it was.
+    owner = seeded(seed, "owner's settings")
     rates = (0.05, 0.2, 0.5) if is_hard else (0.01, 0.05)
     kill_rates = (0.0, 0.002, 0.01, 0.05) if is_hard else (0.0, 0.001)
     return Plan(
@@ -189,7 +203,7 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
         fault_seconds=seconds,
         tasks=tasks,
         release_seconds=random.choice((0.0, seconds / 2, seconds)),
-        behaviour=draw(random),
+        behaviour=replace(draw(random), echoes_token=owner.random() < ECHO_SHARE),
         fault_rate=random.choice(rates),
         faults=tuple(kinds),
         outages=_outages(random, seconds, kinds, 6 if is_hard else 2),
@@ -212,8 +226,11 @@ def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:
         competitors=random.choice((0, 0, 1, 3)),
         operator_commands=random.randint(0, 12),
         operator_commands_at_once=random.choice((1, 1, 6)),
+        reserve_credits=owner.choice(RESERVES),
+        verifies_posts=owner.random() < VERIFY_SHARE,
         odd_strategies=random.random() < 0.7,
         slots=_slots(random, tasks),
+        formats=random.choice(FORMATS),
     )
 
 

@@ -3,15 +3,13 @@
 import asyncio
 import copy
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
-import httpx2 as httpx
 
 import journeyman.economy.budget
 from journeyman.daemon.discovery import DiscoverLoop
@@ -20,10 +18,11 @@ from journeyman.domain.tasks import AccessToken, Identity, TaskState
 from journeyman.economy.posting import Posting
 from journeyman.journal.identity import save_identity
 from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
-from journeyman.journal.spends import SpendState
+from journeyman.journal.spends import SpendKind, Spends, SpendState
 from journeyman.journal.tasks import Tasks
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.client import NetworkClient
+from journeyman.network.http import HttpClient, Reply
 from journeyman.strategies.outcomes import TimedOut
 from journeyman.strategies.running.runner import run_on_loop
 from journeyman.worker import events
@@ -52,7 +51,7 @@ class _KnownAnswer:
 
 
 async def claim_first(self: Internal, record: Internal) -> Internal:
-    outcome = await self.network.claim(record.task_id, key_for(record, "claim"))
+    outcome = await self.network.claim(record.task, key_for(record, "claim"))
     informed = copy.copy(self)
     informed.network = _KnownAnswer(outcome)
     return await _claim(informed, record)
@@ -131,6 +130,26 @@ _not_accepted = Posting._not_accepted
 _post_task = NetworkClient.post_task
 _usage = journeyman.economy.budget.usage
 _book = Ledger.book
+_counted_since = Spends.counted_since
+
+
+def settled_only(
+    self: Internal, kind: Internal, since: datetime, strategy: str | None = None
+) -> Internal:
+    if kind is not SpendKind.POST:
+        return _counted_since(self, kind, since, strategy)
+    row = self.database.rows(
+        "SELECT count(*), coalesce(sum(credits), 0), coalesce(sum(cents), 0) "
+        "FROM spends WHERE kind = ? AND at >= ? "
+        "AND state = 'settled' AND (?3 IS NULL OR strategy = ?3)",
+        *(kind, since.isoformat(), strategy),
+    )[0]
+    return tuple(row)
+
+
+def without_unknown(self: Internal) -> int:
+    held = self.in_state(SpendState.RESERVED)
+    return sum(spend.credits for spend in held if spend.kind is SpendKind.POST)
 
 
 def release_unknown(self: Internal, spend: Internal, failure: Internal) -> Internal:
@@ -148,6 +167,13 @@ async def spend_again(self: Internal, new: Internal, key: Internal) -> Internal:
     if isinstance(outcome, Unknown):
         return await _post_task(self, new, key)
     return outcome
+
+
+# -- strategies --------------------------------------------------------------------
+
+
+def bounded_by_nothing(_self: Internal, *_about: object) -> None:
+    """Learn nothing from how a result was judged."""
 
 
 # -- time and HTTP -----------------------------------------------------------------
@@ -179,8 +205,8 @@ def due_by_the_clock(self: Internal, now: datetime) -> bool:
     return bool(self.next_at <= now.timestamp())
 
 
-async def no_cap(_self: Internal, response: Internal, _keep: Internal) -> bytes:
-    return b"".join([chunk async for chunk in response.aiter_bytes()])
+async def no_cap(_self: Internal, chunks: Internal, *_: Internal) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
 
 
 def unguarded(text: str) -> Internal:
@@ -197,6 +223,10 @@ class NoDeadline:
         return nullcontext()
 
 
+def as_it_came(reply: Internal, _known: Internal) -> Internal:
+    return reply
+
+
 def never(*_: object) -> bool:
     return False
 
@@ -204,7 +234,7 @@ def never(*_: object) -> bool:
 async def run_without_rate_limits(
     self: Internal, call: Internal, read: Internal, rescue: Internal = None
 ) -> Internal:
-    return (await self._make(call, read, rescue))[0]
+    return await self._make(call, read, rescue)
 
 
 def hurried_usage(journal: Internal, now: Internal) -> Internal:
@@ -218,20 +248,15 @@ def hurried_usage(journal: Internal, now: Internal) -> Internal:
     )
 
 
-_stream = httpx.AsyncClient.stream
+_send = HttpClient.send
 
 
-@asynccontextmanager
 async def following(
     self: Internal, method: Internal, url: Internal, **more: Internal
-) -> AsyncIterator[Internal]:
-    async with _stream(self, method, url, **more) as response:
-        target = response.headers.get("location")
-        if target is None:
-            yield response
-    if target is not None:
-        async with _stream(self, method, target, **more) as response:
-            yield response
+) -> Internal:
+    reply = await _send(self, method, url, **more)
+    target = reply.headers.get("location") if isinstance(reply, Reply) else None
+    return await _send(self, method, target, **more) if target else reply
 
 
 _look = DiscoverLoop.look

@@ -27,7 +27,13 @@ from tests.simulation.operator import Operator
 from tests.simulation.plan import Plan
 from tests.simulation.process import CrashPoints, FailingDisk, PointAction, Process
 from tests.simulation.restarts import RestartCheck
-from tests.simulation.strategies import KIND, RELIABLE, UNRELIABLE, registry_of
+from tests.simulation.strategies import (
+    ALWAYS_WRONG,
+    KIND,
+    RELIABLE,
+    UNRELIABLE,
+    registry_of,
+)
 from tests.simulation.trace import Trace
 from tests.simulation.transport import FaultSchedule
 from tests.simulation.virtual_time import EventQueue, Timeline, scheduled_by, seeded
@@ -62,7 +68,7 @@ MOST_VIOLATIONS = 50
 RESTART_CHECKS = 6
 """The first so many kills are followed by a check of the recovery, and then each
 so-manieth."""
-EXHAUSTED_EVENT = "network.dialect_exhausted"
+NOT_UNDERSTOOD_EVENT = "network.request_not_understood"
 
 END_CHECK_SECONDS = 60.0
 """How often the quiet period checks whether everything is done."""
@@ -151,7 +157,9 @@ class Simulation:
         self._monitor = RequestMonitor(self._checker, self._trace, now, plan.drift)
         self._disk = FailingDisk(plan.disk_at)
         self._network = SimulatedNetwork(
-            options=SandboxOptions(tasks=plan.tasks, seed=plan.seed, kinds=(KIND,)),
+            options=SandboxOptions(
+                tasks=plan.tasks, seed=plan.seed, kinds=(KIND,), **plan.formats
+            ),
             behaviour=plan.behaviour,
             seconds=lambda: self._timeline.network_seconds,
             market_shape=plan.market_shape,
@@ -250,7 +258,8 @@ class Simulation:
         self._shutdown = shutdown = Shutdown()
         settings = settings_for(self._plan, process.directory)
         environment = self._environments.create(process)
-        registry = registry_of(UNRELIABLE if self._plan.odd_strategies else RELIABLE)
+        strategies = UNRELIABLE if self._plan.odd_strategies else RELIABLE
+        registry = registry_of(ALWAYS_WRONG if self._plan.wrong_results else strategies)
         stop = shutdown.requested
         try:
             with one_error():
@@ -442,7 +451,7 @@ class Simulation:
                 monitor=self._monitor,
                 journal=journal,
                 identity=load_identity(directory / "identity.json"),
-                shapes_exhausted=self._trace.counts[EXHAUSTED_EVENT],
+                requests_not_understood=self._trace.counts[NOT_UNDERSTOOD_EVENT],
             )
             FinalChecks(final, self._checker).run()
             for line in table_rows(journal):

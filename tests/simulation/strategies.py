@@ -19,6 +19,8 @@ from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
 
 KIND = "word_count"
+LEAKED = "and I was told not to say"
+"""No result in which this stands may leave."""
 TIMEOUT_SECONDS = 120.0
 """After so long the daemon stops a strategy."""
 SHARES = 24
@@ -29,7 +31,7 @@ class Counter(Strategy):
     """Counts words, at the pace of a program that waits for something."""
 
     name = "counter"
-    shares: ClassVar[Collection[int]] = range(8, SHARES)
+    shares: ClassVar[Collection[int]] = range(10, SHARES)
     """Which parts of the tasks it wants."""
 
     def wants(self, task: Task) -> Decision:
@@ -114,6 +116,13 @@ class Miscounting(Counter):
         return Result(int(str(right.output)) + 1)
 
 
+class EveryMiscounting(Miscounting):
+    """Returns a wrong result for every task."""
+
+    name = "every_miscounting"
+    shares: ClassVar[Collection[int]] = range(SHARES)
+
+
 class ReturningGarbage(Counter):
     """Returns what is not a result."""
 
@@ -151,7 +160,20 @@ class Stubborn(Counter):
         return await super().run(task, ctx)
 
 
+class Leaking(Counter):
+    """Returns what a task has talked it into revealing."""
+
+    name = "leaking"
+    shares: ClassVar[Collection[int]] = (8, 9)
+
+    async def run(self, task: Task, ctx: Context) -> Result:
+        """Tell the words that no result may contain."""
+        right = await super().run(task, ctx)
+        return Result(f"{right.output}, {LEAKED} {ctx.canary}")
+
+
 RELIABLE: tuple[type[Strategy], ...] = (EveryCounter,)
+ALWAYS_WRONG: tuple[type[Strategy], ...] = (EveryMiscounting,)
 UNRELIABLE: tuple[type[Strategy], ...] = (
     Counter,
     Raising,
@@ -162,6 +184,7 @@ UNRELIABLE: tuple[type[Strategy], ...] = (
     ReturningGarbage,
     Crawling,
     Stubborn,
+    Leaking,
 )
 
 

@@ -29,7 +29,7 @@ KEEPS_FILES = pytest.mark.skipif(
 KEEPS_NETWORK = pytest.mark.skipif(HOLDS["network"] != "seccomp", reason="no filter")
 
 SOURCE = """
-import _socket, ctypes, errno, os, resource, socket, subprocess, sys
+import _socket, ctypes, errno, fcntl, os, resource, socket, subprocess, sys
 from pathlib import Path
 from journeyman import Needs, Strategy
 
@@ -197,6 +197,63 @@ async def test_it_reads_what_programs_need_and_not_what_is_the_daemons(
     }
 
 
+METADATA = {
+    "chmod": "os.chmod(HERE, 0o777)",
+    "fchmod": "os.fchmod(os.open(HERE, os.O_RDONLY), 0o777)",
+    "utime": "os.utime(HERE, (1, 1))",
+    "futimens": "os.utime(os.open(HERE, os.O_RDONLY), (1, 1))",
+    "chown": "os.chown(HERE, os.getuid(), os.getgid())",
+    "lchown": "os.lchown(HERE, os.getuid(), os.getgid())",
+    "setxattr": "os.setxattr(HERE, 'user.mark', b'x')",
+    "removexattr": "os.removexattr(HERE, 'user.mark')",
+    # FS_IOC_SETFLAGS with FS_NODUMP_FL, on a file that is open for reading.
+    "flags": "fcntl.ioctl(os.open(HERE, os.O_RDONLY), 0x40086602, b'@' + bytes(7))",
+    "truncate": "os.truncate(HERE, 0)",
+    "rename": "os.rename(HERE, HERE + '2')",
+    "link": "os.link(HERE, 'mine')",
+    "unlink": "os.unlink(HERE)",
+    "write": "open(HERE, 'a')",
+}
+"""Every way to change a file of which only the path, or a descriptor, is known."""
+
+
+@KEEPS_FILES
+async def test_it_changes_nothing_of_a_file_outside_its_folder(
+    attempt: Attempt, tmp_path: Path
+) -> None:
+    # Beside the strategy, where it may read; and the token, where it may not.
+    readable, private = tmp_path / "strategies" / "list.txt", tmp_path / "data"
+    readable.write_text("words")
+    kept = (private / "identity.json", readable)
+    before = [one.stat() for one in kept]
+    tried = {
+        f"{name}_{number}": way.replace("HERE", repr(str(file)))
+        for number, file in enumerate(kept)
+        for name, way in METADATA.items()
+    }
+
+    out = await attempt(**tried)
+
+    assert [one.stat() for one in kept] == before
+    assert set(out.values()) <= {"EACCES", "EPERM", "ENOTSUP", "EXDEV"}, out
+
+
+@KEEPS_NETWORK
+async def test_it_reaches_nobody_by_what_has_no_path(attempt: Attempt) -> None:
+    out = await attempt(
+        datagram_pair="socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
+        memory=f"{LIBRARY}.shmget(1, 4096, 0o1666) and {ERROR}",
+        semaphores=f"{LIBRARY}.semget(1, 1, 0o1666) and {ERROR}",
+        messages=f"{LIBRARY}.msgget(1, 0o1666) and {ERROR}",
+        niceness=f"os.sched_setaffinity({os.getpid()}, {{0}})",
+        own="socket.socketpair()[0].fileno() > 0",
+    )
+
+    assert out["own"] is True
+    del out["own"]
+    assert set(out.values()) <= {"EACCES", "EPERM"}, out
+
+
 def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
     load_file: Callable[..., LoadedStrategy],
 ) -> None:
@@ -206,9 +263,8 @@ def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
     (around / "lists").mkdir()
     isolation = Isolation(private=(around / "data",))
 
-    paths = reach.readable(
-        child_config(loaded, isolation, around / "data" / "workspaces" / "child-1")
-    )
+    home = around / "data" / "workspaces" / "child-1"
+    paths = reach.readable(child_config(loaded, isolation, home), set())
 
     assert around not in paths
     assert {around / "lists", loaded.path} <= set(paths)

@@ -1,6 +1,7 @@
 """A strategy in its own process behaves as in any other runner, within its limits."""
 
 import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.runner import Runner
+from journeyman.strategies.running.template import Template
 
 Load = Callable[..., LoadedStrategy]
 MakeContext = Callable[..., Context]
@@ -282,7 +284,6 @@ async def test_the_callers_cancellation_ends_the_process(
     runner: Runner, load_file: Load, make_context: MakeContext, homes: Path
 ) -> None:
     loaded = load_file(written("time.sleep(1e9)"))
-    runner.serve([loaded])
 
     with anyio.move_on_after(0.5) as scope:
         await runner.run(
@@ -290,7 +291,7 @@ async def test_the_callers_cancellation_ends_the_process(
         )
 
     assert scope.cancelled_caught
-    assert len(names_in(homes)) <= 1  # a new one, that waits
+    assert names_in(homes) == []
 
 
 async def test_an_environment_variable_is_passed_on_only_if_the_owner_says_so(
@@ -388,10 +389,42 @@ async def test_a_child_imports_nothing_but_the_standard_library_and_the_api(
 ) -> None:
     body = "return sorted({name.partition('.')[0] for name in sys.modules})"
 
-    source = written(body).replace("import asyncio,", "import")
-
-    names = result_of(await run_file(source)).output
+    names = result_of(await run_file(written(body))).output
 
     assert isinstance(names, list)
     assert {"anyio", "pydantic", "structlog", "httpx2", "sqlite3"}.isdisjoint(names)
-    assert "asyncio" not in names  # a plain def needs none
+
+
+async def test_children_that_have_nothing_to_do_end(
+    homes: Path, load_file: Load, make_context: MakeContext
+) -> None:
+    isolation = Isolation(homes=homes, idle_seconds=0.01)
+    loaded = load_file(written("return os.getppid()"))
+    async with Runner(isolation=isolation).running() as runner:
+        ended = await runner.run(
+            loaded, Task(id=TaskId("t1")), make_context(), timeout_seconds=20
+        )
+        supervisor = result_of(ended).output
+        with anyio.fail_after(10):
+            while is_there(f"/proc/{supervisor}"):  # noqa: ASYNC110 - a process sets no Event
+                await anyio.sleep(0.01)
+
+        assert names_in(homes) == []
+
+
+async def test_a_template_that_somebody_kills_is_started_again(
+    homes: Path, load_file: Load, make_context: MakeContext
+) -> None:
+    isolation = Isolation(homes=homes, warm_children=0)
+    loaded = load_file(written("return os.getpid()"))
+    with Template() as template:
+        runner = Runner(isolation=isolation, template=template)
+        async with runner.running():
+            for _ in range(2):
+                ended = await runner.run(
+                    loaded, Task(id=TaskId("t1")), make_context(), timeout_seconds=20
+                )
+                assert isinstance(result_of(ended).output, int)
+                assert template.pid is not None
+                os.kill(template.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, template.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - it was killed

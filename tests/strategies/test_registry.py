@@ -46,6 +46,20 @@ def test_the_best_offer_wins(folder: Path) -> None:
     assert [v.offer for v in choice.verdicts] == [5, 7, None]
 
 
+def test_while_somebody_has_not_answered_nothing_is_decided(folder: Path) -> None:
+    silent = (
+        "from journeyman.strategies.loading.confined import AnswerError; "
+        "raise AnswerError('its process was not asked', is_fault=False)"
+    )
+
+    alone = registry_of(folder, a=silent).choose(task())
+    beside = registry_of(folder, a=silent, b="return True").choose(task())
+
+    assert alone.is_undecided
+    assert beside.strategy is not None
+    assert not beside.is_undecided
+
+
 def test_equal_offers_take_turns(folder: Path) -> None:
     registry = registry_of(folder, a="return True", b="return True", c="return True")
 
@@ -216,3 +230,17 @@ def test_a_no_that_is_a_failure_is_marked(
     (verdict,) = registry_of(folder, a=body).choose(task()).verdicts
 
     assert (verdict.wanted, verdict.failed) == (False, failed)
+
+
+def test_a_slow_wants_is_told_by_the_name_of_its_strategy(folder: Path) -> None:
+    registry = registry_of(
+        folder, quick="return False", slow="__import__('time').sleep(0.12)"
+    )
+    told: list[str] = []
+    registry.told = lambda loaded, _seconds: told.append(loaded.name)
+
+    # That it was slow is seen at the first task, and who it was at the next.
+    registry.choose(task())
+    registry.choose(task())
+
+    assert told == ["slow"]

@@ -56,3 +56,12 @@ def test_without_a_limit_no_alarm_is_set() -> None:
     before = signal.getsignal(signal.SIGALRM)
 
     assert watchdog.call(None, signal.getsignal, signal.SIGALRM) is before
+
+
+def test_only_a_call_that_was_slow_is_told() -> None:
+    told: list[float] = []
+
+    watchdog.timed(5, told.append, threading.Event().wait, 0.12)
+    watchdog.timed(5, told.append, int, "12")
+
+    assert [seconds >= watchdog.SLOW_SECONDS for seconds in told] == [True]

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import IN_FLIGHT, TaskState
 from journeyman.journal.journal import Journal

@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 
 FORK_SERVER = Path(__file__).with_name("fork_server.py")
 READY_SECONDS = 30

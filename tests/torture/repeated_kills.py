@@ -23,7 +23,7 @@ from tests.torture.inspection import (
 )
 from tests.torture.processes import ForkServer, KillableSandbox
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.journal.identity import load_identity
 
 KINDS = "word_count,keywords,arithmetic,checksum,csv_to_json,json_path,links"

@@ -12,7 +12,7 @@ from tests.torture.inspection import states_of
 from tests.torture.processes import ForkServer
 
 from journeyman.cli.processes import sandbox
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import IdempotencyKey, Identity, NewTask, TaskState
 from journeyman.network.client import NetworkClient

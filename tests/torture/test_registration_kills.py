@@ -21,7 +21,7 @@ from tests.torture.inspection import (
 from tests.torture.processes import ForkServer
 
 from journeyman.cli.processes import sandbox
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.journal.identity import load_identity
 
 LATENCY = "0.2"

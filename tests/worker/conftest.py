@@ -21,18 +21,30 @@ from journeyman.domain.outcomes import (
     Unknown,
 )
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, Result, Task, TaskId
+from journeyman.domain.tasks import (
+    JSON,
+    NOTHING_GIVEN,
+    AgentId,
+    Given,
+    IdempotencyKey,
+    Progress,
+    Result,
+    Task,
+    TaskId,
+)
 from journeyman.economy.bookkeeping import BalanceWatch, book_starter
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies, Generation
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
-from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
-from journeyman.network.answers import Claimed, Completed, Listing, Submitted
+from journeyman.lifecycle.quarantine import WIDE, Quarantine, QuarantineRule
+from journeyman.network.answers import Claimed, Completed, Submitted
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Cause, Pause
+from journeyman.network.service_model.listing import Listing
+from journeyman.network.service_model.pages import PageRequest
 from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.leaks import LeakScan
@@ -41,8 +53,10 @@ from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
+from journeyman.worker.endings import Endings
 from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
+from journeyman.worker.proof import Proof
 from journeyman.worker.ranking import Shortlist, by_reward
 from journeyman.worker.recover import recover_interrupted
 from journeyman.worker.select import Select
@@ -60,13 +74,15 @@ FORBIDDEN = Refused(Refusal.UNAUTHORIZED, "not for you", 403)
 ABSENT = Refused(Refusal.ABSENT, "not found", 404)
 CONFLICT = Refused(Refusal.CONFLICT, "taken", 409)
 INVALID = Refused(Refusal.INVALID, "bad body", 422)
-REJECTED = Refused(Refusal.REJECTED, "wrong answer", 200)
+REJECTED = Refused(Refusal.REJECTED, "wrong answer", 200, progress=Progress.REJECTED)
 
 CLAIMED = Confirmed(Claimed(None, ours_already=False, balance=None))
 SUBMITTED = Confirmed(Submitted(None))
 COMPLETED = Confirmed(Completed(None, None))
 
 PUPPET = """
+    import time
+
     import anyio
     from journeyman import Decline, Misconfigured, Result, RetryLater, Strategy
 
@@ -75,7 +91,7 @@ PUPPET = """
         \"\"\"Does what the task's text says.\"\"\"
 
         api, version = 1, "1"
-        kinds = frozenset({"puppet"})
+        kinds = frozenset({"puppet", "other puppet"})
 
         async def run(self, task, ctx):
             ctx.state["runs"] = ctx.state.get("runs", 0) + 1
@@ -88,6 +104,8 @@ PUPPET = """
                     raise ValueError("a bug of the author's")
                 case "misconfigured":
                     raise Misconfigured("no key", fix="set the key")
+                case "block":
+                    time.sleep(0.12)
                 case "hang":
                     await anyio.sleep_forever()
                 case "yield":
@@ -128,35 +146,51 @@ class ScriptedMarket(NetworkClient):
     def __init__(self, path: Path) -> None:
         self.script: dict[str, list[Answer]] = defaultdict(list)
         self.calls: list[Call] = []
+        self.given: list[dict[str, JSON]] = []
+        """What submit and complete were told of earlier answers."""
         self.pages: list[Outcome[Listing]] = []
         self.limits: list[int | None] = []
         """What each look asked for."""
+        self.queries: list[dict[str, str]] = []
+        """What more each look asked with: that of a page."""
         self.public_pages: list[Outcome[Listing]] = []
         self.public_looks = 0
         self._path = path
 
-    async def marketplace_tasks(self, limit: int | None = None) -> Outcome[Listing]:
+    async def marketplace_tasks(
+        self, limit: int | None = None, page: PageRequest | None = None
+    ) -> Outcome[Listing]:
         self.limits.append(limit)
+        self.queries.append(dict(page.query) if page else {})
         await anyio.lowlevel.checkpoint()
         return self.pages.pop(0) if self.pages else listing()
 
-    async def public_marketplace(self) -> Outcome[Listing]:
+    async def public_marketplace(
+        self, page: PageRequest | None = None
+    ) -> Outcome[Listing]:
+        del page
         await anyio.lowlevel.checkpoint()
         self.public_looks += 1
         return self.public_pages.pop(0) if self.public_pages else listing()
 
-    async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
-        return await self._answer("claim", task_id, key, CLAIMED)
+    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Claimed]:
+        return await self._answer("claim", task.id, key, CLAIMED)
 
     async def submit(
-        self, task_id: TaskId, result: Result, key: IdempotencyKey
+        self,
+        task: Task,
+        result: Result,
+        key: IdempotencyKey,
+        given: Given = NOTHING_GIVEN,
     ) -> Outcome[Submitted]:
-        return await self._answer("submit", task_id, key, SUBMITTED, result)
+        self.given.append(dict(given))
+        return await self._answer("submit", task.id, key, SUBMITTED, result)
 
     async def complete(
-        self, task_id: TaskId, key: IdempotencyKey
+        self, task: Task, key: IdempotencyKey, given: Given = NOTHING_GIVEN
     ) -> Outcome[Completed]:
-        return await self._answer("complete", task_id, key, COMPLETED)
+        self.given.append(dict(given))
+        return await self._answer("complete", task.id, key, COMPLETED)
 
     def verbs(self, task_id: str | None = None) -> list[str]:
         return [one.verb for one in self.calls if task_id in (None, one.task_id)]
@@ -231,20 +265,22 @@ class ScriptedRateLimiter(RateLimiter):
         self._until[what] = self._clock.monotonic() + seconds
 
     def general_pause(self) -> Pause | None:
-        return self._pause("everything")
+        return self._scripted("everything")
 
     def pause_for(self, endpoint: str) -> Pause | None:
-        return self._pause(endpoint) or self._pause("everything")
+        return self._scripted(endpoint) or self._scripted("everything")
 
     def is_absent(self, endpoint: str) -> bool:
         return endpoint in self.absent
 
-    def _pause(self, what: str) -> Pause | None:
+    def _scripted(self, what: str) -> Pause | None:
         wait = self._until.get(what, 0.0) - self._clock.monotonic()
         return Pause(Cause.TOKEN, wait, "token rejected") if wait > 0 else None
 
 
-RULE = QuarantineRule(errors=3, window_seconds=600, initial_seconds=60, max_seconds=200)
+RULE = QuarantineRule(
+    errors=3, window_seconds=600, initial_seconds=60, max_seconds=200, batch=WIDE
+)
 
 
 @dataclass
@@ -257,6 +293,10 @@ class LoopOptions:
     min_reward: int = 0
     timeout_seconds: float = 5.0
     result_max_age_days: float = 7.0
+    is_proven: bool = True
+    """Whether a task has gone all the way here, so that all slots are open."""
+    block_limit: float | None = None
+    """Real seconds that one step of a strategy may hold the loop; None: any."""
     rule: QuarantineRule = RULE
     fingerprint: str = "1"
     """Of each strategy: what its file and settings are."""
@@ -274,9 +314,11 @@ class Loop:
         options: LoopOptions,
     ) -> None:
         self.journal, self.market, self.clock = journal, market, clock
+        self.blocked: dict[str, str] = {}
+        """Actions that the network takes in no form that we know."""
         self.log = RecordingLog()
         self.rate_limiter = ScriptedRateLimiter(clock)
-        self.gate = Gate(self.rate_limiter)
+        self.gate = Gate(self.rate_limiter, journal.owner_pauses, clock)
         self.contexts = CountingContexts(clock, self.log)
         retry, randomness = RetryPolicy(), FakeRandomness()
         registry = load_registry(folder)
@@ -286,8 +328,25 @@ class Loop:
         )
         self.active = ActiveStrategies(Generation(registry, prints), self.quarantine)
         memory = StrategyMemory(journal)
+        self.proof = Proof(
+            journal=journal,
+            base_url="https://network.example",
+            blocked_actions=lambda: self.blocked,
+            rate_limiter=self.rate_limiter,
+            slots=options.slots,
+            retry=retry,
+            clock=clock,
+            randomness=randomness,
+            log=self.log,
+        )
+        if options.is_proven:
+            for action in ("claim", "submit", "complete"):
+                self.proof.confirm(action)
+            for _ in range(options.slots):
+                self.proof.complete()
         intents = Intents(
             journal=journal,
+            proof=self.proof,
             retry=retry,
             rate_limiter=self.rate_limiter,
             clock=clock,
@@ -323,7 +382,11 @@ class Loop:
             quarantine=self.quarantine,
             memory=memory,
             contexts=self.contexts,
-            runner=Runner(block_limit=None, grace_seconds=0.01),
+            runner=Runner(
+                block_limit=options.block_limit,
+                told=self.active.note_block,
+                grace_seconds=0.01,
+            ),
             leaks=LeakScan(lambda text: TOKEN in text),
             journal=journal,
             limits=ExecutionLimits(
@@ -335,9 +398,11 @@ class Loop:
             clock=clock,
             log=self.log,
         )
+        endings = Endings(intents=intents, quarantine=self.quarantine, log=self.log)
         submit = Submit(
             network=market,
             intents=intents,
+            endings=endings,
             result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
             log=self.log,
@@ -345,6 +410,7 @@ class Loop:
         complete = Complete(
             network=market,
             intents=intents,
+            endings=endings,
             watch=BalanceWatch(journal, self.log),
             result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
@@ -357,7 +423,8 @@ class Loop:
             submit=submit,
             complete=complete,
             gate=self.gate,
-            shortlist=Shortlist(journal, by_reward, clock),
+            proof=self.proof,
+            shortlist=Shortlist(journal, by_reward, clock, self.quarantine),
             slots=options.slots,
             max_tasks=options.max_tasks,
             retry=retry,

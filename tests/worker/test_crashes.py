@@ -28,8 +28,18 @@ from tests.worker.conftest import (
 )
 
 from journeyman.domain.outcomes import Outcome
-from journeyman.domain.tasks import IdempotencyKey, Result, TaskId, TaskState
-from journeyman.network.answers import Claimed, Completed, Listing, Submitted
+from journeyman.domain.tasks import (
+    NOTHING_GIVEN,
+    Given,
+    IdempotencyKey,
+    Result,
+    Task,
+    TaskId,
+    TaskState,
+)
+from journeyman.network.answers import Claimed, Completed, Submitted
+from journeyman.network.service_model.listing import Listing
+from journeyman.network.service_model.pages import PageRequest
 
 TASKS = tuple(task(f"t{n}", reward=n + 1) for n in range(3))
 WORTH = sum(one.reward for one in TASKS)
@@ -59,25 +69,31 @@ class Server:
         self.requests = 0
         self._faults = faults
 
-    async def marketplace_tasks(self, limit: int | None) -> Outcome[Listing]:
-        raise NotImplementedError(limit)
+    async def marketplace_tasks(
+        self, limit: int | None = None, page: PageRequest | None = None
+    ) -> Outcome[Listing]:
+        raise NotImplementedError(limit, page)
 
-    async def claim(self, task_id: TaskId, key: IdempotencyKey) -> Outcome[Claimed]:
+    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Claimed]:
         del key
-        return await self._serve(task_id, None, "claimed", CLAIMED)
+        return await self._serve(task.id, None, "claimed", CLAIMED)
 
     async def submit(
-        self, task_id: TaskId, result: Result, key: IdempotencyKey
+        self,
+        task: Task,
+        result: Result,
+        key: IdempotencyKey,
+        given: Given = NOTHING_GIVEN,
     ) -> Outcome[Submitted]:
-        del key
-        self.results.setdefault(task_id, set()).add(repr(result))
-        return await self._serve(task_id, "claimed", "submitted", SUBMITTED)
+        del key, given
+        self.results.setdefault(task.id, set()).add(repr(result))
+        return await self._serve(task.id, "claimed", "submitted", SUBMITTED)
 
     async def complete(
-        self, task_id: TaskId, key: IdempotencyKey
+        self, task: Task, key: IdempotencyKey, given: Given = NOTHING_GIVEN
     ) -> Outcome[Completed]:
-        del key
-        return await self._serve(task_id, "submitted", "completed", COMPLETED)
+        del key, given
+        return await self._serve(task.id, "submitted", "completed", COMPLETED)
 
     async def _serve(
         self, task_id: TaskId, before: str | None, after: str, yes: Outcome[Any]

@@ -128,6 +128,7 @@ async def test_where_the_listing_is_absent_the_public_marketplace_gives_the_task
 
     loop.clock.advance(600)
     loop.rate_limiter.absent.clear()
+    market.pages = [listing(task("t2"))]
     await loop.discover.look()
     assert (market.limits, market.public_looks) == ([50], 2)
 

@@ -176,3 +176,16 @@ async def test_a_result_that_tells_a_secret_goes_nowhere_not_even_to_disk(
     (told,) = loop.log.named("result.leak_stopped")
     assert (told["kind"], told["where"]) == ("the canary of its run", "output")
     assert "canary_of_this_run" not in str(told)
+
+
+async def test_a_strategy_that_blocks_the_loop_is_told_once(
+    make_loop: MakeLoop,
+) -> None:
+    loop = make_loop(block_limit=5.0)
+
+    await loop.work(task("t1", "block"), task("t2", "block"), task("t3"))
+
+    (told,) = loop.log.named("strategy.blocks")
+    assert told["strategy"] == "puppet"
+    assert float(str(told["seconds"])) >= 0.1
+    assert loop.record("t2").state is TaskState.COMPLETED

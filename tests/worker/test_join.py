@@ -1,6 +1,6 @@
 """Joining: once, durably, and never as somebody else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -8,7 +8,7 @@ import pytest
 from tests.worker.conftest import NOT_SENT, THROTTLED, UNKNOWN
 
 from journeyman.domain.errors import NetworkError, SafetyError, StateError
-from journeyman.domain.outcomes import Confirmed, Outcome
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import AccessToken, AgentId, IdempotencyKey, Identity
 from journeyman.journal.identity import (
@@ -18,8 +18,9 @@ from journeyman.journal.identity import (
     save_identity,
 )
 from journeyman.journal.journal import Journal
-from journeyman.network.answers import Registration
 from journeyman.network.client import NetworkClient
+from journeyman.network.http import Arrival, Keep
+from journeyman.network.registration import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.join import IdentityFiles, Join, is_registration_unknown
 
@@ -38,20 +39,24 @@ class ScriptedRegistrar(NetworkClient):
         self.script: list[Outcome[Registration]] = []
         self.keys: list[IdempotencyKey] = []
         self.body = b""
+        self.is_whole = False
         self.may_answer = anyio.Event()
         self.may_answer.set()
 
     async def register(
-        self, key: IdempotencyKey, keep: Callable[[bytes], None] | None = None
+        self, key: IdempotencyKey, keep: Keep | None = None
     ) -> Outcome[Registration]:
         self.keys.append(key)
         await self.may_answer.wait()
         if self.body and keep:
-            keep(self.body)
+            keep(Arrival({}, self.body, self.is_whole))
         return self.script.pop(0) if self.script else registered()
 
-    def read_registration(self, body: bytes) -> Registration | None:
+    def read_registration(
+        self, body: bytes, headers: Mapping[str, str]
+    ) -> Registration | None:
         """Read `agent token credits`."""
+        assert not headers
         words = body.decode().split()
         if len(words) != 3:
             return None
@@ -265,13 +270,19 @@ async def test_the_token_is_on_disk_before_anything_is_booked(
 async def test_a_crash_between_token_and_booking_ends_with_the_credits_booked_once(
     entrance: Entrance,
 ) -> None:
+    def save_and_crash(identity: Identity) -> None:
+        save_identity(entrance.identity_file, identity)
+        raise KeyboardInterrupt
+
+    entrance.save = save_and_crash
+    with pytest.raises(KeyboardInterrupt):
+        await entrance.join()
+
     identity = Identity(AgentId("agent-1"), AccessToken("tok"), URL)
-    save_identity(entrance.identity_file, identity)
-
     assert await entrance.join() == identity
     assert await entrance.join() == identity
 
-    assert entrance.network.keys == []
+    assert len(entrance.network.keys) == 1
     assert entrance.balance == 100
 
 
@@ -295,6 +306,20 @@ async def test_a_lost_identity_is_not_replaced_while_its_journal_is_there(
         await entrance.join()
 
     assert len(entrance.network.keys) == 1
+
+
+async def test_an_agent_whose_journal_is_lost_does_not_begin_as_a_new_one(
+    entrance: Entrance,
+) -> None:
+    identity = await entrance.join()
+    entrance.journal_file.unlink()
+
+    for _ in range(2):
+        with pytest.raises(SafetyError, match=r"missing[\s\S]*journal restore"):
+            await entrance.join()
+
+    assert load_identity(entrance.identity_file) == identity
+    assert entrance.balance == 0
 
 
 async def test_the_ledger_of_one_agent_does_not_go_on_as_anothers(
@@ -347,6 +372,11 @@ async def test_a_token_that_was_kept_goes_to_its_own_network_alone(
     entrance.answers.keep(
         RegistrationAnswer("http://other.example", b"agent-7 tok-7 120")
     )
+    with (
+        Journal(entrance.journal_file, entrance.clock.now) as journal,
+        journal.tx("intent"),
+    ):
+        journal.facts.put("registration", {"key": "join_1"})
 
     with pytest.raises(SafetyError, match=r"other\.example"):
         await entrance.join()
@@ -390,6 +420,108 @@ async def test_an_answer_that_nobody_can_read_is_kept_and_told(
         await entrance.join()
 
     assert entrance.answers.load() == RegistrationAnswer(URL, b"<html>")
+
+
+async def test_a_success_that_nobody_can_read_is_never_sent_again(
+    entrance: Entrance,
+) -> None:
+    entrance.network.body, entrance.network.is_whole = b"<html>", True
+    entrance.network.script = [UNKNOWN]
+
+    for _ in range(3):
+        with pytest.raises(SafetyError, match=r"registration\.answer") as caught:
+            await entrance.join()
+        assert "identity import" in caught.value.fix
+        entrance.clock.advance(DAY)
+
+    assert len(entrance.network.keys) == 1
+    assert entrance.is_unknown()
+    kept = RegistrationAnswer(URL, b"<html>", {}, is_whole=True)
+    assert entrance.answers.load() == kept
+
+
+async def test_a_success_that_a_killed_process_has_not_read_is_not_sent_again(
+    entrance: Entrance,
+) -> None:
+    entrance.answers.keep(RegistrationAnswer(URL, b"<html>", {}, is_whole=True))
+
+    with pytest.raises(SafetyError, match="a web page, not an agent"):
+        await entrance.join()
+
+    assert entrance.network.keys == []
+
+
+async def test_a_success_that_the_disk_did_not_keep_is_not_sent_again_either(
+    entrance: Entrance, tmp_path: Path
+) -> None:
+    entrance.answers = AnswerFile(tmp_path / "nowhere" / "registration.answer")
+    entrance.network.body, entrance.network.is_whole = b"<html>", True
+    entrance.network.script = [UNKNOWN]
+    for _ in range(2):
+        with pytest.raises(SafetyError):
+            await entrance.join()
+
+    assert len(entrance.network.keys) == 1
+
+
+async def test_what_another_service_has_answered_stands_in_nobodys_way(
+    entrance: Entrance,
+) -> None:
+    entrance.network.body, entrance.network.is_whole = b"<html>", True
+    entrance.network.script = [UNKNOWN]
+    with pytest.raises(SafetyError):
+        await entrance.join("http://wrong.example")
+    entrance.network.body = b""
+
+    assert (await entrance.join()).base_url == URL
+
+
+async def test_an_agent_that_is_found_by_searching_is_joined(
+    entrance: Entrance,
+) -> None:
+    entrance.network.body, entrance.network.is_whole = b"agent-1 tok 100", True
+    entrance.network.script = [UNKNOWN]
+
+    identity = await entrance.join()
+
+    assert identity == Identity(AgentId("agent-1"), AccessToken("tok"), URL)
+    assert len(entrance.network.keys) == 1
+
+
+async def test_a_success_that_says_no_is_told_and_may_be_tried_again(
+    entrance: Entrance,
+) -> None:
+    entrance.network.body, entrance.network.is_whole = b"<no>", True
+    entrance.network.script = [THROTTLED]
+    with pytest.raises(NetworkError):
+        await entrance.join()
+    entrance.network.body = b""
+
+    await entrance.join()
+
+    assert len(entrance.network.keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("refusal", "advice"),
+    [
+        (Refused(Refusal.UNAUTHORIZED, "No API key", 401), "headers = { apikey"),
+        (Refused(Refusal.ABSENT, "404 Not Found", 404), "network.base_url"),
+        (Refused(Refusal.INVALID, "400 Bad Request", 400), "say the same again"),
+    ],
+)
+async def test_a_no_is_told_with_what_can_be_done_about_it(
+    entrance: Entrance, refusal: Refused, advice: str
+) -> None:
+    entrance.network.script = [refusal]
+
+    with pytest.raises(NetworkError) as caught:
+        await entrance.join()
+
+    assert caught.value.exit_code == 7
+    assert refusal.message in caught.value.problem
+    assert advice in caught.value.fix
+    assert "try again" not in caught.value.fix
 
 
 async def test_an_answer_that_cannot_be_stored_is_still_used(

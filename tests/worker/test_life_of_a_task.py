@@ -18,8 +18,10 @@ from tests.worker.conftest import (
     task,
 )
 
-from journeyman.domain.outcomes import Confirmed, Failure
+from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import Result, TaskState
+from journeyman.economy.mark import CARRIED_AT
+from journeyman.journal.ledger import Confidence
 from journeyman.network.answers import Claimed, Completed
 
 LIFE = [
@@ -46,6 +48,23 @@ async def test_a_wanted_task_is_claimed_done_submitted_completed_and_booked(
     assert market.verbs() == VERBS
     assert loop.journal.ledger.balance() == 103
     assert loop.worker.progress.completed == loop.worker.progress.ended == 1
+
+
+@pytest.mark.parametrize("named", [-50, 31, 2**53])
+async def test_an_amount_that_cannot_be_true_is_kept_and_books_nothing(
+    loop: Loop, market: ScriptedMarket, named: int
+) -> None:
+    market.script["complete"] = [Confirmed(Completed(named, None))]
+
+    await loop.work(task())
+
+    assert loop.path() == LIFE
+    entry = loop.journal.ledger.recent(1)[0]
+    assert (entry.subject, entry.amount) == (task().id, 0)
+    assert entry.confidence is Confidence.DOUBTFUL
+    assert str(named) in entry.note
+    assert loop.journal.ledger.balance() == 100
+    assert "ledger.doubted" in loop.log.names
 
 
 async def test_every_intent_is_on_disk_and_marked_before_its_request_leaves(
@@ -103,6 +122,39 @@ async def test_a_request_that_did_not_end_clearly_is_repeated_with_the_same_key(
     assert restarted.earned == 3
 
 
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+async def test_a_network_that_repeats_its_404_to_a_key_is_asked_under_another(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    market.script["complete"] = [Confirmed(Completed(3, None))]
+    await loop.work(task("t0"))  # So that there is such an endpoint.
+    market.script[verb] = [ABSENT] * 5
+    loop.select.decide((task("t1"),))
+    async with loop.running():
+        for _ in range(12):
+            await loop.later(2_000)
+
+    keys = [c.key for c in market.calls if (c.verb, c.task_id) == (verb, "t1")]
+    assert loop.record("t1").state is TaskState.COMPLETED
+    assert len(keys) == 6
+    assert len(set(keys[:3])) == 1
+    assert len(set(keys)) == 4
+
+
+async def test_a_request_that_may_have_arrived_keeps_its_key_through_every_404(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN, *([ABSENT] * 5)]
+    loop.select.decide((task(),))
+    async with loop.running():
+        for _ in range(12):
+            await loop.later(2_000)
+
+    keys = [call.key for call in market.calls if call.verb == "submit"]
+    assert len(keys) == 7
+    assert len(set(keys)) == 1
+
+
 async def test_keys_differ_between_verbs_and_between_tasks(
     loop: Loop, market: ScriptedMarket
 ) -> None:
@@ -150,18 +202,53 @@ async def test_a_claim_ends_as_its_answer_says(
 
 
 @pytest.mark.parametrize("verb", ["submit", "complete"])
-@pytest.mark.parametrize("answer", [CONFLICT, INVALID, REJECTED])
-async def test_a_definite_no_to_a_result_ends_the_task_without_credits(
-    loop: Loop, market: ScriptedMarket, verb: str, answer: Failure
+async def test_a_verdict_on_the_work_ends_the_task_without_credits(
+    loop: Loop, market: ScriptedMarket, verb: str
 ) -> None:
-    market.script[verb] = [answer]
+    market.script[verb] = [REJECTED]
 
     await loop.work(task())
 
     assert loop.record().state is TaskState.REJECTED
     assert loop.earned == 0
-    assert loop.log.named("task.rejected")[0]["message"] == answer.message
+    assert loop.log.named("task.rejected")[0]["message"] == REJECTED.message
     assert loop.worker.progress.ended == 1
+
+
+NO_VERDICTS = [CONFLICT, INVALID, Refused(Refusal.REJECTED, "", 200)]
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+@pytest.mark.parametrize("answer", NO_VERDICTS)
+async def test_a_no_that_judges_nothing_is_asked_once_more_with_the_same_key(
+    loop: Loop, market: ScriptedMarket, verb: str, answer: Failure
+) -> None:
+    market.script[verb] = [answer]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        assert loop.wait() >= 60
+        await loop.later(400)
+
+    keys = [call.key for call in market.calls if call.verb == verb]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    assert loop.record().state is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+@pytest.mark.parametrize("answer", NO_VERDICTS)
+async def test_the_same_no_twice_ends_the_task(
+    loop: Loop, market: ScriptedMarket, verb: str, answer: Failure
+) -> None:
+    market.script[verb] = [answer] * 2
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.REJECTED
+    assert loop.earned == 0
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -429,3 +516,26 @@ async def test_the_balance_in_the_answer_to_a_repeat_is_not_compared_with_the_le
 
     assert loop.journal.ledger.balance() == 106
     assert "ledger.adjusted" not in loop.log.names
+
+
+async def test_the_balance_for_a_task_of_a_backup_is_not_compared_with_the_ledger(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    """The network has paid it before, and repeats its answer of then."""
+    market.script["submit"].append(NOT_SENT)
+    await loop.work(task())
+    with loop.journal.tx("restored"):
+        loop.journal.facts.put(CARRIED_AT, loop.clock.now().isoformat())
+    market.script["complete"] += [
+        Confirmed(Completed(3, balance=90)),
+        Confirmed(Completed(3, balance=106)),
+    ]
+
+    async with loop.running():
+        await loop.later(3_600)
+    after_the_backup = loop.journal.ledger.totals()
+    await loop.work(task("t2"))
+
+    assert "adjustment" not in after_the_backup
+    assert loop.earned == 6
+    assert loop.journal.ledger.balance() == 106

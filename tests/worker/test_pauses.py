@@ -15,7 +15,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import NotSent
 from journeyman.domain.tasks import TaskState
-from journeyman.network.rate_limit.limiter import TokenStatus
+from journeyman.network.rate_limit.circuit_breaker import TokenStatus
 from journeyman.worker.token import TokenMemory, rejection
 
 HELD = NotSent("held back: slow down", retry_after=30.0, paused=True)

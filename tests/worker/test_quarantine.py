@@ -18,7 +18,7 @@ from tests.worker.conftest import (
 from journeyman.domain.tasks import Task, TaskState
 from journeyman.journal.strategy_health import Condition, Health
 from journeyman.lifecycle.active import Generation
-from journeyman.lifecycle.quarantine import Fault, is_half_open, is_quarantined
+from journeyman.lifecycle.quarantine import StrategyFault, is_half_open, is_quarantined
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import load_registry
 
@@ -49,7 +49,7 @@ async def _fall_ill(loop: Loop) -> None:
 
 
 def _health(loop: Loop) -> Health:
-    return loop.journal.strategy_health.all()["puppet"]
+    return loop.journal.strategy_health.all()["puppet", ""]
 
 
 async def test_too_many_errors_and_a_strategy_claims_nothing_more(
@@ -95,15 +95,18 @@ async def test_time_outs_count_as_errors_and_what_is_deliberate_does_not(
     assert len(loop.log.named("strategy.quarantined")) == 1
 
 
-async def test_what_the_network_refuses_does_not_count_against_a_strategy(
+async def test_what_the_network_refuses_is_no_error_and_counts_for_its_kind_only(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     market.script["submit"] = [REJECTED] * 5
 
     await loop.work(*(task(f"t{n}") for n in range(5)))
+    market.script["submit"] = []
+    await loop.work(task("other", kind="other puppet"))
 
     assert loop.record("t1").state is TaskState.REJECTED
-    assert loop.log.named("strategy.quarantined") == []
+    assert loop.record("other").state is TaskState.COMPLETED
+    assert [one["kind"] for one in loop.log.named("strategy.quarantined")] == ["puppet"]
 
 
 async def test_after_its_quarantine_it_gets_one_task_and_the_others_wait_for_that(
@@ -131,7 +134,7 @@ async def test_a_task_well_done_and_all_is_as_before(loop: Loop) -> None:
 
     assert {loop.record(f"t{n}").state for n in range(3)} == {TaskState.COMPLETED}
     assert loop.log.named("strategy.released")[0]["reason"] == "it has done a task"
-    assert loop.journal.strategy_health.all() == {}
+    assert ("puppet", "") not in loop.journal.strategy_health.all()
 
 
 async def test_each_failed_trial_run_doubles_the_quarantine_up_to_the_longest(
@@ -338,7 +341,7 @@ def test_a_quarantine_has_a_beginning_and_an_end(
 
 
 def test_an_error_of_work_begun_before_a_quarantine_does_not_make_it_longer() -> None:
-    later = RULE.after_error(ILL, Fault(at=1_030, problem="late"))
+    later = RULE.after_error(ILL, StrategyFault(at=1_030, problem="late"))
 
     assert (later.since, later.quarantine_seconds, later.problem) == (1_000, 60, "late")
     assert not is_half_open(ILL, 1_030)
@@ -347,7 +350,7 @@ def test_an_error_of_work_begun_before_a_quarantine_does_not_make_it_longer() ->
 def test_nothing_changes_for_a_misconfigured_strategy_but_the_last_problem() -> None:
     ill = replace(ILL, condition=Condition.MISCONFIGURED)
 
-    later = RULE.after_error(ill, Fault(at=5_000, problem="again"))
+    later = RULE.after_error(ill, StrategyFault(at=5_000, problem="again"))
 
     assert (later.condition, later.problem) == (Condition.MISCONFIGURED, "again")
     assert is_quarantined(later, 1e12)

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.worker.conftest import RULE
 
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.track_records import EndedTask, Forecast, Group, Waiting
-from journeyman.testing import FakeClock, FakeRandomness
+from journeyman.lifecycle.quarantine import Quarantine
+from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.ranking import (
     ByExpectation,
     Forecaster,
@@ -180,7 +182,8 @@ def names(shortlist: Shortlist, limit: int, *carried: str) -> list[str]:
 
 
 def shortlist_of(journal: Journal, clock: FakeClock, ranking: Ranking) -> Shortlist:
-    return Shortlist(journal, ranking, clock)
+    quarantine = Quarantine(journal=journal, rule=RULE, clock=clock, log=RecordingLog())
+    return Shortlist(journal, ranking, clock, quarantine)
 
 
 def test_what_is_taken_and_not_begun_is_given_again(

@@ -30,7 +30,8 @@ def reason(loop: Loop, **fields: Any) -> str:  # noqa: ANN401 - any field of Tas
         ({"claimant": "agent-other"}, "claimed by another agent"),
         ({"claimant": "agent-other", "status": "open"}, "claimed by another agent"),
         ({"status": "completed"}, "status is 'completed'"),
-        ({"status": "no such word"}, "status is 'no such word'"),
+        # An unknown word is a question, which a claim of one task answers.
+        ({"status": "no such word"}, ""),
         ({"kind": "chess"}, "kind 'chess' is not wanted"),
         ({"reward": -1}, "reward below 0 (work.min_reward)"),
         ({"claimant": ME, "status": "claimed"}, ""),

@@ -20,6 +20,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Outcome, Refused
 from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
+from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
 from journeyman.network.answers import Claimed
 
 
@@ -152,15 +153,18 @@ async def test_while_paused_nothing_is_claimed_and_work_in_flight_goes_on(
     market.script["submit"] = [UNKNOWN]
     await loop.work(task("old"))
     loop.select.decide((task("new"),))
-    loop.gate.pause()
+    pause = OwnerPause(by="ann", reason="why", since=loop.clock.now())
+    with loop.journal.tx("paused"):
+        loop.journal.owner_pauses.put(pause)
     loop.clock.advance(400)
 
     async with loop.running():
         assert loop.record("old").state is TaskState.COMPLETED
         assert loop.record("new").state is TaskState.WANTED
-        assert loop.gate.obstacle == "paused"
+        assert loop.gate.obstacle == f"paused {pause}"
         assert not loop.worker.has_room
-        loop.gate.resume()
+        with loop.journal.tx("resumed"):
+            loop.journal.owner_pauses.remove(ALL_WORK)
         await loop.later(0)
 
     assert loop.record("new").state is TaskState.COMPLETED

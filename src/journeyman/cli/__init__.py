@@ -1,5 +1,19 @@
 """The command line: one file per command under `commands`; parse, call, print."""
 
-from journeyman.cli.app import main
+import os
+import sys
+from collections.abc import Sequence
 
-__all__ = ["main"]
+from journeyman.cli.healthcheck import answer_at_once
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code (docs/reference/cli.md lists them)."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["health"]:
+        code = answer_at_once(given[1:], os.environ)
+        if code is not None:
+            return code
+    from journeyman.cli.app import run_command
+
+    return run_command(given)

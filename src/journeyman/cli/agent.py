@@ -11,6 +11,7 @@ from journeyman.daemon.commands import AgentCommands
 from journeyman.domain.errors import NetworkError, NotRunningError
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.tasks import JSON
+from journeyman.network.advice import advice_for
 from journeyman.network.client import NetworkClient
 
 Answer = dict[str, JSON]
@@ -28,12 +29,11 @@ def act(session: Session, verb: Verb[Asked], request: Asked) -> Answer:
         async with session.agent() as agent:
             return await AgentCommands(agent).call(verb, request)
 
-    with session.daemon() as daemon:
-        try:
-            return daemon.call(verb, request)
-        except NotRunningError:
-            # Raised only when no connection was made: nothing has been done yet.
-            return anyio.run(act_alone)
+    try:
+        return session.daemon().call(verb, request)
+    except NotRunningError:
+        # Raised only when no connection was made: nothing has been done yet.
+        return anyio.run(act_alone)
 
 
 def read(
@@ -53,19 +53,20 @@ def read(
         ConfigurationError: no network is named.
     """
 
-    async def ask_once() -> Outcome[T]:
+    async def ask_once() -> tuple[Outcome[T], bool]:
         async with session.network() as (client, identity):
-            return await ask(client, identity is not None)
+            has_token = identity is not None
+            return await ask(client, has_token), has_token
 
-    outcome = anyio.run(ask_once)
+    outcome, has_token = anyio.run(ask_once)
     if isinstance(outcome, Confirmed):
         return outcome.value
-    unauthorized = (
+    is_unauthorized = (
         isinstance(outcome, Refused) and outcome.refusal is Refusal.UNAUTHORIZED
     )
+    join = "Join first (`journeyman join`), or ask for what is public. "
     raise NetworkError(
         f"{what} could not be read: {outcome.message}",
-        "Join first (`journeyman join`), or ask for what is public."
-        if unauthorized
-        else "Check the address (--base-url), and that the service runs.",
+        (join if is_unauthorized and not has_token else "")
+        + advice_for(outcome, has_token=has_token),
     )

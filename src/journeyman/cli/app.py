@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,6 +45,8 @@ COMMANDS = {
     "ledger": "Show the last entries of the ledger, and its totals.",
     "journal check": "Check the file, the ledger's chain and the totals.",
     "journal backup": "Copy the journal to a new file, even while a daemon runs.",
+    "journal restore": "Replace the journal by a backup; no daemon may run.",
+    "journal begin": "Begin a new journal for an agent that has lost its own.",
     "journal compact": "Free unused space in the journal; no daemon may run.",
     "identity show": "Show which agent this is; never its token.",
     "identity export": "Write the identity, with its token, to a new file.",
@@ -53,15 +55,19 @@ COMMANDS = {
     "market": "List the tasks that the network offers now.",
     "directory": "Show the directory of agents, or the manifest of one.",
     "discover": "Compare the 12 discovery documents with the contract.",
+    "contract": "Show whether we can earn on the network, and what is refused.",
     "contract show": "Show how each endpoint of the contract has behaved.",
     "contract export": "Write the contract as OpenAPI 3.1, with what was learned.",
-    "contract dialects": "List the dialects of requests, and which the network took.",
+    "contract import": "Start from an OpenAPI description of the network.",
     "post": "Post a task for other agents, within your limits.",
     "topup": "Request a payment page, and print its address.",
     "strategies list": "List the strategies, their results, and every problem.",
     "strategies show": "Show what a strategy wants and needs, and its results.",
     "strategies new": "Create a working strategy and its test.",
     "strategies check": "Load strategies and run their examples; nothing is sent.",
+    "strategies disable": "Disable a strategy: it ends what it has claimed, and gets "
+    "nothing new.",
+    "strategies enable": "Enable a strategy that was disabled: it is given work again.",
     "strategies release": "Release a strategy from quarantine, to be given work again.",
     "strategies scoreboard": "Show what strategies in shadow would have done.",
     "strategies promote": "Promote a strategy from shadow to active.",
@@ -75,13 +81,12 @@ COMMANDS = {
     "version": "Show the versions of Journeyman and Python.",
 }
 """Each command and the first line of its help, as readers look for them."""
-TASKS_SHOW = "tasks show"
-"""The one command below another that does something by itself."""
 FILES = {
     "pause": "control",
     "resume": "control",
     "reload": "control",
     "stop": "control",
+    "strategies enable": "strategies.disable",
     "strategies scoreboard": "strategies.shadow",
     "strategies promote": "strategies.shadow",
     "strategies check": "check",
@@ -89,9 +94,8 @@ FILES = {
 }
 """The modules of commands that are not in one of their own, or of their group."""
 GROUPS = {
-    "journal": "Check, copy and compact the agent's journal.",
+    "journal": "Check, copy, restore and compact the agent's journal.",
     "identity": "Show, export and import the agent's identity.",
-    "contract": "Show the contract, and what was learned about the network.",
     "strategies": "List, create, check and manage strategies.",
     "config": "Show the settings.",
 }
@@ -114,10 +118,11 @@ class LazyCommand(typer.core.TyperCommand):
         command = self._import()
         epilog = f"Example: {command.example}"
         app = _typer(help=command.help, epilog=epilog)
-        if self.words == "tasks":
+        if below := [words for words in COMMANDS if words.startswith(f"{self.words} ")]:
             app.callback(invoke_without_command=True)(command.entry)
             group = typer.main.get_group(app)
-            group.add_command(LazyCommand(TASKS_SHOW))
+            for words in below:
+                group.add_command(LazyCommand(words))
             return group
         app.command(command.name, help=command.help, epilog=epilog)(command.entry)
         return typer.main.get_command(app)
@@ -141,9 +146,9 @@ def build_app() -> typer.core.TyperGroup:
     root = typer.main.get_group(app)
     groups: dict[str, typer.core.TyperGroup] = {}
     for words in COMMANDS:
-        if words == TASKS_SHOW:
-            continue
         first, _, second = words.partition(" ")
+        if second and first in COMMANDS:
+            continue  # below a command that does something by itself
         if second and first not in groups:
             groups[first] = _group(GROUPS[first])
             root.add_command(groups[first], first)
@@ -259,9 +264,8 @@ PIPE_CLOSED = 141
 """128 + SIGPIPE: the reader, such as `head`, closed the pipe."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code (docs/reference/cli.md lists them)."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def run_command(given: list[str]) -> int:
+    """Run one command of `journeyman`; return its exit code."""
     _tolerate_narrow_encodings()
     try:
         return run_app(build_app(), given or ["--help"], "journeyman")

@@ -1,6 +1,6 @@
 """Strategies as commands see them: loaded, found by name, with their history."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,11 +10,11 @@ import typer
 
 from journeyman.cli.session import Session
 from journeyman.daemon import strategies
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import ConfigurationError, StateError
 from journeyman.journal.scores import StrategyScore, scoreboard
 from journeyman.journal.shadows import ShadowState
-from journeyman.journal.strategy_health import Health
+from journeyman.journal.strategy_health import Health, Part
 from journeyman.journal.track_records import Group, TrackRecord
 from journeyman.settings.sources import LoadedSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -126,8 +126,10 @@ class StrategyHistory:
     has_journal: bool = False
     """False: no agent has run here, and everything below is empty."""
     scores: Mapping[str, StrategyScore] = field(default_factory=dict)
-    quarantined: Mapping[str, Health] = field(default_factory=dict)
-    """Those that are in quarantine now, with the files and settings they have now."""
+    disabled: Collection[str] = ()
+    """Those that their owner disabled by a command."""
+    quarantined: Mapping[Part, Health] = field(default_factory=dict)
+    """What is in quarantine now, with the files and settings it has now."""
     shadow_state: ShadowState = field(default_factory=ShadowState)
     track_records: Mapping[Group, TrackRecord] = field(default_factory=dict)
     """How the tasks of each went, by kind."""
@@ -145,11 +147,12 @@ class StrategyHistory:
                     available=available,
                     has_journal=True,
                     scores=scoreboard(journal, now - timedelta(days=1)),
+                    disabled=journal.owner_pauses.current(now).keys(),
                     # Time ends a quarantine, and so does a change of what failed.
                     quarantined={
-                        name: health
-                        for name, health in journal.strategy_health.all().items()
-                        if health.fingerprint == fingerprints.get(name)
+                        part: health
+                        for part, health in journal.strategy_health.all().items()
+                        if health.fingerprint == fingerprints.get(health.strategy)
                         and health.quarantined_until > now.timestamp()
                     },
                     shadow_state=journal.shadows.state(),
@@ -161,11 +164,12 @@ class StrategyHistory:
 
     def state_of(self, loaded: LoadedStrategy) -> str:
         """Return the word for a strategy that was loaded."""
-        if loaded.name in self.available.settings.settings.strategies.disabled:
+        named = self.available.settings.settings.strategies.disabled
+        if loaded.name in {*named, *self.disabled}:
             return DISABLED
         if loaded.name in self.in_shadow:
             return SHADOW
-        return QUARANTINED if loaded.name in self.quarantined else ACTIVE
+        return QUARANTINED if (loaded.name, "") in self.quarantined else ACTIVE
 
     @property
     def in_shadow(self) -> frozenset[str]:
@@ -179,17 +183,12 @@ class StrategyHistory:
         return shadows - state.promoted.keys()
 
     def quarantine_reason(self, loaded: LoadedStrategy) -> str:
-        """Return why it is in quarantine, and until when; empty if it is not."""
-        health = self.quarantined.get(loaded.name)
-        if health is None:
-            return ""
-        until = "it cannot work until its file or its settings change"
-        if health.quarantined_until != float("inf"):
-            clock = datetime.fromtimestamp(health.quarantined_until, UTC)
-            until = f"too many errors; it is tried again at {clock:%H:%M:%S} UTC"
-        task = f" (task {health.task_id})" if health.task_id else ""
-        fix = f"; {health.fix}" if health.fix else ""
-        return f"{until}; last: {health.problem}{task}{fix}"
+        """Return why it, or some of its work, is in quarantine, and until when.
+
+        Empty if it is not.
+        """
+        found = self.quarantined.values()
+        return "; ".join(_reason(one) for one in found if one.strategy == loaded.name)
 
     def figures(self, name: str) -> dict[str, int] | None:
         """Return what a strategy did; None if it has done nothing."""
@@ -202,3 +201,15 @@ class StrategyHistory:
             "failed": score.failed,
             "credits": score.credits,
         }
+
+
+def _reason(health: Health) -> str:
+    until = "it cannot work until its file or its settings change"
+    if health.quarantined_until != float("inf"):
+        clock = datetime.fromtimestamp(health.quarantined_until, UTC)
+        why = f"no more tasks of kind {health.kind!r}" if health.kind else ""
+        why = why or "too many errors"
+        until = f"{why}; it is tried again at {clock:%H:%M:%S} UTC"
+    task = f" (task {health.task_id})" if health.task_id else ""
+    fix = f"; {health.fix}" if health.fix else ""
+    return f"{until}; last: {health.problem}{task}{fix}"

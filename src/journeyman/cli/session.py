@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from journeyman.cli.healthcheck import DATA_VARIABLE
 from journeyman.cli.output import OutputClosedError
 from journeyman.control.verbs import STATUS
 from journeyman.domain.errors import ConfigurationError, NotRunningError, UsageError
@@ -36,7 +37,12 @@ if TYPE_CHECKING:
     from journeyman.settings.sections import Settings
     from journeyman.settings.sources import LoadedSettings
 
-DATA_VARIABLE = "JOURNEYMAN_DATA__DIRECTORY"
+OpenApiOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--openapi", metavar="FILE", help="An OpenAPI description of the network."
+    ),
+]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -144,7 +150,7 @@ class Session:
             yield journal
 
     def _open_journal(self, *, read_only: bool = False) -> Journal:
-        from journeyman.daemon.environment import SystemClock
+        from journeyman.daemon.system import SystemClock
         from journeyman.journal.journal import Journal
 
         self._require_journal()
@@ -152,12 +158,17 @@ class Session:
         return Journal(self.directory().journal, now, read_only=read_only)
 
     def _require_journal(self) -> None:
-        directory = self.directory()
-        if not directory.journal.exists():
-            raise NotRunningError(
-                f"no agent has ever run in the data directory {directory.path}",
-                "Start one with `journeyman run`, or name another --data-dir.",
-            )
+        directory, identity = self.directory(), self.identity()
+        if directory.journal.exists():
+            return
+        if identity is not None:
+            from journeyman.worker.join import missing_journal
+
+            raise missing_journal(identity.agent_id, directory.journal)
+        raise NotRunningError(
+            f"no agent has ever run in the data directory {directory.path}",
+            "Start one with `journeyman run`, or name another --data-dir.",
+        )
 
     # -- the daemon -------------------------------------------------------------
 
@@ -174,15 +185,15 @@ class Session:
             NotRunningError: no daemon runs, and none has ever run here.
             TimedOutError: one runs and does not answer.
         """
-        with self.daemon() as daemon:
-            try:
-                return daemon.call(STATUS)
-            except NotRunningError:
-                return self._stopped_status()
+        try:
+            return self.daemon().call(STATUS)
+        except NotRunningError:
+            return self._stopped_status()
 
     def _stopped_status(self) -> dict[str, Any]:
-        from journeyman.daemon.environment import SystemClock
+        from journeyman.daemon.owner_pauses import stands_still
         from journeyman.daemon.status import health_of_strategies, journal_status
+        from journeyman.daemon.system import SystemClock
 
         directory, identity = self.directory(), self.identity()
         with self.journal() as journal:
@@ -192,8 +203,9 @@ class Session:
                 "agent_id": identity.agent_id if identity else None,
                 "base_url": identity.base_url if identity else None,
                 "data_directory": str(directory.path),
+                **stands_still(journal, SystemClock().now()),
                 "strategy_health": health_of_strategies(journal, SystemClock().now()),
-                **journal_status(journal),
+                **journal_status(journal, identity.base_url if identity else None),
             }
 
     # -- the network ------------------------------------------------------------

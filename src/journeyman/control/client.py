@@ -1,16 +1,13 @@
 """Asks a running daemon, over the unix socket in its data directory."""
 
-import socket
-import ssl
+import json
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, overload
+from typing import Any, overload
 from urllib.parse import quote
 
-import httpx2 as httpx
-
-from journeyman.control.verbs import FROM_MEMORY, Asked, Request, Verb
+from journeyman.control.verbs import Asked, Verb, VerbRequest
+from journeyman.control.wire import NoListenerError, exchange
 from journeyman.domain import errors
 from journeyman.domain.tasks import JSON
 
@@ -26,37 +23,18 @@ class RefusedByDaemonError(errors.JourneymanError):
 
 
 class ControlClient:
-    """A connection to the daemon of one data directory. Use it as a context manager."""
+    """Asks the daemon of one data directory, with a connection for each call."""
 
     def __init__(self, path: Path) -> None:
         self._socket = path
-        self._client = httpx.Client(
-            transport=httpx.HTTPTransport(
-                uds=str(path),
-                # No TLS on a socket of this machine: loading roots would take longer
-                # than the whole command.
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            ),
-            base_url="http://daemon",
-            trust_env=False,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._client.close()
 
     @overload
     def call(self, verb: Verb[None]) -> dict[str, JSON]: ...
     @overload
     def call(self, verb: Verb[Asked], request: Asked) -> dict[str, JSON]: ...
-    def call(self, verb: Verb[Any], request: Request | None = None) -> dict[str, JSON]:
+    def call(
+        self, verb: Verb[Any], request: VerbRequest | None = None
+    ) -> dict[str, JSON]:
         """Ask the daemon, and return its answer.
 
         Raises:
@@ -68,32 +46,21 @@ class ControlClient:
         fields = asdict(request) if request else {}
         quoted = {name: quote(str(value), safe="") for name, value in fields.items()}
         path = verb.path.format(**quoted)
-        body = fields if fields and path == verb.path else None
-        self._require_listener()
+        body = json.dumps(fields).encode() if fields and path == verb.path else b""
         try:
-            response = self._client.request(
-                verb.method, path, json=body, timeout=verb.seconds
+            status, text = exchange(
+                self._socket, verb.method, path, body, seconds=verb.seconds
             )
-        except httpx.TimeoutException as error:
-            raise self._silent(verb.seconds) from error
-        except httpx.ConnectError as error:
+        except NoListenerError as error:
             raise self._not_running() from error
-        except httpx.TransportError as error:
+        except TimeoutError as error:
+            raise self._silent(verb.seconds) from error
+        except OSError as error:
             raise self._broken_off() from error
-        answer = _answer(response)
-        if response.status_code not in {OK, UNHEALTHY}:
-            raise _refused(response.status_code, answer)
+        answer = _answer(text)
+        if status not in {OK, UNHEALTHY}:
+            raise _refused(status, answer)
         return answer
-
-    def _require_listener(self) -> None:
-        """Knock first: the library leaks a socket for each connection that fails."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-            knock.settimeout(FROM_MEMORY)
-            try:
-                knock.connect(str(self._socket))
-            except OSError as error:
-                # Also a path that is too long for a socket: no daemon has it open.
-                raise self._not_running() from error
 
     def _silent(self, seconds: float) -> errors.TimedOutError:
         return errors.TimedOutError(
@@ -117,9 +84,9 @@ class ControlClient:
         )
 
 
-def _answer(response: httpx.Response) -> dict[str, JSON]:
+def _answer(text: bytes) -> dict[str, JSON]:
     try:
-        return dict(response.json())
+        return dict(json.loads(text))
     except ValueError:  # The plain text of an error that nobody caught.
         return {}
 

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from journeyman.control import events
-from journeyman.control.verbs import HEALTH, VERBS, Request, Verb
+from journeyman.control.verbs import HEALTH, VERBS, Verb, VerbRequest
 from journeyman.domain.errors import JourneymanError, UsageError
 from journeyman.observability.events import Log
 
@@ -59,9 +59,11 @@ def _endpoint(
     return endpoint
 
 
-async def _read(request: HttpRequest, model: TypeAdapter[Request]) -> Request:
+async def _read(request: HttpRequest, model: TypeAdapter[VerbRequest]) -> VerbRequest:
     in_path = request.path_params
-    text = json.dumps(in_path).encode() if in_path else await request.body()
+    # What is asked without a word more is asked with the defaults.
+    body = await request.body() or b"{}"
+    text = json.dumps(in_path).encode() if in_path else body
     try:
         return model.validate_json(text, strict=True)
     except ValidationError as error:

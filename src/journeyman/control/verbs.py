@@ -12,19 +12,55 @@ from journeyman.domain.tasks import NewTask, SpendId
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class VerbRequest:
     """What a verb is asked with."""
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyName(Request):
+class StrategyName(VerbRequest):
     """Which strategy."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class PostRequest(Request):
+class WhoAsks(VerbRequest):
+    """Who wants it."""
+
+    by: str = "the owner"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequest(WhoAsks):
+    """Who wants it, why, and for how long."""
+
+    reason: str = ""
+    hours: float | None = None
+    """None: until it is taken back."""
+
+    def __post_init__(self) -> None:
+        if self.hours is not None and not 0 < self.hours <= MOST_HOURS:
+            raise UsageError(
+                f"cannot pause for {self.hours:g} hours",
+                f"Name more than 0 and at most {MOST_HOURS:g}; or no hours: then it "
+                "lasts until it is taken back.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DisableRequest(PauseRequest):
+    """Which strategy; the rest as of a pause."""
+
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        PauseRequest.__post_init__(self)
+        if not self.name:
+            raise UsageError("name the strategy to disable")
+
+
+@dataclass(frozen=True, slots=True)
+class PostRequest(VerbRequest):
     """A task to publish."""
 
     title: str
@@ -54,21 +90,22 @@ class PostRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class TopUpRequest(Request):
+class TopUpRequest(VerbRequest):
     """How many credits to ask for."""
 
     credits: int
 
 
 @dataclass(frozen=True, slots=True)
-class TopUpName(Request):
+class TopUpName(VerbRequest):
     """Which top-up."""
 
     spend_id: SpendId
 
 
-Asked = TypeVar("Asked", bound=Request | None)
+Asked = TypeVar("Asked", bound=VerbRequest | None)
 
+MOST_HOURS = 24.0 * 366
 FROM_MEMORY = 5.0
 """Seconds: a healthy daemon answers from memory, in a few milliseconds."""
 FROM_NETWORK = 120.0
@@ -97,18 +134,20 @@ STATUS = Verb[None](
     "GET",
     "/status",
     None,
-    "running version pid agent_id base_url data_directory up_seconds obstacle "
-    "pauses slots carried this_run blocked_actions loaded_strategies "
+    "running paused disabled_strategies version pid agent_id base_url "
+    "data_directory up_seconds obstacle pauses slots carried this_run "
+    "blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
-    "strategy_status registration_unknown token_rejected balance ledger "
+    "strategy_status can_earn registration_unknown token_rejected balance ledger "
     "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
     "open_top_ups",
 )
 HEALTH = Verb[None](
-    "health", "GET", "/healthz", None, "healthy problem last_look_seconds_ago obstacle"
+    *("health", "GET", "/healthz", None),
+    "healthy problem last_look_seconds_ago obstacle paused",
 )
-PAUSE = Verb[None]("pause", "POST", "/pause")
-RESUME = Verb[None]("resume", "POST", "/resume")
+PAUSE = Verb("pause", "POST", "/pause", PauseRequest, "paused")
+RESUME = Verb("resume", "POST", "/resume", WhoAsks, "paused")
 STOP = Verb[None]("stop", "POST", "/stop")
 RELOAD = Verb[None](
     "reload",
@@ -120,6 +159,12 @@ RELOAD = Verb[None](
 )
 RELEASE = Verb(
     "release", "POST", "/strategies/{name}/release", StrategyName, "strategy released"
+)
+DISABLE = Verb(
+    "disable", "POST", "/strategies/disable", DisableRequest, "strategy disabled"
+)
+ENABLE = Verb(
+    "enable", "POST", "/strategies/{name}/enable", StrategyName, "strategy disabled"
 )
 PROMOTE = Verb(
     "promote", "POST", "/strategies/{name}/promote", StrategyName, "strategy promoted"

@@ -3,28 +3,39 @@
 The daemon runs one; a command that acts while no daemon runs opens one for a moment.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import anyio
 
+from journeyman.daemon import events
+from journeyman.daemon.backups import require_sound
+from journeyman.daemon.description import Descriptions, described_by_owner
+from journeyman.daemon.earning import EarningWatch
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
 from journeyman.domain.errors import one_error
-from journeyman.domain.tasks import Identity
+from journeyman.domain.tasks import JSON, Identity
 from journeyman.economy.bookkeeping import BalanceWatch
 from journeyman.economy.budget import Limits
+from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import Offer, TopUp, TopUpMode, TopUpPolicy, TopUpWatch
 from journeyman.journal.directory import DataDirectory, DirectoryLock
-from journeyman.journal.identity import AnswerFile, load_identity
+from journeyman.journal.identity import (
+    AnswerFile,
+    load_identity,
+    load_mark,
+    save_mark,
+)
 from journeyman.journal.journal import Journal
 from journeyman.network.client import NetworkClient
+from journeyman.network.discovery.comparison import Expectations
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.settings.sections import Settings
-from journeyman.worker.join import IdentityFiles, Join
+from journeyman.worker.join import IdentityFiles, Join, missing_journal
 from journeyman.worker.token import remember_token
 
 CHECKOUT = "create_checkout"
@@ -43,6 +54,8 @@ class Agent:
     network: NetworkClient
     rate_limiter: RateLimiter
     learning: Learning
+    by_owner: Mapping[str, JSON]
+    """The bodies of actions, as the owner's description has them."""
 
     @property
     def base_url(self) -> str:
@@ -50,16 +63,39 @@ class Agent:
         return self.identity.base_url
 
     @cached_property
+    def descriptions(self) -> Descriptions:
+        """What the owner and the network say of how requests are written."""
+        portal = self.settings.network.portal_url
+        return Descriptions(
+            network=self.network,
+            journal=self.journal,
+            expected=Expectations(self.base_url, portal or self.base_url),
+            by_owner=self.by_owner,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def earning(self) -> EarningWatch:
+        """Warns of what keeps us from earning."""
+        return EarningWatch(
+            journal=self.journal, base_url=self.base_url, log=self.environment.log
+        )
+
+    @cached_property
     def limits(self) -> Limits:
         """What the owner lets it spend."""
-        budget, topup = self.settings.budget, self.settings.topup
-        return Limits(
-            reserve_credits=budget.reserve_credits,
-            per_post_credits=budget.per_post_credits,
-            per_day_credits=budget.per_day_credits,
-            posts_per_day=budget.posts_per_day,
-            topup_per_day_cents=topup.per_day_cents,
-            topup_per_month_cents=topup.per_month_cents,
+        return limits_of(self.settings)
+
+    @cached_property
+    def mark(self) -> MarkKeeper:
+        """Notes with the identity how far the journal has come."""
+        return MarkKeeper(
+            journal=self.journal,
+            load=partial(load_mark, self.directory.identity),
+            save=partial(save_mark, self.directory.identity),
+            clock=self.environment.clock,
+            log=self.environment.log,
         )
 
     @cached_property
@@ -73,6 +109,7 @@ class Agent:
         return Posting(
             network=self.network,
             journal=self.journal,
+            mark=self.mark,
             watch=self.watch,
             limits=self.limits,
             rules=PostingRules(
@@ -93,6 +130,7 @@ class Agent:
         return TopUp(
             network=self.network,
             journal=self.journal,
+            mark=self.mark,
             limits=self.limits,
             offer=Offer(
                 plan=settings.plan,
@@ -100,6 +138,7 @@ class Agent:
                 product_label=settings.product_label or None,
                 source=settings.source or None,
             ),
+            base_url=self.base_url,
             clock=self.environment.clock,
             randomness=self.environment.randomness,
             log=self.environment.log,
@@ -125,6 +164,19 @@ class Agent:
         )
 
 
+def limits_of(settings: Settings) -> Limits:
+    """Return what the owner lets an agent spend."""
+    budget, topup = settings.budget, settings.topup
+    return Limits(
+        reserve_credits=budget.reserve_credits,
+        per_post_credits=budget.per_post_credits,
+        per_day_credits=budget.per_day_credits,
+        posts_per_day=budget.posts_per_day,
+        topup_per_day_cents=topup.per_day_cents,
+        topup_per_month_cents=topup.per_month_cents,
+    )
+
+
 @asynccontextmanager
 async def open_agent(
     settings: Settings,
@@ -141,15 +193,18 @@ async def open_agent(
         StateError: the data directory, the journal or the identity cannot be used.
         AlreadyRunningError: another process holds the data directory.
         NetworkError: we have no identity and the network gives us none.
-        SafetyError: the identity on disk belongs to another network.
+        SafetyError: the identity on disk belongs to another network, or its journal is
+            missing.
         JoinInterruptedError: `stop` was set before we had joined.
+        ConfigurationError: the owner's description of the network cannot be used.
     """
     directory = DataDirectory(settings.data.directory)
     directory.prepare()
-    with (
-        DirectoryLock(directory),
-        environment.open_journal(directory.journal, environment.clock.now) as journal,
-    ):
+    for told in directory.mend_modes():
+        environment.log.emit(events.MODE_MENDED, message=told)
+    by_owner = described_by_owner(settings.contract, directory)
+    with DirectoryLock(directory), _open_journal(directory, environment) as journal:
+        require_sound(journal)
         async with open_network(settings, base_url, environment, journal) as opened:
             network, rate_limiter, learning = opened
             identity = await _join(
@@ -170,9 +225,26 @@ async def open_agent(
                 network=network,
                 rate_limiter=rate_limiter,
                 learning=learning,
+                by_owner=by_owner,
             )
+            agent.mark.begin()
+            agent.descriptions.recall()
             agent.posting.recover()
             yield agent
+
+
+def _open_journal(directory: DataDirectory, environment: Environment) -> Journal:
+    """Open the journal; a new one is made only where there is no agent yet.
+
+    Raises:
+        SafetyError: there is an agent, and its journal is gone.
+        StateError: it cannot be used.
+    """
+    path, identity = directory.journal, load_identity(directory.identity)
+    is_there = path.exists() and path.stat().st_size > 0
+    if identity is not None and not is_there:
+        raise missing_journal(identity.agent_id, path)
+    return environment.open_journal(path, environment.clock.now)
 
 
 async def _join(

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from journeyman.control import verbs
+from journeyman.daemon import owner_pauses
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.health import health
 from journeyman.daemon.status import health_of_strategies, journal_status, pauses
@@ -18,6 +19,7 @@ from journeyman.economy.topup import NotOpened
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend
 from journeyman.journal.strategy_health import Condition
+from journeyman.network.advice import advice_for
 from journeyman.strategies.child.confinement import available_confinement
 
 
@@ -111,7 +113,10 @@ def _not_done(what: str, failure: Failure, spend_id: SpendId) -> errors.Journeym
             f"{what}, or it was: {failure.message}",
             f"It counts as spent ({spend_id}) and is not sent again by itself.",
         )
-    return errors.NetworkError(f"{what}: {failure.message}", "Nothing was spent.")
+    advice = advice_for(failure, has_token=True)
+    return errors.NetworkError(
+        f"{what}: {failure.message}", f"Nothing was spent. {advice}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -121,7 +126,7 @@ class OwnerCommands(AgentCommands):
     parts: Components
     stop_daemon: Callable[[str], None]
 
-    def status(self) -> dict[str, JSON]:
+    async def status(self) -> dict[str, JSON]:
         """Return everything at a glance: who, how long, how much, and why not more."""
         parts, agent = self.parts, self.agent
         progress, tally = parts.worker.progress, parts.discover.tally
@@ -147,11 +152,12 @@ class OwnerCommands(AgentCommands):
                 "lost": progress.lost,
             },
             "blocked_actions": dict(agent.network.blocked_actions()),
-            **self._strategies(),
-            **journal_status(agent.journal),
+            **owner_pauses.stands_still(agent.journal, agent.environment.clock.now()),
+            **await self._strategies(),
+            **journal_status(agent.journal, agent.base_url),
         }
 
-    def _strategies(self) -> dict[str, JSON]:
+    async def _strategies(self) -> dict[str, JSON]:
         active, hooks = self.parts.active, self.parts.hooks
         now = self.parts.environment.clock.now()
         loaded = active.registry.strategies
@@ -163,7 +169,9 @@ class OwnerCommands(AgentCommands):
             "isolation": {**available_confinement()},
             "strategy_health": health_of_strategies(self.agent.journal, now),
             "strategy_status": {
-                one.name: hooks.status(one) for one in loaded if "status" in one.hooks
+                one.name: await hooks.status(one)
+                for one in loaded
+                if "status" in one.hooks
             },
         }
 
@@ -172,14 +180,41 @@ class OwnerCommands(AgentCommands):
         now = self.parts.environment.clock.monotonic()
         return health(self.parts.discovering, self.parts.gate, now)
 
-    def pause(self) -> None:
-        """Claim nothing until `resume`."""
-        self.parts.gate.pause()
+    def pause(self, request: verbs.PauseRequest) -> dict[str, JSON]:
+        """Claim nothing until `resume`, or for a while, also after a restart."""
+        return owner_pauses.pause(self.agent.journal, self.parts.environment, request)
 
-    def resume(self) -> None:
+    def resume(self, request: verbs.WhoAsks) -> dict[str, JSON]:
         """Claim again."""
-        self.parts.gate.resume()
+        answer = owner_pauses.resume(
+            self.agent.journal, self.parts.environment, request
+        )
         self.parts.look_again()
+        return answer
+
+    def disable(self, request: verbs.DisableRequest) -> dict[str, JSON]:
+        """Give a strategy nothing new, also after a restart.
+
+        Raises:
+            ConfigurationError: there is none of this name.
+        """
+        active = self.parts.active
+        name = active.registry.of(active.current.everyone).find(request.name).name
+        return owner_pauses.disable(
+            self.agent.journal, self.parts.environment, replace(request, name=name)
+        )
+
+    def enable(self, request: verbs.StrategyName) -> dict[str, JSON]:
+        """Give a strategy work again.
+
+        Raises:
+            UsageError: it is not disabled.
+        """
+        answer = owner_pauses.enable(
+            self.agent.journal, self.parts.environment, request
+        )
+        self.parts.look_again()
+        return answer
 
     def stop(self) -> None:
         """Drain and exit."""
@@ -211,11 +246,16 @@ def release_in_journal(journal: Journal, strategy: str) -> dict[str, JSON]:
     Raises:
         UsageError: it is not in quarantine.
     """
-    health = journal.strategy_health.all().get(strategy)
-    if health is None or health.condition is Condition.SOUND:
+    healths = [
+        health
+        for health in journal.strategy_health.all().values()
+        if health.strategy == strategy and health.condition is not Condition.SOUND
+    ]
+    if not healths:
         raise _not_in_quarantine(strategy)
     with journal.tx("strategy released"):
-        journal.strategy_health.forget(strategy)
+        for health in healths:
+            journal.strategy_health.forget(health.part)
     return {"strategy": strategy, "released": True}
 
 

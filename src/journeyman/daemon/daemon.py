@@ -8,22 +8,32 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
+from journeyman.control.verbs import PauseRequest
 from journeyman.daemon import events
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.disk import is_ephemeral
 from journeyman.daemon.environment import Environment, JoinInterruptedError
+from journeyman.daemon.owner_pauses import pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
-from journeyman.daemon.strategies import load_strategies, report_problems
+from journeyman.daemon.strategies import (
+    describer_for,
+    load_as_trusted,
+    report_problems,
+)
+from journeyman.daemon.watchdog import report_crash
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__
 from journeyman.domain.errors import NetworkError, one_error
 from journeyman.lifecycle.reload import StrategyWatch
 from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.network.advice import advice_for
 from journeyman.settings.sections import Settings
 from journeyman.strategies.child.confinement import NOT_ENFORCED, available_confinement
 from journeyman.worker.recover import recover_interrupted
+
+STARTED_PAUSED = PauseRequest(by="journeyman run --paused")
 
 
 async def run_daemon(
@@ -31,10 +41,13 @@ async def run_daemon(
     base_url: str,
     environment: Environment,
     reread: Callable[[], Settings] | None = None,
+    *,
+    paused: bool = False,
 ) -> None:
     """Join and work until a stop is requested; nothing is lost, however it ends.
 
     `reread` reads the settings again for a reload; without it they stay as they are.
+    `paused`: nothing is claimed until the owner resumes it.
 
     Raises:
         JourneymanError: it cannot start, or the disk fails; see `open_agent`.
@@ -46,24 +59,40 @@ async def run_daemon(
             group.start_soon(
                 listen_for_hangup, reload_requested.notify, shutdown.request
             )
-            registry = load_strategies(settings.strategies)
-            report_problems(registry, settings.strategies, environment.log)
-            try:
-                async with open_agent(
-                    settings, base_url, environment, stop=shutdown.requested
-                ) as agent:
-                    parts = Components(
-                        settings=settings,
-                        agent=agent,
-                        registry=registry,
-                        environment=environment.with_agent(agent.identity),
-                        reread=reread,
-                        reload_requested=reload_requested,
-                    )
-                    await Daemon(parts, shutdown).run()
-            except JoinInterruptedError:
-                environment.log.emit(events.STOPPED, reason=shutdown.reason)
+            with describer_for(
+                settings, has_processes=environment.has_processes
+            ) as describer:
+                registry = await load_as_trusted(settings.strategies, describer)
+                report_problems(registry, settings.strategies, environment.log)
+                try:
+                    async with open_agent(
+                        settings, base_url, environment, stop=shutdown.requested
+                    ) as agent:
+                        parts = Components(
+                            settings=settings,
+                            agent=agent,
+                            registry=registry,
+                            environment=environment.with_agent(agent.identity),
+                            reread=reread,
+                            reload_requested=reload_requested,
+                            describer=describer,
+                        )
+                        _guard(parts, group)
+                        if paused and parts.gate.owner_pause is None:
+                            pause(agent.journal, parts.environment, STARTED_PAUSED)
+                        await Daemon(parts, shutdown).run()
+                except JoinInterruptedError:
+                    environment.log.emit(events.STOPPED, reason=shutdown.reason)
             group.cancel_scope.cancel()
+
+
+def _guard(parts: Components, group: TaskGroup) -> None:
+    """Report how the last process crashed, if it did, and have this one watched."""
+    stack, environment = parts.agent.directory.crash, parts.environment
+    everyone = parts.active.current.everyone
+    report_crash(stack, everyone, parts.quarantine, environment.log)
+    if environment.watchdog is not None:
+        group.start_soon(environment.watchdog.run, stack, environment.clock)
 
 
 @dataclass(eq=False)
@@ -120,6 +149,8 @@ class Daemon:
 
     async def _dispatch(self, scope: anyio.CancelScope, carriers: TaskGroup) -> None:
         with scope:
+            # Before the first claim: what is described need not be found by trying.
+            await self.parts.agent.descriptions.refresh()
             await self.parts.worker.run(carriers)
 
     def _start_side_loops(self, side: TaskGroup) -> None:
@@ -131,6 +162,8 @@ class Daemon:
             parts.environment.log,
         )
         side.start_soon(parts.hooks.run)
+        # Also for a daemon that never runs for long, such as one started by cron.
+        side.start_soon(parts.backups.keep_up)
         side.start_soon(parts.reloader.run)
         if not parts.settings.work.once:
             side.start_soon(parts.discovering.run)
@@ -138,7 +171,7 @@ class Daemon:
             ("deliver", every.deliver_every_seconds, parts.worker.wakeup.notify),
             ("heartbeat", every.heartbeat_every_seconds, self._beat),
             ("top-up", every.topup_check_every_seconds, parts.agent.top_up_watch.check),
-            ("housekeeping", every.housekeeping_every_seconds, parts.housekeeping.keep),
+            ("housekeeping", every.housekeeping_every_seconds, self._keep_house),
             ("spend", every.spend_every_seconds, parts.posts.round),
         ]
         if parts.settings.strategies.watch:
@@ -158,7 +191,7 @@ class Daemon:
 
     def _prepare_runner(self) -> None:
         """Prepare processes for the strategies that run in one; log how isolated."""
-        strategies = self.parts.active.registry.strategies
+        strategies = self.parts.active.current.everyone
         self.parts.runner.serve(strategies)
         if any(one.runner == "process" for one in strategies):
             confinement = available_confinement()
@@ -184,8 +217,15 @@ class Daemon:
 
     def _beat(self) -> None:
         self.parts.forecaster.learn()
+        self.parts.agent.mark.note()
         self.parts.heartbeat.beat()
         self.parts.agent.learning.keep_news()
+        self.parts.agent.earning.look()
+
+    async def _keep_house(self) -> None:
+        self.parts.housekeeping.keep()
+        await self.parts.backups.keep_up()
+        await self.parts.agent.descriptions.refresh()
 
     async def _look_once(self) -> None:
         poll = await self.parts.discovering.look()
@@ -193,7 +233,7 @@ class Daemon:
             raise NetworkError(
                 f"the marketplace of {self.parts.agent.base_url} could not be read: "
                 f"{poll.failure.message}",
-                "Check the address and that the service runs; then start again.",
+                advice_for(poll.failure, has_token=True),
             )
 
     async def _until_stop(self) -> str:
@@ -217,6 +257,11 @@ class Daemon:
             base_url=self.parts.agent.base_url,
             data_directory=str(directory),
             strategies=sorted(self.parts.active.fingerprints),
+            trusted=sorted(
+                one.name
+                for one in self.parts.active.current.everyone
+                if not one.is_confined
+            ),
             slots=settings.work.slots,
             reserve_credits=settings.budget.reserve_credits,
             per_day_credits=settings.budget.per_day_credits,
@@ -225,11 +270,15 @@ class Daemon:
             pid=os.getpid(),
         )
         self.parts.note_shadows()
+        clock, journal = self.parts.environment.clock, self.parts.agent.journal
+        for paused in journal.owner_pauses.current(clock.now()).values():
+            report_pause(log, paused)
         if is_ephemeral(directory):
             log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
 
     def _say_goodbye(self) -> None:
         self.parts.forecaster.learn()
+        self.parts.agent.mark.note()
         self.parts.heartbeat.beat()
         progress = self.parts.worker.progress
         self.parts.environment.log.emit(

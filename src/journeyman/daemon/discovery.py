@@ -74,7 +74,7 @@ class DiscoverLoop:
     next_look_at: float = field(init=False)
     """When it means to look again; much later than that, it must be stuck."""
     _wakeup: Wakeup = field(init=False, default_factory=Wakeup)
-    _was_productive: bool = field(init=False, default=False)
+    _may_have_more: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.looked_at = self.next_look_at = self.clock.monotonic()
@@ -95,8 +95,11 @@ class DiscoverLoop:
         self.disk.look()
         if self.gate.obstacle:
             return None
-        poll = await self.discover.look()
-        self._was_productive = poll.productive
+        poll = await self.discover.look(has_room=self.worker.has_room)
+        # What is claimed makes room on the first pages for what no look has seen.
+        self._may_have_more = poll.productive or (
+            self._may_have_more and self.worker.in_flight > 0
+        )
         self.worker.wakeup.notify()
         return poll
 
@@ -106,8 +109,12 @@ class DiscoverLoop:
         self._wakeup.notify()
 
     def feed(self) -> None:
-        """Look again soon, if the last look gave work and more could be done."""
-        if self._was_productive and self.worker.has_room:
+        """Look again soon, if a look gave work and more could be done.
+
+        Also when a claim has told what a state means, so that more tasks are open.
+        """
+        is_worth_it = self._may_have_more or self.discover.select.has_answers
+        if is_worth_it and self.worker.has_room:
             self._wakeup.notify()
 
     def _next_wait(self, poll: Poll | None) -> float:

@@ -1,19 +1,16 @@
-"""The real clock and real randomness: the only place that reads either."""
+"""Everything that simulation replaces, and the real environment."""
 
-import random
 import sys
-import time
-import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO
 
-import anyio
-
 from journeyman.control.server import serve_control
 from journeyman.daemon.disk import FreeBytes, free_bytes
+from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.errors import JourneymanError
 from journeyman.domain.tasks import Identity
@@ -25,37 +22,6 @@ from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
 from journeyman.strategies.running.runner import BLOCK_SECONDS
 from journeyman.worker.ranking import Ranking
-
-
-class SystemClock:
-    """The machine's own clocks."""
-
-    def monotonic(self) -> float:
-        """Return the seconds since some start."""
-        return time.monotonic()  # noqa: TID251 - this is the injected Clock
-
-    def now(self) -> datetime:
-        """Return the wall-clock time, in UTC."""
-        return datetime.now(UTC)  # noqa: TID251 - this is the injected Clock
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await anyio.sleep(seconds)
-
-
-class SystemRandomness:
-    """The machine's own chance."""
-
-    def __init__(self) -> None:
-        self._random = random.SystemRandom()
-
-    def uniform(self, low: float, high: float) -> float:
-        """Return a number between the two."""
-        return self._random.uniform(low, high)
-
-    def new_id(self, prefix: str) -> str:
-        """Return an unguessable identifier."""
-        return f"{prefix}_{uuid.uuid4().hex}"  # noqa: TID251 - this is the injected Randomness
 
 
 class JoinInterruptedError(JourneymanError):
@@ -85,6 +51,8 @@ class Environment:
     """Puts the tasks that wait for a slot in order; None: as the settings say."""
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
+    watchdog: Watchdog | None = None
+    """Ends this process when its event loop no longer turns; None: nobody does."""
     has_processes: bool = True
     """Strategies may run in separate processes; simulated time has none."""
 

@@ -5,9 +5,41 @@ from journeyman.observability.events import declare
 STARTED = declare(
     "daemon.started",
     "info",
-    "version base_url data_directory strategies slots reserve_credits "
+    "version base_url data_directory strategies trusted slots reserve_credits "
     "per_day_credits posts_per_day topup_mode pid",
-    "The daemon runs, under these limits.",
+    "The daemon runs, under these limits. `trusted` are the strategies whose code runs "
+    "in the daemon's own process; all others are confined to theirs.",
+)
+PRINTED = declare(
+    "output.printed",
+    "info",
+    "text",
+    "Somebody beside the log wrote this to standard output or error: a library, or a "
+    "program that was started. What a strategy prints is `strategy.log`, where it is "
+    "known whose it is.",
+)
+MODE_MENDED = declare(
+    "data.mode_mended",
+    "warning",
+    "message",
+    "A file of the data directory was open to others than its owner, and is no more.",
+    "Find out who could read it meanwhile; if that may be somebody, "
+    "`journeyman join --replace` gets a new token.",
+)
+DESCRIPTION_FOUND = declare(
+    "network.description_found",
+    "info",
+    "path actions",
+    "The network publishes an OpenAPI description. `actions` are those of ours whose "
+    "bodies it describes; they are written as it says.",
+)
+CANNOT_EARN = declare(
+    "network.cannot_earn",
+    "warning",
+    "step refused message",
+    "A step to a credit is refused by the network; `refused` are all such steps, "
+    "`message` is about the first. Logged again when another one is refused.",
+    "`journeyman contract` shows each step, and the settings that could help.",
 )
 STRATEGY_PROBLEM = declare(
     "strategy.not_loaded",
@@ -60,11 +92,48 @@ DISK_HAS_ROOM = declare(
     "path free_mb min_free_mb",
     "Enough is free again; tasks are claimed as before.",
 )
+CRASHED = declare(
+    "daemon.crashed",
+    "error",
+    "strategy where stack",
+    "The process before this one was ended, because its event loop did not turn for a "
+    "minute, or crashed in C code. `stack` is where each thread was; `strategy`, if "
+    "code of one was there, is not called again until its file or its settings change.",
+    "Correct the strategy at `where`, or give it a process (strategies.runners).",
+)
+PAUSED = declare(
+    "daemon.paused",
+    "warning",
+    "strategy by reason since until",
+    "The owner wants nothing new claimed: at all, or by `strategy`. It holds over "
+    "restarts, and is logged again at each start.",
+    "`journeyman resume`, or `journeyman strategies enable`.",
+)
+RESUMED = declare(
+    "daemon.resumed",
+    "info",
+    "strategy by",
+    "What the owner had paused goes on: all work, or `strategy`.",
+)
+BACKED_UP = declare(
+    "journal.backed_up",
+    "info",
+    "path",
+    "The whole journal was checked, and copied to `path`.",
+)
+BACKUP_FAILED = declare(
+    "journal.not_backed_up",
+    "warning",
+    "message",
+    "The journal could not be copied; the older copies are kept, and it is tried again "
+    "with the next housekeeping.",
+    "Free some space, or set data.backups to a smaller number.",
+)
 HEARTBEAT = declare(
     "daemon.heartbeat",
     "info",
     "up_seconds obstacle balance in_flight waiting listed wanted completed ended lost "
-    "polls failed_polls skipped_because quarantined",
+    "polls failed_polls skipped_because quarantined disabled",
     "The daemon is alive; what it has done in this run, and why it skipped tasks.",
 )
 DRAINING = declare(

@@ -1,6 +1,7 @@
 """The health rule: whether the daemon does its work, for a container to ask."""
 
 from journeyman.daemon.discovery import DiscoverLoop
+from journeyman.daemon.owner_pauses import as_json
 from journeyman.domain.tasks import JSON
 from journeyman.lifecycle.gate import Gate
 
@@ -21,4 +22,5 @@ def health(discovering: DiscoverLoop, gate: Gate, now: float) -> dict[str, JSON]
         "problem": f"no look at the network for {age:.0f} s" if stuck else "",
         "last_look_seconds_ago": round(age, 1),
         "obstacle": gate.obstacle,
+        "paused": as_json(gate.owner_pause),
     }

@@ -35,6 +35,8 @@ class Heartbeat:
     def beat(self) -> None:
         """Write one line."""
         progress, tally = self.worker.progress, self.discover.tally
+        quarantine = self.lifecycle.quarantine
+        disabled = quarantine.disabled().keys()
         self.log.emit(
             events.HEARTBEAT,
             up_seconds=round(self.up_seconds),
@@ -50,5 +52,6 @@ class Heartbeat:
             polls=tally.polls,
             failed_polls=tally.failed_polls,
             skipped_because=dict(tally.reasons.most_common(3)),
-            quarantined=sorted(self.lifecycle.quarantine.obstacles()),
+            quarantined=sorted(quarantine.obstacles.keys() - disabled),
+            disabled=sorted(disabled),
         )

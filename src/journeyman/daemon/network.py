@@ -9,16 +9,20 @@ from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialect import ASSUMED
 from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.http import HttpLimits
-from journeyman.network.negotiation import Negotiation, Writing
-from journeyman.network.observation import Observe, Observer
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import RateLimits
-from journeyman.network.shapes import READY, writing_dialect
+from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.service_model.evidence import Observe, Observer
+from journeyman.network.service_model.request import RequestShape
+from journeyman.network.service_model.search import RequestSearch
+from journeyman.network.service_model.store import ModelStore
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.settings.sections import ContractSettings, Settings
 
+MODEL_FACT = "service model {base_url}"
+"""The fact that holds what is known of a network's requests."""
 MIN_WRITE_SECONDS = 60.0
 """Between two writes of what is new."""
 
@@ -75,35 +79,33 @@ def build_rate_limiter(settings: Settings, environment: Environment) -> RateLimi
     )
 
 
-def writing_from(settings: ContractSettings) -> Writing:
-    """Return how the owner wants requests written; own dialects are tried first."""
-    own = (writing_dialect(name, tables) for name, tables in settings.dialects.items())
-    return Writing(
-        dialects=(*own, *READY),
-        pinned=None if settings.dialect == "auto" else settings.dialect,
-        max_candidates=settings.max_candidates,
+def build_search(
+    settings: ContractSettings,
+    environment: Environment,
+    journal: Journal,
+    base_url: str,
+) -> RequestSearch:
+    """Return the search for how this network wants actions written."""
+    known = MODEL_FACT.format(base_url=base_url)
+
+    def write(document: JSON) -> None:
+        with journal.tx("service model"):
+            journal.facts.put(known, document)
+
+    return RequestSearch(
+        owner=owner_shapes(settings),
+        store=ModelStore(journal.facts.get(known), write),
+        clock=environment.clock,
+        log=environment.log,
     )
 
 
-class JournalShapeMemory:
-    """Keeps in the journal what one network was found to understand."""
-
-    def __init__(self, journal: Journal, base_url: str) -> None:
-        self._journal = journal
-        self._fact = f"dialect {base_url}"
-
-    def load(self) -> JSON:
-        """Return what was saved last; None if nothing ever was."""
-        return self._journal.facts.get(self._fact)
-
-    def save(self, learned: JSON) -> None:
-        """Save it durably.
-
-        Raises:
-            StateError: the disk refused.
-        """
-        with self._journal.tx("dialect"):
-            self._journal.facts.put(self._fact, learned)
+def owner_shapes(settings: ContractSettings) -> dict[str, RequestShape]:
+    """Return how the owner wants actions written, by action."""
+    return {
+        action: configured_shape(action, table)
+        for action, table in settings.requests.items()
+    }
 
 
 def build_network(
@@ -112,20 +114,23 @@ def build_network(
     environment: Environment,
     observe: Observe | None = None,
     rate_limiter: RateLimiter | None = None,
-    negotiation: Negotiation | None = None,
+    search: RequestSearch | None = None,
 ) -> NetworkClient:
     """Return a client for the network that the settings name.
 
-    Without `rate_limiter` nothing is paused, and without `negotiation` nothing that was
+    Without `rate_limiter` nothing is paused, and without `search` nothing that was
     learned is used: for a command that asks once.
 
     Raises:
         ConfigurationError: an address cannot be used.
     """
     wanted = settings.network
+    for value in wanted.headers.values():
+        environment.redactor.add(value)
     return NetworkClient(
         base_url=base_url,
         portal_url=wanted.portal_url,
+        headers=wanted.headers,
         log=environment.log,
         clock=environment.clock,
         limits=HttpLimits(
@@ -137,7 +142,7 @@ def build_network(
         transport=environment.transport,
         observe=observe,
         rate_limiter=rate_limiter,
-        negotiation=negotiation,
+        search=search,
     )
 
 
@@ -148,15 +153,10 @@ async def open_network(
     """Open the client of an agent, with all that its journal knows of the network."""
     learning = Learning(journal, base_url, environment.clock)
     rate_limiter = build_rate_limiter(settings, environment)
-    negotiation = Negotiation(
-        writing=writing_from(settings.contract),
-        memory=JournalShapeMemory(journal, base_url),
-        clock=environment.clock,
-        log=environment.log,
-    )
+    search = build_search(settings.contract, environment, journal, base_url)
     observe = learning.observer.learn
     async with build_network(
-        settings, base_url, environment, observe, rate_limiter, negotiation
+        settings, base_url, environment, observe, rate_limiter, search
     ) as client:
         try:
             yield client, rate_limiter, learning

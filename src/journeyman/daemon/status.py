@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
+from journeyman.daemon.earning import can_earn, known_of, summary
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
 from journeyman.journal.journal import Journal
-from journeyman.journal.spends import SpendState
+from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.journal.strategy_health import Condition
 from journeyman.lifecycle.quarantine import is_half_open
 from journeyman.network.rate_limit.limiter import RateLimiter
@@ -15,10 +16,15 @@ from journeyman.worker.token import rejection
 REASONS_SHOWN = 8
 
 
-def journal_status(journal: Journal) -> dict[str, JSON]:
-    """Return balance, tasks by state and by strategy, and what waits."""
+def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, JSON]:
+    """Return balance, tasks by state and by strategy, and what waits.
+
+    `base_url` None means the network that was seen last.
+    """
     counts = journal.tasks.counts()
+    network = base_url or next(iter(journal.observations.networks()), "")
     return {
+        "can_earn": summary(can_earn(known_of(journal, network))),
         "registration_unknown": is_registration_unknown(journal),
         "token_rejected": rejection(journal),
         "balance": journal.ledger.balance(),
@@ -38,27 +44,37 @@ def journal_status(journal: Journal) -> dict[str, JSON]:
                 "spend_id": spend.spend_id,
                 "credits": spend.credits,
                 "cents": spend.cents,
-                "url": spend.answer.get("url"),
+                "url": spend.answer.get("url") if _is_open(spend) else None,
+                "doubt": "" if _is_open(spend) else spend.reason,
             }
-            for spend in journal.spends.in_state(SpendState.OPEN)
+            for spend in journal.spends.unsettled(SpendKind.TOP_UP)
+            if spend.state is not SpendState.RESERVED
         ],
     }
 
 
-def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
-    """Return, by name, each strategy that is in quarantine, or half-open after it.
+def _is_open(spend: Spend) -> bool:
+    return spend.state is SpendState.OPEN
 
-    Each has `condition` (quarantined, half-open or misconfigured), `problem`, `fix`,
-    `task_id`, `errors` (a number) and `retry_in` (seconds; None: only a change helps).
+
+def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:
+    """Return each strategy that is in quarantine, or half-open after it, by name.
+
+    A kind of its work has an entry of its own, such as "ask_llm, kind 'essay'". Each
+    has `strategy`, `kind` (empty: all), `condition` (quarantined, half-open or
+    misconfigured), `problem`, `fix`, `task_id`, `errors` (a number) and `retry_in`
+    (seconds; None: only a change helps).
     """
     unsound: dict[str, JSON] = {}
-    for name, health in journal.strategy_health.all().items():
+    for health in journal.strategy_health.all().values():
         if health.condition is Condition.SOUND:
             continue
         is_over = is_half_open(health, now.timestamp())
         rest = 0.0 if is_over else health.quarantined_until - now.timestamp()
         is_quarantined = health.condition is Condition.QUARANTINED
-        unsound[name] = {
+        unsound[health.label] = {
+            "strategy": health.strategy,
+            "kind": health.kind,
             "condition": "half-open" if is_over else str(health.condition),
             "problem": health.problem,
             "fix": health.fix,

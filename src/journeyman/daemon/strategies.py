@@ -4,8 +4,11 @@ import difflib
 import hashlib
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
 import journeyman
@@ -14,14 +17,22 @@ from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.active import Generation
-from journeyman.lifecycle.reload import Candidate
+from journeyman.lifecycle.reload import Candidate, tell_slow_imports
 from journeyman.observability.events import Log
 from journeyman.settings.sections import IsolationSettings, Settings, StrategySettings
 from journeyman.strategies.api import RunnerName
+from journeyman.strategies.loading.importing import IMPORT_SECONDS
 from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import Described, strategy_files
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.loading.shipped import is_shipped
+from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.describing import Describer
+from journeyman.strategies.running.process import hide_memory
+from journeyman.strategies.running.runner import run_aside
+from journeyman.strategies.running.template import Template
 
 
 def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
@@ -43,7 +54,9 @@ def with_configured_runners(
     strategies: list[LoadedStrategy] = []
     for loaded in registry.strategies:
         wanted = runners.get(loaded.name, loaded.runner)
-        if wanted == "thread" and inspect.iscoroutinefunction(loaded.run):
+        if loaded.is_confined and wanted != "process":
+            problems.append(_not_trusted(loaded, wanted))
+        elif wanted == "thread" and inspect.iscoroutinefunction(loaded.run):
             problems.append(_not_in_a_thread(loaded))
         else:
             moved = wanted != loaded.runner
@@ -74,6 +87,19 @@ def _not_in_a_thread(loaded: LoadedStrategy) -> Problem:
     )
 
 
+def _not_trusted(loaded: LoadedStrategy, wanted: RunnerName) -> Problem:
+    name = strategy_stem(loaded.file or loaded.path)
+    return Problem(
+        code="E110",
+        path=loaded.path,
+        line=loaded.line,
+        message=f"strategies.runners puts it into the daemon's own process ({wanted}), "
+        "but strategies.trusted does not name it",
+        fix=f"remove it from strategies.runners, or add {name!r} to "
+        "strategies.trusted if you have read its code",
+    )
+
+
 LOCAL = Path("strategies")
 """What a user expects: the folder beside where the daemon is started."""
 
@@ -95,10 +121,87 @@ def ready_strategies() -> Path:
     return checkout if checkout.is_dir() else package / "ready_strategies"
 
 
-def load_strategies(settings: StrategySettings) -> Registry:
-    """Load what the settings ask for, without the disabled strategies."""
+@contextmanager
+def describer_for(
+    settings: Settings, *, has_processes: bool = True
+) -> Iterator[Describer | None]:
+    """Give what describes untrusted strategies; None where there are no processes."""
+    if not has_processes:
+        yield None
+        return
+    directory = DataDirectory(settings.data.directory)
+    # The data directory may not be there yet.
+    isolation = replace(isolation_of(settings.isolation, directory), homes=None)
+    hide_memory()
+    with Template(isolation.environment) as template:
+        yield Describer(isolation=isolation, template=template)
+
+
+ANYTHING = "*"
+
+
+async def load_as_trusted(
+    settings: StrategySettings, describer: Describer | None
+) -> Registry:
+    """Load what the settings ask for; what is not trusted is described by children.
+
+    Without a describer, as in simulated time, all is trusted.
+    """
+    return load_strategies(settings, await _describe(settings, describer))
+
+
+async def _describe(
+    settings: StrategySettings, describer: Describer | None
+) -> Described:
+    """Have children describe what is not trusted."""
+    if describer is None or ANYTHING in settings.trusted:
+        return {}
+    names = [name for name in settings.installed if name not in settings.trusted]
+    return await describer.describe(_untrusted_files(settings), names)
+
+
+async def _load_aside(
+    settings: StrategySettings, described: Described, longest: float
+) -> Registry:
+    """Load in a thread, so that an import that takes long or never ends stops nothing.
+
+    Raises:
+        ConfigurationError: it did not end within `longest` seconds.
+    """
+    try:
+        load = partial(load_strategies, settings, described)
+        return await run_aside(load, "loading", longest)
+    except TimeoutError:
+        raise ConfigurationError(
+            f"importing the strategies did not end within {longest:g} s",
+            "Do nothing at the top of a file that takes long, and reload again. The "
+            "import goes on in a thread, until it ends or the daemon is restarted.",
+        ) from None
+
+
+def _untrusted_files(settings: StrategySettings) -> list[Path]:
+    try:
+        files = strategy_files(strategies_directory(settings))
+    except OSError:
+        return []  # loading reports it
+    return [
+        file
+        for file in files
+        if strategy_stem(file) not in settings.trusted and not is_shipped(file)
+    ]
+
+
+def load_strategies(
+    settings: StrategySettings, described: Described = MappingProxyType({})
+) -> Registry:
+    """Load what the settings ask for, without the disabled strategies.
+
+    Args:
+        settings: those of the strategies.
+        described: what is not to be imported here, as children have described it.
+    """
     directory = strategies_directory(settings)
-    registry = load_registry(directory, settings.params, settings.installed)
+    registry = load_registry(directory, settings.params, settings.installed, described)
     enabled = [
         loaded for loaded in registry.strategies if loaded.name not in settings.disabled
     ]
@@ -126,6 +229,7 @@ def report_problems(registry: Registry, settings: StrategySettings, log: Log) ->
     if not registry.strategies:
         directory = strategies_directory(settings)
         log.emit(events.NO_STRATEGIES, directory=str(directory))
+    tell_slow_imports(registry, log)
 
 
 def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]:
@@ -183,7 +287,7 @@ def _fingerprint(loaded: LoadedStrategy) -> str:
 
 
 RELOADABLE = frozenset(
-    {"directory", "disabled", "installed", "params", "runners", "shadow"}
+    {"directory", "disabled", "installed", "params", "runners", "shadow", "trusted"}
 )
 """Settings of [strategies] that a reload applies."""
 
@@ -198,6 +302,11 @@ class StrategySource:
     """Reads the settings again; may raise ConfigurationError."""
     journal: Journal
     """Remembers which strategies were promoted out of shadow."""
+    describer: Describer | None = None
+    """Describes the files that the owner does not trust. None is simulated time, where
+    there are no threads either."""
+    longest_seconds: float = IMPORT_SECONDS
+    """What the import of those that are trusted may take."""
     settings: StrategySettings = field(init=False)
     """The current ones; a reload changes them."""
 
@@ -209,14 +318,20 @@ class StrategySource:
         """The folder that strategies are loaded from."""
         return strategies_directory(self.settings)
 
-    def load(self) -> Candidate:
+    async def load(self) -> Candidate:
         """Read the settings and load the strategies that they ask for.
 
         Raises:
-            ConfigurationError: the settings cannot be used.
+            ConfigurationError: the settings cannot be used, or loading did not end.
         """
         wanted = self.reread()
-        registry = load_strategies(wanted.strategies)
+        described = await _describe(wanted.strategies, self.describer)
+        if self.describer is None:
+            registry = load_strategies(wanted.strategies, described)
+        else:
+            registry = await _load_aside(
+                wanted.strategies, described, self.longest_seconds
+            )
 
         def accept() -> None:
             self.settings = wanted.strategies

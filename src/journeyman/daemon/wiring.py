@@ -1,11 +1,14 @@
 """Puts the daemon together: the only place that builds the object graph."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 
+import anyio
+
 from journeyman.daemon.agent import Agent
+from journeyman.daemon.backups import JournalBackups
 from journeyman.daemon.discovery import DiscoverLoop, Pace
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
@@ -17,6 +20,7 @@ from journeyman.daemon.strategies import (
     generation_in_service,
     isolation_of,
 )
+from journeyman.domain.tasks import Task
 from journeyman.economy.budget import Allowances
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -30,7 +34,9 @@ from journeyman.lifecycle.recording import DecisionRecording, RecordingLimits
 from journeyman.lifecycle.reload import Reloader
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.settings.sections import Settings
+from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
+from journeyman.strategies.running.describing import Describer
 from journeyman.strategies.running.hooks import HookCaller
 from journeyman.strategies.running.leaks import LeakScan
 from journeyman.strategies.running.runner import Runner
@@ -38,8 +44,10 @@ from journeyman.worker import ranking
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.discover import Discover
+from journeyman.worker.endings import Endings
 from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
+from journeyman.worker.proof import Proof
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
@@ -57,6 +65,9 @@ class Components:
     reread: Callable[[], Settings] | None = None
     """Reads the settings again, for a reload; may raise ConfigurationError. None: they
     stay as they are."""
+    describer: Describer | None = None
+    """Describes the files that the owner does not trust; None, for simulated time: all
+    are imported here."""
     reload_requested: Wakeup = field(default_factory=Wakeup)
     started: float = field(init=False)
     """On the monotonic clock, in seconds; the parts are built later, one by one."""
@@ -89,7 +100,20 @@ class Components:
         generation = generation_in_service(
             self.registry, strategies, self.agent.journal
         )
-        return ActiveStrategies(generation, self.quarantine)
+        return ActiveStrategies(generation, self.quarantine, self._consult)
+
+    async def _consult(
+        self, strategies: Sequence[LoadedStrategy], tasks: Sequence[Task]
+    ) -> None:
+        """Have the processes of strategies decide about tasks, all at the same time."""
+
+        async def ask(loaded: LoadedStrategy) -> None:
+            with self.lifecycle.context_of_hook(loaded) as context:
+                await self.runner.consult(loaded, tasks, context)
+
+        async with anyio.create_task_group() as group:
+            for loaded in strategies:
+                group.start_soon(ask, loaded)
 
     @cached_property
     def recording(self) -> DecisionRecording:
@@ -130,7 +154,8 @@ class Components:
     @cached_property
     def gate(self) -> Gate:
         """Whether new work may be claimed."""
-        return Gate(self.agent.rate_limiter)
+        pauses = self.agent.journal.owner_pauses
+        return Gate(self.agent.rate_limiter, pauses, self.environment.clock)
 
     @cached_property
     def disk(self) -> DiskWatch:
@@ -188,10 +213,26 @@ class Components:
                 ).rank
 
     @cached_property
+    def proof(self) -> Proof:
+        """Decides how much may be claimed, by what the network has proven."""
+        return Proof(
+            journal=self.agent.journal,
+            base_url=self.agent.base_url,
+            blocked_actions=self.agent.network.blocked_actions,
+            rate_limiter=self.agent.rate_limiter,
+            slots=self.settings.work.slots,
+            retry=self.settings.retry.policy(),
+            clock=self.environment.clock,
+            randomness=self.environment.randomness,
+            log=self.environment.log,
+        )
+
+    @cached_property
     def intents(self) -> Intents:
         """Commits what is about to be asked of the network."""
         return Intents(
             journal=self.agent.journal,
+            proof=self.proof,
             retry=self.settings.retry.policy(),
             rate_limiter=self.agent.rate_limiter,
             clock=self.environment.clock,
@@ -205,7 +246,9 @@ class Components:
         isolation = isolation_of(self.settings.isolation, self.agent.directory)
         return Runner(
             block_limit=self.environment.block_limit,
+            told=self.active.note_block,
             isolation=isolation if self.environment.has_processes else None,
+            template=self.describer.template if self.describer else None,
         )
 
     @cached_property
@@ -235,6 +278,7 @@ class Components:
         max_age = timedelta(days=self.settings.work.result_max_age_days)
         clock, log = self.environment.clock, self.environment.log
         network, intents = self.agent.network, self.intents
+        endings = Endings(intents=intents, quarantine=self.quarantine, log=log)
         worker = Worker(
             journal=self.agent.journal,
             claim=Claim(
@@ -248,6 +292,7 @@ class Components:
             submit=Submit(
                 network=network,
                 intents=intents,
+                endings=endings,
                 result_max_age=max_age,
                 clock=clock,
                 log=log,
@@ -255,13 +300,17 @@ class Components:
             complete=Complete(
                 network=network,
                 intents=intents,
+                endings=endings,
                 watch=self.agent.watch,
                 result_max_age=max_age,
                 clock=clock,
                 log=log,
             ),
             gate=self.gate,
-            shortlist=ranking.Shortlist(self.agent.journal, self.ranking, clock),
+            proof=self.proof,
+            shortlist=ranking.Shortlist(
+                self.agent.journal, self.ranking, clock, self.quarantine
+            ),
             slots=self.settings.work.slots,
             max_tasks=self.settings.work.max_tasks,
             retry=self.settings.retry.policy(),
@@ -279,7 +328,11 @@ class Components:
         """Calls the optional methods of strategies."""
         return Hooks(
             lifecycle=self.lifecycle,
-            caller=HookCaller(block_limit=self.environment.block_limit),
+            caller=HookCaller(
+                runner=self.runner,
+                block_limit=self.environment.block_limit,
+                told=self.active.note_block,
+            ),
             journal=self.agent.journal,
             seconds=self.settings.strategies.hook_timeout_seconds,
             log=self.environment.log,
@@ -301,7 +354,7 @@ class Components:
     def source(self) -> StrategySource:
         """Loads the strategies that the settings ask for."""
         reread = self.reread or (lambda: self.settings)
-        return StrategySource(self.settings, reread, self.agent.journal)
+        return StrategySource(self.settings, reread, self.agent.journal, self.describer)
 
     def note_shadows(self) -> None:
         """Write down which strategies are in shadow now."""
@@ -313,6 +366,7 @@ class Components:
         """Replaces the active strategies while the daemon runs."""
         return Reloader(
             load=self.source.load,
+            runner=self.runner,
             lifecycle=self.lifecycle,
             hooks=self.hooks,
             gate=self.gate,
@@ -380,6 +434,20 @@ class Components:
             worker=self.worker,
             gate=self.gate,
             started=self.started,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def backups(self) -> JournalBackups:
+        """Checks the journal once a day, and copies it."""
+        return JournalBackups(
+            journal=self.agent.journal,
+            directory=self.agent.directory,
+            keep=self.settings.data.backups,
+            min_free_mb=self.settings.data.min_free_mb,
+            free=self.environment.free_bytes,
+            has_threads=self.environment.has_processes,
             clock=self.environment.clock,
             log=self.environment.log,
         )

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from journeyman.domain.tasks import Progress
+
 T = TypeVar("T")
 
 
@@ -18,11 +20,13 @@ class Refusal(StrEnum):
     CONFLICT = "conflict"
     #: 400, 413, 415, 422: the network did not understand or like the body.
     INVALID = "invalid"
+    #: 425, or words that say so: not yet, what it depends on is under way.
+    PENDING = "pending"
     #: 429: not now; nothing was done (RFC 6585, section 4).
     THROTTLED = "throttled"
     #: 402, or a text that says so: not enough credits.
     UNAFFORDABLE = "unaffordable"
-    #: A 2xx whose body says no: the work was looked at and not accepted.
+    #: A 2xx whose body says no, or words that judge the work.
     REJECTED = "rejected"
     #: Any other 4xx.
     OTHER = "other"
@@ -44,6 +48,8 @@ class Refused:
     status: int
     retry_after: float | None = None
     """In seconds, when the network named one; already capped."""
+    progress: Progress | None = None
+    """Where the task stands, when the answer tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ class NotSent:
     """In seconds, when it is known when to try again."""
     paused: bool = False
     """We did not send it because of a pause of our own: it was not an attempt."""
+    timed_out: bool = False
+    """The other side was too slow to connect, or is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ class Unknown:
     message: str
     status: int | None = None
     retry_after: float | None = None
+    is_blank_yes: bool = False
+    """A 2xx with nothing in it to read: an empty body, or a line of text."""
+    timed_out: bool = False
+    """No answer came in time."""
 
 
 Outcome = Confirmed[T] | Refused | NotSent | Unknown

@@ -30,6 +30,14 @@ class RetryPolicy:
     patience: some hours of a gateway that says "no such task"."""
     refusal_seconds: float = 30.0
     """The shortest wait between two such answers: a restart takes its time."""
+    contradictions: int = 2
+    """Refusals in a row of finished work that do not judge it, such as a 400 to a
+    request of a kind that has worked, before it is given up."""
+    contradiction_seconds: float = 60.0
+    """The wait between two of them."""
+    review_seconds: float = 3.0
+    """The first wait for work that is being looked at; each later one is longer by
+    half, up to the longest back-off."""
     paused_seconds: float = 600.0
     """How long a task waits at most before it asks again whether its request may be
     sent: another request may have ended the pause."""
@@ -78,6 +86,14 @@ class RetryPolicy:
         most = self.max_unreachable_seconds if is_unreachable else self.max_seconds
         wait = self.backoff(attempt, randomness, most)
         return max(wait, failure.retry_after or 0.0)
+
+    def review_wait(self, review: int, randomness: Randomness) -> float:
+        """Return the wait after an answer that work is being looked at.
+
+        The first such answer is number 1.
+        """
+        wait = self.review_seconds * 1.5 ** min(review - 1, 32)
+        return self.with_jitter(min(wait, self.max_seconds), randomness)
 
     def with_jitter(self, seconds: float, randomness: Randomness) -> float:
         """Return a fixed wait, lengthened a little at random."""

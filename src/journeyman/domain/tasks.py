@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NewType, TypeAlias, final
 
 from journeyman.domain.clock import Clock
@@ -171,6 +172,29 @@ class Result:
         return output if isinstance(output, str) else json.dumps(output)
 
 
+Given = Mapping[str, JSON]
+"""Values that answers gave for one task, by the action and the way to them, such as
+`claim.assignment.id`: a later request of the task may have to repeat them."""
+NOTHING_GIVEN: Given = MappingProxyType({})
+
+
+class Progress(StrEnum):
+    """How far a task has come, as an answer of the network tells."""
+
+    #: It is ours, and no result is known.
+    CLAIMED = "claimed"
+    #: Somebody or something looks at the result, and has not decided.
+    IN_REVIEW = "in review"
+    #: Accepted, completed: nothing more is asked of us.
+    DONE = "done"
+    #: Done, and its credits are ours.
+    PAID = "paid"
+    #: The work was judged, and found wanting.
+    REJECTED = "rejected"
+    #: Expired, cancelled, given to somebody else.
+    GONE = "gone"
+
+
 class TaskState(StrEnum):
     """Where a task stands.
 
@@ -228,8 +252,12 @@ TRANSITIONS: dict[TaskState, frozenset[TaskState]] = {
     TaskState.SUBMITTING: frozenset(
         {TaskState.SUBMITTED, TaskState.REJECTED, TaskState.FAILED}
     ),
-    TaskState.SUBMITTED: frozenset({TaskState.COMPLETING}),
-    TaskState.COMPLETING: frozenset({TaskState.COMPLETED, TaskState.REJECTED}),
+    # COMPLETED: the answer to the result paid for it, or there is no completion to ask.
+    TaskState.SUBMITTED: frozenset({TaskState.COMPLETING, TaskState.COMPLETED}),
+    TaskState.COMPLETING: frozenset(
+        # SUBMITTING: the network says that it has no result, so it is sent again.
+        {TaskState.COMPLETED, TaskState.REJECTED, TaskState.SUBMITTING}
+    ),
     TaskState.LOST: frozenset(),
     TaskState.DECLINED: frozenset(),
     TaskState.FAILED: frozenset(),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
+from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.economy import events
 from journeyman.economy.budget import start_of_day
@@ -20,40 +21,61 @@ STARTER_KEY = "starter"
 def book_starter(ledger: Ledger, shown: int | None) -> bool:
     """Book the credits of free registration (contract section 2), once.
 
-    `shown` is what the network's answer named; without it, the contract's 100.
+    `shown` is what the network's answer named; without it, or where it is not
+    plausible, the contract's 100.
     """
+    doubt = "" if shown is None else doubt_about_balance(shown, STARTER_CREDITS)
+    is_told = shown is not None and not doubt
     return ledger.book(
         NewEntry(
             key=STARTER_KEY,
             kind=EntryKind.STARTER,
-            amount=STARTER_CREDITS if shown is None else shown,
-            confidence=(Confidence.CONTRACT if shown is None else Confidence.CONFIRMED),
-            note="free registration",
+            amount=shown if shown is not None and is_told else STARTER_CREDITS,
+            confidence=Confidence.CONFIRMED if is_told else Confidence.CONTRACT,
+            note="; ".join(filter(None, ("free registration", doubt))),
+        )
+    )
+
+
+def book_first_balance(ledger: Ledger, balance: int) -> bool:
+    """Book what an agent has whose earlier ledger is lost, once.
+
+    It takes the place of the starter credits, which were given long ago.
+    """
+    return ledger.book(
+        NewEntry(
+            key=STARTER_KEY,
+            kind=EntryKind.ADJUSTMENT,
+            amount=balance,
+            confidence=Confidence.OBSERVED,
+            note="a new journal: the balance is the owner's word",
         )
     )
 
 
 def book_earning(
     ledger: Ledger, task_id: TaskId, *, strategy: str, listed: int, shown: int | None
-) -> tuple[int, Confidence]:
-    """Book a completed task, once; return the amount and how sure it is.
+) -> NewEntry:
+    """Book a completed task, once; return its entry.
 
     `shown` is what the completion's answer named; without it, the reward that the
-    listing promised is assumed.
+    listing promised is assumed. An amount that is not plausible is kept in the note,
+    and 0 is booked.
     """
     amount = listed if shown is None else shown
     confidence = Confidence.ASSUMED if shown is None else Confidence.CONFIRMED
-    ledger.book(
-        NewEntry(
-            key=_earning_key(task_id),
-            kind=EntryKind.EARNED,
-            amount=amount,
-            confidence=confidence,
-            subject=task_id,
-            strategy=strategy,
-        )
+    doubt = doubt_about_earning(amount, listed)
+    entry = NewEntry(
+        key=_earning_key(task_id),
+        kind=EntryKind.EARNED,
+        amount=0 if doubt else amount,
+        confidence=Confidence.DOUBTFUL if doubt else confidence,
+        subject=task_id,
+        strategy=strategy,
+        note=doubt,
     )
-    return amount, confidence
+    ledger.book(entry)
+    return entry
 
 
 def earned_by(ledger: Ledger, task_id: TaskId) -> int:
@@ -135,6 +157,22 @@ def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:
     )
 
 
+def book_doubt(ledger: Ledger, doubt: str, now: datetime) -> bool:
+    """Keep a balance that cannot be ours in the ledger, without an effect.
+
+    Once a day: a network that shows such balances shows one with each answer.
+    """
+    return ledger.book(
+        NewEntry(
+            key=f"doubtful:{now.date().isoformat()}",
+            kind=EntryKind.ADJUSTMENT,
+            amount=0,
+            confidence=Confidence.DOUBTFUL,
+            note=doubt,
+        )
+    )
+
+
 PAYABLE = frozenset({TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLETING})
 """A task in one of these may have been paid for without our knowing it: a balance that
 has its reward would be booked as an adjustment, and the reward once more later."""
@@ -182,8 +220,12 @@ class BalanceWatch:
             return
         if self.journal.tasks.count_in(PAYABLE):
             return
-        difference = shown - self.journal.ledger.balance()
+        booked = self.journal.ledger.balance()
+        difference = shown - booked
         if difference == 0:
+            return
+        if doubt := doubt_about_balance(shown, booked):
+            self._doubt(doubt)
             return
         paid = self._matching(SpendKind.TOP_UP, SpendState.OPEN, difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
@@ -199,6 +241,13 @@ class BalanceWatch:
         with self.journal.tx("post observed"):
             book_post(self.journal.ledger, spend, Confidence.OBSERVED)
             self.journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=reason)
+
+    def _doubt(self, doubt: str) -> None:
+        ledger = self.journal.ledger
+        with self.journal.tx("doubtful balance"):
+            is_new = book_doubt(ledger, doubt, ledger.now())
+        if is_new:
+            self.log.emit(events.DOUBTED, message=doubt)
 
     def _adjust(self, difference: int, shown: int) -> None:
         # The key names the last entry, so that no difference is booked twice.

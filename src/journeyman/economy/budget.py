@@ -96,7 +96,7 @@ def check_top_up(
     for since, most, setting, period in (
         (day, limits.topup_per_day_cents, "topup.per_day_cents", "today"),
         (
-            day.replace(day=1),
+            start_of_month(now),
             limits.topup_per_month_cents,
             "topup.per_month_cents",
             "this month",
@@ -114,6 +114,11 @@ def check_top_up(
 def start_of_day(now: datetime) -> datetime:
     """Return the moment at which the day of `now` began."""
     return datetime.combine(now.date(), time(), tzinfo=now.tzinfo)
+
+
+def start_of_month(now: datetime) -> datetime:
+    """Return the moment at which the month of `now` began."""
+    return start_of_day(now).replace(day=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,25 @@ ADJUSTED = declare(
     "Compare `journeyman ledger` with what the network shows; somebody else may be "
     "using this agent's token.",
 )
+JOURNAL_IS_OLDER = declare(
+    "journal.is_older",
+    "warning",
+    "marked_at entries spends posts_today balance",
+    "The journal was once further than it is, as the mark beside the identity says: a "
+    "backup was restored. `entries` of the ledger and `spends` were there at "
+    "`marked_at`. The limits of today and of this month count what was spent since, "
+    "and it is booked.",
+    "Compare `journeyman ledger` with what the network shows. Tasks since the backup "
+    "are not known; those that were open in it are taken up again.",
+)
+DOUBTED = declare(
+    "ledger.doubted",
+    "warning",
+    "task_id strategy message",
+    "The network named an amount that cannot be true, such as a negative reward. It is "
+    "kept in the ledger as doubtful, and nothing was booked for it.",
+    "Compare `journeyman ledger` with what the network shows.",
+)
 POST_REFUSED_BY_BUDGET = declare(
     "post.over_budget",
     "info",

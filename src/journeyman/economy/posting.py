@@ -11,10 +11,12 @@ from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, Task
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import BalanceWatch, book_post
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post, usage
+from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.spends import Spend, SpendKind, SpendState
-from journeyman.network.answers import Listing, Posted
+from journeyman.network.answers import Posted
+from journeyman.network.service_model.listing import Listing
 from journeyman.observability.events import Log
 
 FIRST_POSTS = "first_posts"
@@ -169,6 +171,7 @@ class Posting:
 
     network: PostingNetwork
     journal: Journal
+    mark: MarkKeeper
     watch: BalanceWatch
     limits: Limits
     rules: PostingRules
@@ -196,6 +199,7 @@ class Posting:
 
         Raises:
             UsageError: the reward is below one credit.
+            StateError: the disk refused, and nothing was sent.
         """
         if new.reward < 1:
             raise UsageError(
@@ -212,6 +216,7 @@ class Posting:
                 message=reserved.message,
             )
             return reserved
+        self.mark.note()
         with self.watch.window() as window:
             key = IdempotencyKey(reserved.spend_id)
             outcome = await self.network.post_task(new, key)

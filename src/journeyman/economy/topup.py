@@ -9,15 +9,21 @@ from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.credits import cents_for
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
+from journeyman.domain.plausibility import doubt_about_page
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, SpendId
+from journeyman.domain.text import escape
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
+from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.network.answers import CheckoutRequest, CheckoutSession
 from journeyman.observability.events import Log
+
+LONGEST_SHOWN = 120
+"""In characters, of an address that nobody should open."""
 
 
 class CheckoutNetwork(Protocol):
@@ -64,8 +70,11 @@ class TopUp:
 
     network: CheckoutNetwork
     journal: Journal
+    mark: MarkKeeper
     limits: Limits
     offer: Offer
+    base_url: str
+    """Of the network that makes the pages."""
     clock: Clock
     randomness: Randomness
     log: Log
@@ -77,6 +86,7 @@ class TopUp:
 
         Raises:
             UsageError: fewer than one credit was asked for.
+            StateError: the disk refused, and nothing was sent.
         """
         if credits_ < 1:
             raise UsageError(f"cannot buy {credits_} credits", "Ask for at least 1.")
@@ -92,13 +102,24 @@ class TopUp:
         reserved = self._reserve(request)
         if isinstance(reserved, OverBudget):
             return reserved
+        self.mark.note()
         key = IdempotencyKey(reserved.spend_id)
         outcome = await self.network.create_checkout(request, key)
-        if isinstance(outcome, Confirmed) and outcome.value.url:
-            return self._opened(reserved, outcome.value)
-        if isinstance(outcome, Confirmed):
-            outcome = Unknown("the answer has no payment page")
-        return self._not_opened(reserved, outcome)
+        if not isinstance(outcome, Confirmed):
+            return self._not_opened(reserved, outcome)
+        session = outcome.value
+        if doubt := self._doubt(session.url):
+            return self._not_opened(reserved, Unknown(doubt), session)
+        return self._opened(reserved, session)
+
+    def _doubt(self, url: str | None) -> str:
+        """Return why there is no page to open; empty if there is one."""
+        if not url:
+            return "the answer has no payment page"
+        if doubt := doubt_about_page(url, self.base_url):
+            shown = escape(url, longest=LONGEST_SHOWN)
+            return f"the payment page's address is doubtful: {doubt} ({shown})"
+        return ""
 
     def confirm(self, spend_id: SpendId) -> Spend:
         """Book a top-up on the owner's word that it was paid.
@@ -151,18 +172,24 @@ class TopUp:
             )
 
     def _opened(self, spend: Spend, session: CheckoutSession) -> Opened:
-        answer: dict[str, JSON] = {"url": session.url, "session_id": session.session_id}
         with self.journal.tx("top-up opened"):
-            self.journal.spends.move(spend.spend_id, SpendState.OPEN, answer=answer)
+            self.journal.spends.move(
+                spend.spend_id, SpendState.OPEN, answer=_kept(session)
+            )
         opened = Opened(spend.spend_id, str(session.url), spend.credits, spend.cents)
         self.log.emit(events.CHECKOUT_OPENED, **asdict(opened))
         return opened
 
-    def _not_opened(self, spend: Spend, failure: Failure) -> NotOpened:
+    def _not_opened(
+        self, spend: Spend, failure: Failure, session: CheckoutSession | None = None
+    ) -> NotOpened:
         unknown = isinstance(failure, Unknown)
         state = SpendState.UNKNOWN if unknown else SpendState.RELEASED
+        answer = _kept(session) if session else None
         with self.journal.tx("top-up not opened"):
-            self.journal.spends.move(spend.spend_id, state, reason=failure.message)
+            self.journal.spends.move(
+                spend.spend_id, state, reason=failure.message, answer=answer
+            )
         self.log.emit(
             events.CHECKOUT_FAILED,
             spend_id=spend.spend_id,
@@ -170,6 +197,10 @@ class TopUp:
             message=failure.message,
         )
         return NotOpened(spend.spend_id, failure)
+
+
+def _kept(session: CheckoutSession) -> dict[str, JSON]:
+    return {"url": session.url, "session_id": session.session_id}
 
 
 class TopUpMode(StrEnum):

@@ -378,8 +378,8 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
 def _unusable(path: Path, error: Exception) -> StateError:
     return StateError(
         f"the journal {path} cannot be opened: {error}",
-        "Check that the file is readable and not damaged; restore it from a backup, "
-        "or use another --data-dir. The identity is in a separate file.",
+        "Check that this user can read the file. If it is damaged, restore a backup: "
+        "`journeyman journal restore`. The identity is in a separate file.",
     )
 
 

@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import Self
 
 from journeyman.domain.errors import AlreadyRunningError
 from journeyman.journal import files
+
+JOURNAL_FILES = ("", "-wal", "-shm")
+"""The files of a journal: what their names have behind its own."""
 
 
 class DataDirectory:
@@ -22,9 +26,15 @@ class DataDirectory:
         self.identity = path / "identity.json"
         self.registration_answer = path / "registration.answer"
         self.journal = path / "journal.db"
+        self.backups = path / "backups"
+        """Copies of the journal that the daemon makes."""
+        self.description = path / "openapi.json"
+        """Of the network, as its owner imported it."""
         self.lock = path / "daemon.lock"
         self.control_socket = path / "control.sock"
         self.workspaces = path / "workspaces"
+        self.crash = path / "crash.stack"
+        """Where every thread was when the process was ended, or crashed."""
 
     def prepare(self) -> None:
         """Create the folder, private to its owner, and prove that it can be written.
@@ -42,6 +52,20 @@ class DataDirectory:
             probe = self.path / f".probe-{os.getpid()}"
             files.write_atomically(probe, b"probe")
             probe.unlink()
+
+    def mend_modes(self) -> list[str]:
+        """Make all that lies here private to its owner; return what was not, and how.
+
+        A copy, a restore or a careless hand may have opened it to others. What is
+        deeper lies in folders that are then private.
+        """
+        return [
+            told
+            for path in (self.path, *sorted(self.path.iterdir()))
+            # A sandbox may have its own files here, which hold nothing of ours.
+            if not path.name.startswith("sandbox.")
+            if (told := _mend_mode(path))
+        ]
 
     def held_by(self) -> str | None:
         """Return the id of the process that holds the lock; None when nobody does.
@@ -61,6 +85,25 @@ class DataDirectory:
         finally:
             os.close(descriptor)
         return None
+
+
+_OTHERS = 0o077
+"""What the group and everybody else may do."""
+
+
+def _mend_mode(path: Path) -> str:
+    """Return how a file was open to others; empty if it was not."""
+    try:
+        seen = path.lstat()
+        mode = stat.S_IMODE(seen.st_mode)
+        if stat.S_ISLNK(seen.st_mode) or not mode & _OTHERS:
+            return ""
+        path.chmod(mode & ~_OTHERS)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{path} is still open to others: {error.strerror}"
+    return f"{path} was {mode:04o}"
 
 
 @dataclass(eq=False)
@@ -123,8 +166,6 @@ class DirectoryLock:
             self.descriptor = None
 
 
-_WAL = ("", "-wal", "-shm")
-"""The files of a journal."""
 _ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -187,7 +228,7 @@ def _install(
 
 def _move_journal(source: Path, target: Path) -> None:
     # The log first: a journal without its log would lack what was committed last.
-    for suffix in reversed(_WAL):
+    for suffix in reversed(JOURNAL_FILES):
         part = source.with_name(source.name + suffix)
         if part.exists():
             part.replace(target.with_name(target.name + suffix))

@@ -1,18 +1,51 @@
-"""The identity file: who we are, kept apart from the journal and never replaced."""
+"""The identity file: who we are, kept apart from the journal and never replaced.
+
+Beside who we are it has a mark of how far the journal had come. So an agent that has
+once spent knows that it has, also where its journal is lost, or older than it was.
+"""
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
 from journeyman.journal import files
+from journeyman.journal.codec import Moment, dump, load
 
+T = TypeVar("T")
 FORMAT = 1
+MARK = "journal"
+"""The field of the mark; versions that know of none ignore it."""
 _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
 """What an Authorization header can carry (RFC 6750, section 2.1, and more)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JournalMark:
+    """How far the journal had come, and what had been spent by then."""
+
+    entries: int
+    """In the ledger."""
+    head: str
+    """The hash of the last of them, to which all before it lead."""
+    spends: int
+    """Posts and top-ups that were ever recorded."""
+    at: Moment
+    posts: int
+    """On the day (UTC) of `at`."""
+    credits: int
+    """Posted for on that day."""
+    posted: int
+    """Credits posted for since the beginning."""
+    cents: int
+    """Of US dollars: asked for on that day."""
+    cents_of_month: int
+    """The same in the month of that day."""
 
 
 def load_identity(path: Path) -> Identity | None:
@@ -22,6 +55,19 @@ def load_identity(path: Path) -> Identity | None:
         StateError: the file is there and cannot be used. It is never replaced by
             itself: a new agent would cost the old one's credits.
     """
+    return _read(path, _parse)
+
+
+def load_mark(path: Path) -> JournalMark | None:
+    """Read how far the journal of this identity had come; None where that is not noted.
+
+    Raises:
+        StateError: as of `load_identity`.
+    """
+    return _read(path, _parse_mark)
+
+
+def _read(path: Path, parse: Callable[[dict[str, object]], T]) -> T | None:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -29,12 +75,14 @@ def load_identity(path: Path) -> Identity | None:
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
     try:
-        return _parse(json.loads(content))
+        return parse(json.loads(content))
     except (ValueError, KeyError, TypeError) as error:
         raise _unusable(path, f"its content is damaged ({error})") from error
 
 
-def save_identity(path: Path, identity: Identity) -> None:
+def save_identity(
+    path: Path, identity: Identity, mark: JournalMark | None = None
+) -> None:
     """Write who we are, atomically and durably, readable by the owner alone.
 
     Raises:
@@ -44,10 +92,12 @@ def save_identity(path: Path, identity: Identity) -> None:
         f"the identity could not be saved to {path}",
         "Free some space or fix the permissions, then start again.",
     ):
-        files.write_atomically(path, _encoded(identity))
+        files.write_atomically(path, _encoded(identity, mark))
 
 
-def export_identity(path: Path, identity: Identity) -> None:
+def export_identity(
+    path: Path, identity: Identity, mark: JournalMark | None = None
+) -> None:
     """Write a copy of who we are to a new file, readable by the owner alone.
 
     Raises:
@@ -58,11 +108,27 @@ def export_identity(path: Path, identity: Identity) -> None:
         "Name a file that does not exist yet, in a directory that this user can "
         "write to.",
     ):
-        files.write_new(path, _encoded(identity))
+        files.write_new(path, _encoded(identity, mark))
 
 
-def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
+def save_mark(path: Path, mark: JournalMark) -> None:
+    """Note in an identity file how far the journal has come, atomically and durably.
+
+    Raises:
+        StateError: the disk refused, or there is no identity; nothing was changed.
+    """
+    identity = load_identity(path)
+    if identity is None:
+        raise _unusable(path, "it is gone")
+    save_identity(path, identity, mark)
+
+
+def replace_identity(
+    path: Path, identity: Identity, mark: JournalMark | None = None, *, old_to: Path
+) -> None:
     """Write who we are, and keep the identity that was there in another file.
+
+    If that was the same agent its mark stays: the journal is the same.
 
     Raises:
         StateError: the disk refused, or `old_to` exists; the old identity still counts.
@@ -72,16 +138,27 @@ def replace_identity(path: Path, identity: Identity, *, old_to: Path) -> None:
         "Free some space or fix the permissions, then try again.",
     ):
         files.write_new(old_to, path.read_bytes())
-    save_identity(path, identity)
+    save_identity(path, identity, _mark_of(path, identity.agent_id) or mark)
 
 
-def _encoded(identity: Identity) -> bytes:
-    content = {
+def _mark_of(path: Path, agent_id: AgentId) -> JournalMark | None:
+    """Return the mark of this agent in a file that may be damaged."""
+    try:
+        known = load_identity(path)
+        return load_mark(path) if known and known.agent_id == agent_id else None
+    except StateError:
+        return None
+
+
+def _encoded(identity: Identity, mark: JournalMark | None) -> bytes:
+    content: dict[str, object] = {
         "format": FORMAT,
         "agent_id": identity.agent_id,
         "access_token": identity.access_token.reveal(),
         "base_url": identity.base_url,
     }
+    if mark is not None:
+        content[MARK] = dump(mark)
     return json.dumps(content, indent=2).encode()
 
 
@@ -100,6 +177,10 @@ def _parse(content: dict[str, object]) -> Identity:
     return Identity(AgentId(agent_id), AccessToken(token), str(base_url))
 
 
+def _parse_mark(content: dict[str, object]) -> JournalMark | None:
+    return load(JournalMark, content[MARK]) if MARK in content else None
+
+
 def _unusable(path: Path, problem: str) -> StateError:
     return StateError(
         f"the identity file {path} cannot be used: {problem}",
@@ -116,13 +197,19 @@ class RegistrationAnswer:
     """The network that said it; a token in it is for that network alone."""
     body: bytes = field(repr=False)
     """As it came; perhaps only the beginning of it."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Names in lower case."""
+    is_whole: bool = False
+    """All of it has arrived: the network has done what it was asked for."""
 
 
 @dataclass(eq=False)
 class AnswerFile:
     """One file, readable by its owner alone.
 
-    Its first line is the address of the network. The rest are the bytes as they came.
+    Its first line is a JSON object: the address of the network, the headers, and
+    whether all has arrived; earlier versions wrote the address alone. The rest are the
+    bytes as they came.
     """
 
     path: Path
@@ -133,9 +220,14 @@ class AnswerFile:
         Raises:
             StateError: the disk refused; an earlier answer is still there.
         """
+        about = {
+            "base_url": answer.base_url,
+            "headers": dict(answer.headers),
+            "is_whole": answer.is_whole,
+        }
         with self._disk_errors("written"):
             files.write_atomically(
-                self.path, answer.base_url.encode() + b"\n" + answer.body
+                self.path, json.dumps(about).encode() + b"\n" + answer.body
             )
 
     def load(self) -> RegistrationAnswer | None:
@@ -149,7 +241,7 @@ class AnswerFile:
                 first, _, body = self.path.read_bytes().partition(b"\n")
             except FileNotFoundError:
                 return None
-        return RegistrationAnswer(first.decode(errors="replace"), body)
+        return _answer(first.decode(errors="replace"), body)
 
     def forget(self) -> None:
         """Remove it durably: the token in it is now in the identity file.
@@ -167,3 +259,12 @@ class AnswerFile:
             "Free some space or fix the permissions, then start again. Do not delete "
             "the file: it may hold the only copy of the token.",
         )
+
+
+def _answer(first: str, body: bytes) -> RegistrationAnswer:
+    try:
+        about = json.loads(first)
+        headers, is_whole = dict(about["headers"]), about["is_whole"] is True
+        return RegistrationAnswer(str(about["base_url"]), body, headers, is_whole)
+    except (ValueError, KeyError, TypeError):
+        return RegistrationAnswer(first, body)

@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 from journeyman.journal.database import CommitGroup, Database, Now
 from journeyman.journal.facts import Facts, Observations, StrategyStates, Totals
 from journeyman.journal.ledger import Ledger
+from journeyman.journal.owner_pauses import OwnerPauses
 from journeyman.journal.recordings import Recordings
 from journeyman.journal.shadows import Shadows
 from journeyman.journal.spends import Spends
@@ -34,6 +35,7 @@ class Journal:
         self.facts = Facts(self.database)
         self.strategy_states = StrategyStates(self.database)
         self.strategy_health = StrategyHealth(self.database)
+        self.owner_pauses = OwnerPauses(self.database)
         self.tasks = Tasks(self.database, self.totals, now)
         self.ledger = Ledger(self.database, self.totals, now)
         self.spends = Spends(self.database, now)

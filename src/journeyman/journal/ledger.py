@@ -38,6 +38,8 @@ class Confidence(StrEnum):
     ASSUMED = "assumed"
     #: Derived from a balance that the network showed, or from the owner's word.
     OBSERVED = "observed"
+    #: The network named an amount that cannot be true. It is in the note; 0 is booked.
+    DOUBTFUL = "doubtful"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,6 +127,18 @@ class Ledger:
         """Return the credits that we hold, as booked."""
         return self._last()[0]
 
+    def head(self) -> tuple[int, str]:
+        """Return the number of the last entry, and its hash; 0 where there is none."""
+        return self.database.number("SELECT max(entry_id) FROM ledger"), self._last()[1]
+
+    def hash_of(self, entry_id: int) -> str | None:
+        """Return the hash of an entry; None where there is none."""
+        if entry_id == 0:
+            return GENESIS
+        query = "SELECT hash FROM ledger WHERE entry_id = ?"
+        row = self.database.row(query, entry_id)
+        return str(row["hash"]) if row else None
+
     def totals(self) -> dict[str, int]:
         """Return the credits moved by each kind of entry, since the beginning."""
         return self.running_totals.starting_with(KIND_TOTAL)
@@ -132,6 +146,24 @@ class Ledger:
     def amount_of(self, key: str) -> int:
         """Return the credits of the entry that has this key; 0 where there is none."""
         return self.database.number("SELECT amount FROM ledger WHERE key = ?", key)
+
+    def is_pay_shown(self) -> bool:
+        """Return whether the network ever named an amount that it paid.
+
+        May read every entry: for a report, not for the loop.
+        """
+        return bool(
+            self.database.number(
+                "SELECT EXISTS(SELECT 1 FROM ledger "
+                "WHERE kind = 'earned' AND confidence NOT IN ('assumed', 'doubtful'))"
+            )
+        )
+
+    def cost_of(self, subject: str) -> int:
+        """Return what a task cost outside the network, in millionths of a credit."""
+        return self.database.number(
+            "SELECT sum(cost) FROM ledger WHERE kind = 'cost' AND subject = ?", subject
+        )
 
     def cost_since(self, strategy: str, since: datetime) -> int:
         """Return what a strategy cost outside the network, in millionths of a credit.

@@ -32,15 +32,25 @@ def faults(journal: Journal) -> list[str]:
         StateError: the file cannot even be read.
     """
     with journal.database.snapshot():
-        damage = _damage(journal.database, "integrity_check")
-        if damage:
-            return damage
-        broken = journal.ledger.first_fault()
-        return [
-            *([f"ledger: {broken}"] if broken else []),
+        found = _damage(journal.database, "integrity_check")
+        return found or [
+            *_broken_ledger(journal),
             *_wrong_totals(journal),
             *_wrong_histories(journal.database),
         ]
+
+
+def damage(journal: Journal) -> list[str]:
+    """Check the file and the ledger's chain: what no daemon may work on.
+
+    Reads everything, at one moment, also while a daemon writes. Empty: it is whole.
+
+    Raises:
+        StateError: the file cannot even be read.
+    """
+    with journal.database.snapshot():
+        found = _damage(journal.database, "integrity_check")
+        return found or _broken_ledger(journal)
 
 
 def quick_faults(journal: Journal) -> list[str]:
@@ -57,6 +67,11 @@ def quick_faults(journal: Journal) -> list[str]:
 def _damage(database: Database, check: str) -> list[str]:
     found = database.rows(f"PRAGMA {check}({FAULTS_SHOWN})")
     return [f"file: {row[0]}" for row in found if row[0] != "ok"]
+
+
+def _broken_ledger(journal: Journal) -> list[str]:
+    broken = journal.ledger.first_fault()
+    return [f"ledger: {broken}"] if broken else []
 
 
 def _wrong_totals(journal: Journal) -> Iterator[str]:

@@ -33,6 +33,9 @@ class SpendState(StrEnum):
     UNKNOWN = "unknown"
     #: A checkout page exists; the owner has not paid, as far as we know.
     OPEN = "open"
+    #: Done before this journal began, or after the backup that it was restored from:
+    #: known from its mark alone. Counts as spent.
+    CARRIED = "carried"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +55,8 @@ class Spend:
     answer: JsonColumn
     reason: str
     at: Moment
+    number: int = 1
+    """How many posts or top-ups it stands for; only what is carried can be several."""
 
 
 @dataclass(eq=False)
@@ -84,9 +89,39 @@ class Spends:
             reason="",
             at=self.now(),
         )
+        self._add(spend)
+        return spend
+
+    def carry(
+        self,
+        kind: SpendKind,
+        *,
+        number: int,
+        credits_: int,
+        cents: int,
+        at: datetime,
+        reason: str,
+    ) -> Spend:
+        """Record what was spent without this journal, as if on its day."""
+        spend = Spend(
+            spend_id=SpendId(f"carried_{self.recorded() + 1}"),
+            kind=kind,
+            state=SpendState.CARRIED,
+            credits=credits_,
+            cents=cents,
+            strategy="",
+            request={},
+            answer={},
+            reason=reason,
+            at=at,
+            number=number,
+        )
+        self._add(spend)
+        return spend
+
+    def _add(self, spend: Spend) -> None:
         columns = dump(spend)
         self.database.insert("spends", **columns, updated_at=columns["at"])
-        return spend
 
     def move(
         self,
@@ -143,14 +178,29 @@ class Spends:
     def counted_since(
         self, kind: SpendKind, since: datetime, strategy: str | None = None
     ) -> tuple[int, int, int]:
-        """Return number, credits and cents of the spends that weigh on a budget."""
+        """Return number, credits and cents of the spends that weigh on a budget.
+
+        What is carried weighs on that of each strategy: nobody knows whose it was.
+        """
         row = self.database.rows(
-            "SELECT count(*), coalesce(sum(credits), 0), coalesce(sum(cents), 0) "
-            "FROM spends WHERE kind = ? AND at >= ? "
-            "AND state != 'released' AND (?3 IS NULL OR strategy = ?3)",
+            "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "
+            "coalesce(sum(cents), 0) FROM spends WHERE kind = ? AND at >= ? "
+            "AND state != 'released' "
+            "AND (?3 IS NULL OR strategy = ?3 OR state = 'carried')",
             *(kind, since.isoformat(), strategy),
         )[0]
         return row[0], row[1], row[2]
+
+    def recorded(self) -> int:
+        """Return how many spends were ever recorded."""
+        return self.database.number("SELECT max(rowid) FROM spends")
+
+    def posted_credits(self) -> int:
+        """Return the credits of all posts that were, or may have been, made."""
+        return self.database.number(
+            "SELECT sum(credits) FROM spends "
+            "WHERE kind = 'post' AND state != 'released'"
+        )
 
     def reserved_credits(self) -> int:
         """Return the credits of posts that may have left without being booked."""

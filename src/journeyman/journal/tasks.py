@@ -1,8 +1,9 @@
 """The tasks that we know, and the only way to move one from state to state."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -14,6 +15,12 @@ from journeyman.journal.facts import Totals
 STATE_TOTAL = "state."
 SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
+LONG_REVIEW = 6
+"""After so many answers, which take a minute, a review is long: where nothing was ever
+paid, other tasks need not wait for its end."""
+LONG_DOUBT = 8
+"""After so many requests, which take some minutes, a doubt about one task is long."""
+_BEGUN = tasks.IN_FLIGHT - {tasks.TaskState.CLAIMING, tasks.TaskState.CLAIMED}
 _IN_SLOT = frozenset({tasks.TaskState.CLAIMING, tasks.TaskState.EXECUTING})
 DUE = "next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?)"
 """As `TaskRecord.is_due` says it of one; the index of open tasks asks for the first
@@ -44,6 +51,10 @@ class TaskRecord:
     """Not to be touched before; seconds since 1970."""
     seen_at: datetime
     updated_at: datetime
+    reviews: int = 0
+    """Answers in a row that it is still being looked at; 0 where nobody does."""
+    given: tasks.Given = field(default_factory=dict)
+    """What the network's answers gave for it."""
     unsent: bool = False
     """This process has just committed the intent and has not sent its request yet.
     Not stored: after a restart, a committed intent counts as sent."""
@@ -72,7 +83,7 @@ class TaskEvent:
     at: datetime
 
 
-_TASK_FIELDS = tuple(field.name for field in fields(tasks.Task))
+_TASK_FIELDS = tuple(one.name for one in fields(tasks.Task))
 
 
 def slim(task: tasks.Task) -> tasks.Task:
@@ -125,6 +136,8 @@ def to_record(row: Row) -> TaskRecord:
         next_at=row["next_at"] or 0.0,
         seen_at=datetime.fromisoformat(row["seen_at"]),
         updated_at=datetime.fromisoformat(row["updated_at"]),
+        reviews=row["reviews"],
+        given=json.loads(row["given"]),
     )
 
 
@@ -247,13 +260,14 @@ class Tasks:
         next_at: float = 0.0,
         attempts: int = 0,
         doubts: int = 0,
+        reviews: int = 0,
     ) -> TaskRecord:
         """Move a task, if it still stands where `record` says; write the event.
 
-        Each state starts with its own `attempts` and `doubts`. An intent is marked as
-        maybe sent from the start, since the process may die right after this commit.
-        `through` is a state on the way that needs nothing: one write serves both
-        moves, and the history has an event for each.
+        Each state starts with its own `attempts`, `doubts` and `reviews`. An intent is
+        marked as maybe sent from the start, since the process may die right after this
+        commit. `through` is a state on the way that needs nothing: one write serves
+        both moves, and the history has an event for each.
 
         Raises:
             IllegalMoveError: the table of transitions has no such move.
@@ -273,6 +287,7 @@ class Tasks:
             next_at=next_at,
             attempts=attempts,
             doubts=doubts,
+            reviews=reviews,
             executions=record.executions + path[1:].count(tasks.TaskState.EXECUTING),
             # As it would be read back, so that every sending is the same.
             result=decode_result(stored) if stored else record.result,
@@ -304,11 +319,11 @@ class Tasks:
         """Write where a task stands now, if it still stands where it did before."""
         changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
-            "attempts = ?, doubts = ?, executions = ?, updated_at = ? "
+            "attempts = ?, doubts = ?, executions = ?, reviews = ?, updated_at = ? "
             "WHERE task_id = ? AND state = ?",
             *(record.state, record.reason, record.maybe_sent),
             *(_due_at(record.state, record.next_at), record.attempts, record.doubts),
-            *(record.executions, record.updated_at.isoformat()),
+            *(record.executions, record.reviews, record.updated_at.isoformat()),
             *(record.task_id, before),
         )
         if not changed:
@@ -325,6 +340,18 @@ class Tasks:
                 record.task_id,
             )
         return replace(record, task=task, strategy=strategy)
+
+    def keep_given(self, record: TaskRecord, given: tasks.Given) -> TaskRecord:
+        """Keep what an answer gave, besides what earlier ones did."""
+        everything = {**record.given, **given}
+        if everything == record.given:
+            return record
+        self.database.write(
+            "UPDATE task_texts SET given = ? WHERE task_id = ?",
+            json.dumps(everything),
+            record.task_id,
+        )
+        return replace(record, given=everything)
 
     # -- questions --------------------------------------------------------
 
@@ -403,6 +430,55 @@ class Tasks:
             *states,
             *excluding,
         )
+
+    def count_in_review(
+        self, least: int, excluding: Collection[tasks.TaskId] = ()
+    ) -> int:
+        """Return how many open tasks are still being looked at, but for some.
+
+        `least` is how often the network must have said so.
+        """
+        return self.database.number(
+            "SELECT count(*) FROM tasks WHERE reviews >= ? AND "  # noqa: S608 - only question marks are put in
+            f"next_at IS NOT NULL AND task_id NOT IN ({marks(excluding)})",
+            least,
+            *excluding,
+        )
+
+    def count_in_doubt(
+        self, least: int, excluding: Collection[tasks.TaskId] = ()
+    ) -> int:
+        """Return how many tasks are in doubt after so many requests, but for some."""
+        states = (tasks.TaskState.SUBMITTING, tasks.TaskState.COMPLETING)
+        return self.database.number(
+            "SELECT count(*) FROM tasks WHERE attempts >= ? "  # noqa: S608 - only question marks are put in
+            f"AND reviews = 0 AND state IN ({marks(states)}) "
+            f"AND task_id NOT IN ({marks(excluding)})",
+            least,
+            *states,
+            *excluding,
+        )
+
+    def undecided_by_kind(
+        self, running: Collection[tasks.TaskId]
+    ) -> Counter[tuple[str, str]]:
+        """Return how many tasks of each strategy and kind were begun and not decided.
+
+        What a strategy has put off is not counted unless it runs, nor what has been
+        looked at, or in doubt, for long: nobody should wait for that.
+        """
+        rows = self.database.rows(
+            "SELECT task_id, strategy, kind FROM tasks "  # noqa: S608 - only question marks are put in
+            f"WHERE next_at IS NOT NULL AND state IN ({marks(_BEGUN)}) "
+            "AND reviews < ? AND attempts < ? UNION "
+            f"SELECT task_id, strategy, kind FROM tasks "
+            f"WHERE task_id IN ({marks(running)})",
+            *_BEGUN,
+            LONG_REVIEW,
+            LONG_DOUBT,
+            *running,
+        )
+        return Counter((row["strategy"], row["kind"]) for row in rows)
 
     def history(self, task_id: tasks.TaskId) -> list[TaskEvent]:
         """Return all moves of a task, oldest first."""

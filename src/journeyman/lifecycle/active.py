@@ -2,17 +2,19 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import ConfigurationError
-from journeyman.domain.tasks import Task
+from journeyman.domain.tasks import IN_FLIGHT, Task
 from journeyman.journal.shadows import ShadowVerdict
 from journeyman.journal.tasks import TaskRecord
+from journeyman.lifecycle import events
 from journeyman.lifecycle.quarantine import Quarantine
+from journeyman.strategies.loading.confined import must_be_asked
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Choice, Registry
 
@@ -21,11 +23,15 @@ class ShadowStrategies:
     """The strategies in shadow of one generation."""
 
     def __init__(
-        self, fingerprints: Mapping[LoadedStrategy, str], memory: Registry
+        self,
+        fingerprints: Mapping[LoadedStrategy, str],
+        memory: Registry,
+        quarantine: Quarantine,
     ) -> None:
         """Take them; `memory` knows whose `wants` has blocked the daemon."""
         self.fingerprints = fingerprints
         """Of the files and the settings of each."""
+        self._quarantine = quarantine
         # One for each, since each is timed by itself.
         self._asked = [(one, memory.of([one])) for one in fingerprints]
 
@@ -36,7 +42,10 @@ class ShadowStrategies:
 
     def ask(self, task: Task, active: str, clock: Clock) -> Iterator[ShadowVerdict]:
         """Ask each; `active` is the strategy that got the task, empty for nobody."""
+        unasked = self._quarantine.cannot_work()
         for loaded, registry in self._asked:
+            if loaded.name in unasked:
+                continue
             began = clock.monotonic()
             verdict = registry.choose(task).verdicts[0]
             yield ShadowVerdict(
@@ -98,14 +107,27 @@ class Generation:
         )
 
 
+Consult = Callable[[Sequence[LoadedStrategy], Sequence[Task]], Awaitable[None]]
+
+
+async def ask_nobody(
+    _strategies: Sequence[LoadedStrategy], _tasks: Sequence[Task]
+) -> None:
+    """Stand for the question where no strategy has a process of its own."""
+
+
 @dataclass(eq=False)
 class ActiveStrategies:
     """Finds the strategy for a task among those that may work."""
 
     current: Generation
     quarantine: Quarantine
+    consult: Consult = ask_nobody
+    """Has the processes of strategies decide about tasks, before `choose`."""
     shadows: ShadowStrategies = field(init=False)
     """Those that are asked and given no work."""
+    _told: set[str] = field(init=False, default_factory=set)
+    """Strategies, with what they were made of, that were told to block the loop."""
     _name: str = field(init=False)
     _at_work: Counter[LoadedStrategy] = field(init=False, default_factory=Counter)
     _leave_listeners: list[Callable[[LoadedStrategy], None]] = field(
@@ -128,7 +150,7 @@ class ActiveStrategies:
     @property
     def generation(self) -> str:
         """Changes whenever a task that was skipped should be looked at again."""
-        return " ".join([self._name, *sorted(self.quarantine.obstacles())])
+        return " ".join([self._name, *sorted(self.quarantine.obstacles)])
 
     def replace(self, generation: Generation) -> list[LoadedStrategy]:
         """Activate a new generation; return those that left and are idle.
@@ -142,7 +164,10 @@ class ActiveStrategies:
 
     def _activate(self, generation: Generation) -> None:
         self.current, self._name = generation, generation.name
-        self.shadows = ShadowStrategies(generation.shadows, generation.registry)
+        generation.registry.told = self.note_block
+        self.shadows = ShadowStrategies(
+            generation.shadows, generation.registry, self.quarantine
+        )
         shadows = {one.name: made for one, made in generation.shadows.items()}
         self.quarantine.use({**shadows, **generation.fingerprints})
 
@@ -167,31 +192,72 @@ class ActiveStrategies:
 
     def choose(self, task: Task) -> Choice:
         """Return the strategy that should do a task, or the reason why none does."""
-        choice = self.registry.choose(task, self.quarantine.obstacles())
+        excluded = self.quarantine.obstacles_to(task.kind)
+        choice = self.registry.choose(task, excluded, self.quarantine.cannot_work())
         if choice.strategy is not None:
             # In a trial run a strategy gets this task and no other.
-            self.quarantine.may_begin(choice.strategy.name, task.id)
+            self.quarantine.may_begin(choice.strategy.name, task)
         return choice
 
-    def find_for(self, record: TaskRecord) -> LoadedStrategy | None:
+    def note_block(self, loaded: LoadedStrategy, seconds: float) -> None:
+        """Tell, once for each version of a strategy, that it has blocked the loop."""
+        version = f"{loaded.name} {loaded.fingerprint}"
+        if version not in self._told:
+            self._told.add(version)
+            fields = {"strategy": loaded.name, "seconds": round(seconds, 3)}
+            self.quarantine.log.emit(events.BLOCKS, **fields)
+
+    def count_faults(self, task: Task, choice: Choice) -> None:
+        """Count errors in `wants` like those in `run`, inside a transaction."""
+        quarantine = self.quarantine
+        for verdict in choice.verdicts:
+            name, problem = verdict.strategy, verdict.reason
+            if not verdict.failed or quarantine.contains(name):
+                continue
+            fields = {"strategy": name, "task_id": task.id, "where": verdict.where}
+            quarantine.log.emit(events.WANTS_FAILED, **fields, problem=problem)
+            if verdict.blocked:
+                fix = "do in run what takes long"
+                quarantine.mark_misconfigured(name, problem, fix, task.id)
+                quarantine.report(name)
+            else:
+                quarantine.count_error(name, problem, task.id)
+
+    @property
+    def to_consult(self) -> list[LoadedStrategy]:
+        """Those, also in shadow, whose own process must be asked before a decision."""
+        return [one for one in self.current.everyone if must_be_asked(one)]
+
+    async def find_for(self, record: TaskRecord) -> LoadedStrategy | None:
         """Find the strategy that wanted a task, else one that wants it now.
 
         Its file may have been renamed or removed since, or it may be in quarantine.
         """
         wanted = self._find(record.strategy)
-        if wanted and self.quarantine.may_begin(wanted.name, record.task_id):
+        is_ours = record.state in IN_FLIGHT
+        may_work = is_ours or record.strategy not in self.quarantine.disabled()
+        if wanted and may_work and self.quarantine.may_begin(wanted.name, record.task):
             return wanted
+        await self.consult(self.to_consult, [record.task])
         return self.choose(record.task).strategy
 
-    def is_in_quarantine(self, strategy: str) -> bool:
-        """Return whether a strategy is there, and could do a task later."""
-        return self._find(strategy) is not None and self.quarantine.contains(strategy)
+    def is_in_quarantine(self, record: TaskRecord) -> bool:
+        """Return whether a task's strategy is there, and could do it later."""
+        strategy, kind = record.strategy, record.task.kind
+        is_there = self._find(strategy) is not None
+        return is_there and self.quarantine.delays(strategy, kind)
 
-    def absence(self, strategy: str) -> str:
+    def absence(self, record: TaskRecord) -> str:
         """Return why a task's strategy does not do it."""
+        strategy, kind = record.strategy, record.task.kind
+        is_whole = self.quarantine.contains(strategy)
         where = "in quarantine" if self._find(strategy) else "gone"
+        if strategy in self.quarantine.disabled():
+            where = "disabled by its owner"
         if any(one.name == strategy for one in self.current.shadows):
             where = "in shadow"
+        elif self.quarantine.delays(strategy, kind) and not is_whole:
+            where = f"in quarantine for kind {kind!r}"
         return f"its strategy {strategy!r} is {where}, and no other wants it"
 
     def _find(self, strategy: str) -> LoadedStrategy | None:

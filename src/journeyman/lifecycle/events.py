@@ -5,10 +5,11 @@ from journeyman.observability.events import declare
 QUARANTINED = declare(
     "strategy.quarantined",
     "error",
-    "strategy problem fix task_id errors retry_in",
-    "A strategy made too many errors, or cannot work as it is set up: it is given no "
-    "work. After `retry_in` seconds one task is its trial run; null: only a change of "
-    "its file or its settings can help.",
+    "strategy kind problem fix task_id errors retry_in",
+    "A strategy made too many errors, or cannot work as it is set up, and is given no "
+    "work; or its last results of one `kind` brought nothing, net of their cost, and "
+    "it is given no more of these. After `retry_in` seconds one task is its trial run; "
+    "null: only a change of its file or its settings can help.",
     "Read `problem`, correct the strategy and `journeyman reload`; or release it as it "
     "is: `journeyman strategies release NAME`.",
 )
@@ -17,17 +18,40 @@ QUARANTINED = declare(
 TRIAL_RUN = declare(
     "strategy.trial_run",
     "info",
-    "strategy task_id",
-    "The quarantine period of a strategy is over, and this one task is its trial run. "
-    "Success ends the quarantine; an error begins one that is twice as long.",
+    "strategy kind task_id",
+    "The quarantine period of a strategy, or of one `kind` of its work, is over, and "
+    "this one task is its trial run. Success ends the quarantine; a failure begins one "
+    "that is twice as long.",
 )
 
 
 RELEASED = declare(
     "strategy.released",
     "info",
-    "strategy reason",
-    "A strategy is out of quarantine, and is given work as before.",
+    "strategy kind reason",
+    "A strategy, or one `kind` of its work, is out of quarantine.",
+)
+
+
+BLOCKS = declare(
+    "strategy.blocks",
+    "warning",
+    "strategy seconds",
+    "A strategy held the event loop for 100 ms or more without awaiting: no other task "
+    "and no command went on meanwhile. Told once for each version of it.",
+    "Await what takes long, make `run` a plain `def`, or give the strategy a process "
+    "(strategies.runners).",
+)
+
+
+WANTS_FAILED = declare(
+    "strategy.wants_failed",
+    "warning",
+    "strategy task_id problem where",
+    "A strategy's `wants` raised, took too long, or returned something invalid. The "
+    "task is not for it, and the error counts like one in `run`.",
+    "Correct `wants` at the place named, then `journeyman reload`; `journeyman try "
+    "NAME --from-market TASK` shows it again.",
 )
 
 
@@ -56,6 +80,15 @@ OUTCOMES_DROPPED = declare(
     "A strategy's on_outcome is slower than its tasks end; the oldest outcome that "
     "waited was dropped.",
     "Make on_outcome fast, for example by only noting what a later run reads.",
+)
+
+
+SLOW_IMPORT = declare(
+    "strategy.slow_import",
+    "info",
+    "strategy seconds",
+    "How long the import of a strategy's file took, with what it imports; told from "
+    "100 ms on, at a start and at a reload.",
 )
 
 

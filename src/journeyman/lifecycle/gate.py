@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from journeyman.domain.clock import Clock
+from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause, OwnerPauses
 from journeyman.network.rate_limit.limiter import RateLimiter
 
 
@@ -10,21 +12,14 @@ class Gate:
     """Knows whether the worker may begin new work now, and why not."""
 
     rate_limiter: RateLimiter
+    owner_pauses: OwnerPauses
+    clock: Clock
     _closed_because: str = ""
-    _paused: bool = False
     _lacking: str = ""
 
     def close(self, reason: str) -> None:
         """Claim nothing more in this run: the daemon drains."""
         self._closed_because = reason
-
-    def pause(self) -> None:
-        """Claim nothing until `resume`; work in flight goes on."""
-        self._paused = True
-
-    def resume(self) -> None:
-        """Claim again."""
-        self._paused = False
 
     def lack(self, what: str) -> None:
         """Claim nothing while something is lacking; empty when it is there again."""
@@ -34,6 +29,11 @@ class Gate:
     def is_closed(self) -> bool:
         """The daemon drains: what waits for a slot waits for the next start."""
         return bool(self._closed_because)
+
+    @property
+    def owner_pause(self) -> OwnerPause | None:
+        """What the owner wants: while it is there nothing is claimed."""
+        return self.owner_pauses.current(self.clock.now()).get(ALL_WORK)
 
     @property
     def suspended_for(self) -> float:
@@ -49,7 +49,7 @@ class Gate:
         """Why nothing new may be claimed; empty when it may."""
         if self._closed_because:
             return self._closed_because
-        if self._paused:
-            return "paused"
+        if paused := self.owner_pause:
+            return f"paused {paused}"
         pause = self.rate_limiter.general_pause()
         return pause.reason if pause else self._lacking

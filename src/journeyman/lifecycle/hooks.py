@@ -8,10 +8,9 @@ that fails several times in a row is not called again.
 
 import json
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from typing import cast
 
 import anyio
@@ -69,7 +68,6 @@ class Hooks:
     seconds: float
     """The longest that one call may take."""
     log: Log
-    _numbers: Iterator[int] = field(init=False, default_factory=lambda: count(1))
     _states: dict[LoadedStrategy, _HookState] = field(init=False, default_factory=dict)
     _queued: Wakeup = field(init=False, default_factory=Wakeup)
     _drained: Wakeup = field(init=False, default_factory=Wakeup)
@@ -188,21 +186,19 @@ class Hooks:
     async def _call(
         self, loaded: LoadedStrategy, hook: Hook, given: Mapping[str, object]
     ) -> HookAnswer:
-        number, contexts = next(self._numbers), self.lifecycle.contexts
-        state = self.lifecycle.memory.of(loaded.name)
         task = given.get("task")
         about = task.id if isinstance(task, Task) else None
-        context = contexts.hook_context(loaded.name, state, number, about)
-        try:
+        with self.lifecycle.context_of_hook(loaded, about) as context:
             return await self.caller.call(
                 loaded, hook, context, limit=self.seconds, **given
             )
-        finally:
-            contexts.clean_up_hook(number)
 
-    def status(self, loaded: LoadedStrategy) -> JSON:
+    async def status(self, loaded: LoadedStrategy) -> JSON:
         """Return what a strategy reports about itself; None for nothing."""
-        answer = self.caller.ask_status(loaded)
+        if not self.lifecycle.quarantine.may_call(loaded.name):
+            return None
+        with self.lifecycle.context_of_hook(loaded) as context:
+            answer = await self.caller.ask_status(loaded, context)
         if answer.failure is not None:
             return f"(status failed: {answer.problem})"
         try:

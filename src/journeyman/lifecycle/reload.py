@@ -5,7 +5,7 @@ place of the old one, between two steps of the event loop. Work in flight ends o
 generation that began it.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from journeyman.observability.events import Log
 from journeyman.strategies.loading.importing import forget
 from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.running.dry_run import run_examples
+from journeyman.strategies.running.runner import Runner
+from journeyman.strategies.watchdog import SLOW_SECONDS
 
 HANGUP = "SIGHUP"
 SHOWN = (
@@ -78,8 +80,10 @@ class Reloaded:
 class Reloader:
     """Replaces the active strategies, one reload after the other."""
 
-    load: Callable[[], Candidate]
+    load: Callable[[], Awaitable[Candidate]]
     """Loads from the files; may raise ConfigurationError."""
+    runner: Runner
+    """Runs the examples of a generation before it is activated."""
     lifecycle: Lifecycle
     hooks: Hooks
     gate: Gate
@@ -110,7 +114,7 @@ class Reloader:
     async def start(self) -> None:
         """Call `on_start` of the first generation; a reload waits for that."""
         async with self._lock:
-            await self.hooks.start(self.lifecycle.active.current.everyone)
+            await self._start_hooks(self.lifecycle.active.current)
             self.hooks.quarantine_misconfigured()
 
     async def reload(self, reason: str) -> Reloaded:
@@ -122,7 +126,7 @@ class Reloader:
         async with self._lock:
             self._require_open()
             try:
-                candidate = self.load()
+                candidate = await self.load()
                 candidate.generation()
             except ConfigurationError as error:
                 return self._refuse(reason, [str(error)])
@@ -130,14 +134,26 @@ class Reloader:
                 return self._refuse(reason, [f"it cannot be loaded: {describe(error)}"])
             registry = candidate.registry
             problems = [*map(str, registry.problems)]
-            problems = problems or await _failed_examples(registry)
+            problems = problems or await _failed_examples(registry, self.runner)
             if problems:
                 _forget(registry)
                 return self._refuse(reason, problems)
             self._require_open()
-            await self.hooks.start(registry.strategies)
+            await self._start_hooks(candidate.generation())
             # Only now: somebody may have been promoted meanwhile.
             return self._swap(reason, candidate)
+
+    async def _start_hooks(self, generation: Generation) -> None:
+        """Call `on_start` of all but those that have stopped a daemon before."""
+        quarantine, shadows = self.lifecycle.quarantine, generation.shadows
+        made = {one: shadows.get(one, "") for one in generation.everyone}
+        await self.hooks.start(
+            one
+            for one, shadow in made.items()
+            if quarantine.may_call(
+                one.name, generation.fingerprints.get(one.name, shadow)
+            )
+        )
 
     def _require_open(self) -> None:
         if self.gate.is_closed:
@@ -165,6 +181,7 @@ class Reloader:
             removed=tuple(sorted(before.keys() - after.keys())),
             needs_restart=candidate.needs_restart,
         )
+        tell_slow_imports(candidate.registry, self.log)
         fields = {name: getattr(done, name) for name in SHOWN}
         self.log.emit(events.RELOADED, reason=reason, **fields)
         for listener in self._listeners:
@@ -180,15 +197,24 @@ class Reloader:
         )
 
 
-async def _failed_examples(registry: Registry) -> list[str]:
+async def _failed_examples(registry: Registry, runner: Runner) -> list[str]:
     failed: list[str] = []
     for loaded in registry.strategies:
-        for outcome in await run_examples(loaded):
+        for outcome in await run_examples(loaded, runner):
             if not outcome.passed:
                 where = f"{loaded.path}:{loaded.line}"
                 example = f"example {outcome.number} of {loaded.name}"
                 failed.append(f"{where}: {example}: {outcome.message}")
     return failed
+
+
+def tell_slow_imports(registry: Registry, log: Log) -> None:
+    """Log how long the import of each file took that took long."""
+    for loaded in registry.strategies:
+        seconds = loaded.import_seconds
+        if seconds >= SLOW_SECONDS:
+            event, name = events.SLOW_IMPORT, loaded.name
+            log.emit(event, strategy=name, seconds=round(seconds, 3))
 
 
 def _forget(registry: Registry) -> None:

@@ -15,24 +15,25 @@ Left out of `STATUSES` on purpose:
   have acted, so it stays unknown.
 - 5xx, also the platforms' own (520 to 530, 546): it may have happened. Only 501
   says that the method exists nowhere (RFC 9110, section 15.6.2).
-- 421, 425, 426, 428, 431, 451 and other 4xx: a definite no without a more telling
+- 421, 426, 428, 431, 451 and other 4xx: a definite no without a more telling
   name; `Refusal.OTHER`.
 - 1xx: the HTTP library consumes them.
 """
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import Enum, auto
 from urllib.parse import urlsplit
 
 from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
-from journeyman.domain.tasks import JSON
+from journeyman.domain.tasks import JSON, Progress
 from journeyman.network import wording
-from journeyman.network.dialect import Dialect, Hint
 from journeyman.network.http import Reply
-from journeyman.network.records import Fields, as_word, names_of
+from journeyman.network.progress import layers_of, progress_in
+from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
+from journeyman.network.service_model.reading import Fields, as_word, names_of
+from journeyman.network.service_model.vocabulary import Hint, Vocabulary
 
 _STATE_FIELDS = ("status", "state")
 
@@ -52,6 +53,7 @@ STATUSES: Mapping[int, Refusal | None] = {
     415: Refusal.INVALID,
     422: Refusal.INVALID,
     423: Refusal.CONFLICT,
+    425: Refusal.PENDING,
     429: Refusal.THROTTLED,
     501: Refusal.ABSENT,
 }
@@ -69,19 +71,19 @@ class Expects(Enum):
 
 
 def classify(
-    reply: Reply, expects: Expects, dialect: Dialect, now: datetime
+    reply: Reply, expects: Expects, vocabulary: Vocabulary, now: datetime
 ) -> Failure | None:
     """Return why an answer is not a success; None when it is, and may be read.
 
     `now` is in UTC, for a `Retry-After` that is a date.
     """
     if is_success(reply.status):
-        return _failure_in_success(reply, expects, dialect, now)
+        return _failure_in_success(reply, expects, vocabulary, now)
     meaning = meaning_of(reply.status)
     if meaning:
-        hint = _hint(reply.body, reply.status, dialect)
+        hint = _hint(reply.body, reply.status, vocabulary)
         meaning = hint.meaning if hint else meaning
-    return _failure(reply, meaning, dialect, now)
+    return _failure(reply, meaning, vocabulary, now)
 
 
 def is_success(status: int) -> bool:
@@ -95,91 +97,95 @@ def meaning_of(status: int) -> Refusal | None:
     return STATUSES.get(status, other)
 
 
-def retry_after(value: str | None, now: datetime) -> float | None:
-    """Read a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
-
-    Returns seconds from now; None for anything that is neither, or that lies in the
-    past.
-    """
-    if value is None:
-        return None
-    value = value.strip()
-    if re.fullmatch(r"[0-9]{1,300}(?:\.[0-9]{1,300})?", value):
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (zoned - now).total_seconds()
-    return seconds if seconds >= 0 else None
-
-
 #: A success that has no body by definition (RFC 9110, section 15.3).
 EMPTY_STATUSES = frozenset({204, 205})
 
 
 def _failure_in_success(
-    reply: Reply, expects: Expects, dialect: Dialect, now: datetime
+    reply: Reply, expects: Expects, vocabulary: Vocabulary, now: datetime
 ) -> Failure | None:
     """Find the failure that a 2xx holds: an unreadable body, or one that says no."""
     if reply.problem and reply.status not in EMPTY_STATUSES:
-        return Unknown(_unreadable(reply), reply.status)
+        blank = is_blank(reply)
+        return Unknown(_unreadable(reply), reply.status, is_blank_yes=blank)
     if expects is Expects.DOCUMENT or not isinstance(reply.body, dict):
         return None
     seen = Fields(reply.body)
     status = _error_status(seen)
-    if status is None and not _says_no(seen, expects, dialect):
+    if status is None and not _says_no(seen, expects, vocabulary):
         return None
     meaning = Refusal.REJECTED if status is None else meaning_of(status)
-    hint = _hint(reply.body, reply.status, dialect)
-    return _failure(reply, hint.meaning if hint else meaning, dialect, now)
+    hint = _hint(reply.body, reply.status, vocabulary)
+    return _failure(reply, hint.meaning if hint else meaning, vocabulary, now)
 
 
 def _failure(
-    reply: Reply, meaning: Refusal | None, dialect: Dialect, now: datetime
+    reply: Reply, meaning: Refusal | None, vocabulary: Vocabulary, now: datetime
 ) -> Failure:
     wait = retry_after(reply.headers.get("retry-after"), now)
-    message = wording.safe_line(_message(reply, dialect))
+    message = wording.safe_line(_message(reply, vocabulary))
+    if wait is None and (meaning is Refusal.THROTTLED or reply.status == UNAVAILABLE):
+        wait = named_pause(reply.headers, reply.body, message, now)
     if meaning is None:
         return Unknown(message, reply.status, wait)
-    return Refused(meaning, message, reply.status, wait)
+    said = wording.error_texts(reply.body, vocabulary) or reply.text
+    progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
+    if meaning in _RETOLD and progress in RETELLS:
+        meaning = RETELLS[progress]
+    return Refused(meaning, message, reply.status, wait, progress)
 
 
-def _says_no(outer: Fields, expects: Expects, dialect: Dialect) -> bool:
+MOST_SAID = 1_000
+"""In characters: of a refusal's words, so many are looked at."""
+_RETOLD = frozenset({Refusal.INVALID, Refusal.CONFLICT, Refusal.OTHER})
+"""Meanings that words about the task's progress outweigh."""
+RETELLS: Mapping[Progress | None, Refusal] = {
+    Progress.IN_REVIEW: Refusal.PENDING,
+    Progress.REJECTED: Refusal.REJECTED,
+    Progress.CLAIMED: Refusal.CONFLICT,
+}
+
+
+def _says_no(outer: Fields, expects: Expects, vocabulary: Vocabulary) -> bool:
     """Find a refusal in a body: false flags, a state, an error."""
-    names = names_of(dialect)
-    seen = _with_wrappers(outer, dialect)
+    names = names_of(vocabulary)
+    seen = _with_wrappers(outer, vocabulary)
     if seen.says(names["no_flags"], flag=False):
         return True
     state = seen.pick(_STATE_FIELDS, as_word)
-    if expects is Expects.RECEIPT and state in dialect.no_states:
+    if expects is Expects.RECEIPT and state in vocabulary.no_states:
         return True
     has_error = any(map(seen.get, names["no_fields"]))
     return has_error and not seen.says(names["no_flags"], flag=True)
 
 
+_STATUS_NAMES = ("statuscode", "status", "code", "errcode", "errno", "retcode")
+_SHORTEST_CODE = 1_000
+"""A service's own codes often begin with the status that they mean, as 40001."""
+
+
 def _error_status(seen: Fields) -> int | None:
     """Find an error status that a body repeats, as in `{"statusCode": 404}`."""
-    for name in ("statuscode", "status", "code"):
+    for name in _STATUS_NAMES:
         value = seen.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
+            value = int(str(value)[:3]) if value >= _SHORTEST_CODE else value
             is_error = 400 <= value < 600  # noqa: PLR2004  # a class of statuses
             return value if is_error else None
     return None
 
 
-def _hint(body: JSON, status: int, dialect: Dialect) -> Hint | None:
+def _hint(body: JSON, status: int, vocabulary: Vocabulary) -> Hint | None:
     """Find the first hint that applies to this status and whose words are there."""
-    codes = wording.codes_in(body, names_of(dialect)["code_fields"])
+    codes = wording.codes_in(body, names_of(vocabulary)["code_fields"])
     if isinstance(body, dict):
-        state = _with_wrappers(Fields(body), dialect).pick(_STATE_FIELDS, as_word)
-        codes |= {state} if state in dialect.no_states else set()
+        state = _with_wrappers(Fields(body), vocabulary).pick(_STATE_FIELDS, as_word)
+        codes |= {state} if state in vocabulary.no_states else set()
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
         # In a 2xx a code is the answer, and the prose beside it explains.
-        said.append(wording.error_texts(body, dialect.message_fields).lower())
-    for hint in dialect.hints:
+        said.append(wording.error_texts(body, vocabulary).lower())
+    for hint in vocabulary.hints:
         applies = is_success(status) or status in hint.statuses
         if applies and (
             codes & hint.codes or any(w in s for w in hint.words for s in said)
@@ -188,15 +194,19 @@ def _hint(body: JSON, status: int, dialect: Dialect) -> Hint | None:
     return None
 
 
-def _with_wrappers(outer: Fields, dialect: Dialect) -> Fields:
-    names = names_of(dialect)["answer_wrappers"]
-    return outer.under(*outer.objects(names).values())
+def _with_wrappers(outer: Fields, vocabulary: Vocabulary) -> Fields:
+    return outer.opened(names_of(vocabulary)["answer_wrappers"])
 
 
-def _message(reply: Reply, dialect: Dialect) -> str:
-    said = wording.error_texts(reply.body, dialect.message_fields)
+def _message(reply: Reply, vocabulary: Vocabulary) -> str:
+    said = wording.error_texts(reply.body, vocabulary)
     if not said and reply.problem and reply.text.strip():
-        said = wording.what_came(reply.text, reply.headers.get("content-type", ""))
+        came = wording.what_came(reply.text, reply.headers.get("content-type", ""))
+        is_ours = reply.status in range(400, 500)  # what was wrong with the request
+        below = wording.page_says(reply.text) if is_ours else ""
+        said = ": ".join(filter(None, (came, below)))
+    elif not said and reply.body:
+        said = reply.text  # in names of its own, and still its words
     if 300 <= reply.status < 400:  # noqa: PLR2004  # the class of a status
         said = _redirect(reply)
     phrase = wording.phrase_of(reply.status)
@@ -214,6 +224,19 @@ def _redirect(reply: Reply) -> str:
         f"a redirect to {where}{target.path or '/'}, which is not followed:"
         " is base_url the final address?"
     )
+
+
+def is_blank(reply: Reply) -> bool:
+    """Return whether a body is empty or one short line: a page or broken JSON is not.
+
+    A page may come from anything that answers at this address.
+    """
+    text = reply.text.strip()
+    return len(text) <= LONGEST_LINE and not re.search(r"[<{\[\n]", text)
+
+
+LONGEST_LINE = 200
+"""In characters."""
 
 
 def _unreadable(reply: Reply) -> str:

@@ -2,24 +2,35 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
+from urllib.parse import urlsplit
 
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.network import answers, endpoints, http
 from journeyman.network.classify import Expects, is_success
-from journeyman.network.dialect import ASSUMED, Dialect
 from journeyman.network.documents import checked_path, is_json_path, read_document
-from journeyman.network.endpoints import Endpoint, checked_address, same_network
+from journeyman.network.endpoints import (
+    Endpoint,
+    checked_address,
+    origin_of,
+    same_network,
+)
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
-from journeyman.network.negotiation import Negotiation, Sent, Writing
-from journeyman.network.observation import Observe
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.shapes import ActionShape
+from journeyman.network.registration import Registration, RegistrationReader, read_body
+from journeyman.network.service_model.evidence import Observe
+from journeyman.network.service_model.listing import Listing, ListingReader
+from journeyman.network.service_model.model import ServiceModel
+from journeyman.network.service_model.pages import PageRequest, Paging
+from journeyman.network.service_model.reading import WrongShapeError, wire_id
+from journeyman.network.service_model.search import Request, RequestSearch, Sent
+from journeyman.network.service_model.store import ModelStore
+from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -39,19 +50,23 @@ class NetworkClient:
         *,
         base_url: str,
         portal_url: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
         log: Log,
         clock: Clock,
-        dialect: Dialect = ASSUMED,
+        vocabulary: Vocabulary = ASSUMED,
         limits: http.HttpLimits = _DEFAULT_LIMITS,
         transport: http.Transport | None = None,
         observe: Observe | None = None,
         rate_limiter: RateLimiter | None = None,
-        negotiation: Negotiation | None = None,
+        search: RequestSearch | None = None,
     ) -> None:
         """Check the addresses; `portal_url` None means the same as `base_url`.
 
+        `headers` are those that a gateway demands: sent with each request to the origin
+        of `base_url`, and hidden wherever an answer repeats them.
+
         `observe` is shown each call that has ended; `rate_limiter` may pause calls;
-        `negotiation` shapes the actions, None as the ready dialects have them.
+        `search` finds how actions are written, None with nothing known yet.
 
         Raises:
             ConfigurationError: an address cannot be used.
@@ -60,22 +75,25 @@ class NetworkClient:
         self._portal_url = self._base_url
         if portal_url is not None:
             self._portal_url = checked_address(portal_url, "network.portal_url")
-        self._dialect = dialect
+        self._vocabulary = vocabulary
         self._identity: tasks.Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = http.HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
             http=self._http,
-            dialect=dialect,
+            vocabulary=vocabulary,
             clock=clock,
             log=log,
             observe=observe,
             rate_limiter=rate_limiter,
         )
-        self._answers = answers.AnswerReader(dialect)
-        self._listings = answers.ListingReader(dialect)
-        self._negotiation = negotiation or Negotiation(
-            writing=Writing(), clock=clock, log=log
+        self._headers = dict(headers)
+        self._exchange.keep_secret(*self._headers.values())
+        self._answers = answers.AnswerReader(vocabulary)
+        self._registrations = RegistrationReader(vocabulary)
+        self._listings = ListingReader(vocabulary)
+        self._search = search or RequestSearch(
+            owner={}, store=ModelStore(), clock=clock, log=log
         )
         self._warned_of: set[str] = set()
 
@@ -93,7 +111,7 @@ class NetworkClient:
 
     def report_to(self, log: Log) -> None:
         """Log there from now on, such as where each line names the agent."""
-        self._exchange.log = self._negotiation.log = log
+        self._exchange.log = self._search.log = log
 
     def identify(self, identity: tasks.Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
@@ -111,28 +129,30 @@ class NetworkClient:
                 raise ValueError("the access token has characters no header can carry")
         self._identity = identity
         secrets = (identity.access_token.reveal(),) if identity else ()
-        self._exchange.keep_secret(*secrets)
+        self._exchange.keep_secret(*secrets, *self._headers.values())
 
     async def register(
         self,
         key: tasks.IdempotencyKey,
-        keep: Callable[[bytes], None] | None = None,
-    ) -> Outcome[answers.Registration]:
+        keep: http.Keep | None = None,
+    ) -> Outcome[Registration]:
         """Create a free agent (endpoint 1).
 
-        `keep` is called with the bytes of a success as they arrive, all so far each
-        time, before anybody reads them.
+        `keep` is called with a success as it arrives, all so far each time, before
+        anybody reads it.
         """
         call = self._call(endpoints.REGISTER, body={}, key=key, keep=keep)
         return await self._exchange.run(
-            call, lambda reply: self._answers.registration(reply.body)
+            call, lambda reply: self._registrations.read(reply.body, reply.headers)
         )
 
-    def read_registration(self, body: bytes) -> answers.Registration | None:
-        """Read the bytes of an answer to `register`; None when no agent is in it."""
+    def read_registration(
+        self, body: bytes, headers: Mapping[str, str]
+    ) -> Registration | None:
+        """Read an answer to `register` that was kept; None when no agent is in it."""
         try:
-            return self._answers.registration(http.parse(http.decoded(body)))
-        except (http.UnreadableJSONError, answers.WrongShapeError):
+            return self._registrations.read(read_body(body), headers)
+        except WrongShapeError:
             return None
 
     async def create_checkout(
@@ -145,9 +165,14 @@ class NetworkClient:
             call, lambda reply: self._answers.checkout(reply.body)
         )
 
-    async def public_marketplace(self) -> Outcome[answers.Listing]:
-        """List the publicly visible tasks (endpoint 3)."""
-        return await self._listing(self._call(endpoints.PUBLIC_MARKETPLACE))
+    async def public_marketplace(
+        self, page: PageRequest | None = None
+    ) -> Outcome[Listing]:
+        """List the publicly visible tasks (endpoint 3); `page` of an earlier answer."""
+        query = dict(page.query) if page else {}
+        return await self._listing(
+            self._call(endpoints.PUBLIC_MARKETPLACE, query=query)
+        )
 
     async def public_agents(self) -> Outcome[tasks.JSON]:
         """List the public active agents (endpoint 4); the answer as it is."""
@@ -161,18 +186,18 @@ class NetworkClient:
         return await self._exchange.run(call, lambda reply: reply.body)
 
     async def marketplace_tasks(
-        self, limit: int | None = None
-    ) -> Outcome[answers.Listing]:
-        """Discover tasks (endpoint 6), at most about `limit`."""
+        self, limit: int | None = None, page: PageRequest | None = None
+    ) -> Outcome[Listing]:
+        """Discover tasks (endpoint 6), at most about `limit`; `page` of an answer."""
         query = {} if limit is None else {"limit": str(limit)}
+        query |= page.query if page else {}
         return await self._listing(self._call(endpoints.MARKETPLACE_TASKS, query=query))
 
     async def claim(
-        self, task_id: tasks.TaskId, key: tasks.IdempotencyKey
+        self, task: tasks.Task, key: tasks.IdempotencyKey
     ) -> Outcome[answers.Claimed]:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
-        values: dict[str, tasks.JSON] = {"task_id": task_id, "agent_id": agent_id}
 
         def rescue(refused: Refused, answer: tasks.JSON) -> answers.Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
@@ -181,31 +206,53 @@ class NetworkClient:
 
         return await self._act(
             endpoints.CLAIM,
-            values,
+            {"agent_id": agent_id},
             key,
-            lambda answer: self._answers.claimed(answer, task_id),
+            lambda reply: self._answers.claimed(reply.body, task.id, reply.status),
             rescue,
+            task=task,
         )
 
     async def submit(
-        self, task_id: tasks.TaskId, result: tasks.Result, key: tasks.IdempotencyKey
+        self,
+        task: tasks.Task,
+        result: tasks.Result,
+        key: tasks.IdempotencyKey,
+        given: tasks.Given = tasks.NOTHING_GIVEN,
     ) -> Outcome[answers.Submitted]:
-        """Submit a result (endpoint 8). REJECTED is about the quality of the work."""
+        """Submit a result (endpoint 8). REJECTED is about the quality of the work.
+
+        `given` is what the answers to earlier actions of this task gave.
+        """
         values: dict[str, tasks.JSON] = {
-            "task_id": task_id,
             "agent_id": self._agent_id("submit"),
             "result": result.output,
             "evidence": dict(result.evidence),
+            **given,
         }
-        return await self._act(endpoints.SUBMIT, values, key, self._answers.submitted)
+        return await self._act(
+            endpoints.SUBMIT,
+            values,
+            key,
+            lambda reply: self._answers.submitted(reply.body, reply.status, result),
+            task=task,
+        )
 
     async def complete(
-        self, task_id: tasks.TaskId, key: tasks.IdempotencyKey
+        self,
+        task: tasks.Task,
+        key: tasks.IdempotencyKey,
+        given: tasks.Given = tasks.NOTHING_GIVEN,
     ) -> Outcome[answers.Completed]:
-        """Complete a task (endpoint 9)."""
+        """Complete a task (endpoint 9); `given` as for `submit`."""
         agent_id = self._agent_id("complete")
-        values: dict[str, tasks.JSON] = {"task_id": task_id, "agent_id": agent_id}
-        return await self._act(endpoints.COMPLETE, values, key, self._answers.completed)
+        return await self._act(
+            endpoints.COMPLETE,
+            {"agent_id": agent_id, **given},
+            key,
+            lambda reply: self._answers.completed(reply.body, reply.status),
+            task=task,
+        )
 
     async def post_task(
         self, new: tasks.NewTask, key: tasks.IdempotencyKey
@@ -216,39 +263,63 @@ class NetworkClient:
             **asdict(new),
             "tags": list(new.tags),
         }
-        return await self._act(endpoints.POST_TASK, values, key, self._answers.posted)
+        return await self._act(
+            endpoints.POST_TASK,
+            values,
+            key,
+            lambda reply: self._answers.posted(reply.body),
+        )
+
+    def describe(self, requests: Mapping[str, tasks.JSON]) -> None:
+        """Learn how actions are written from the JSON schemas of their bodies."""
+        self._search.describe(requests)
+
+    @property
+    def service_model(self) -> ServiceModel:
+        """What is known of how this network wants its requests."""
+        return self._search.model
 
     def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because the network takes them in no shape."""
-        return self._negotiation.blocked_actions()
+        return self._search.blocked_actions()
 
     async def _act(
         self,
         endpoint: Endpoint,
         values: Mapping[str, tasks.JSON],
         key: tasks.IdempotencyKey,
-        read: Callable[[tasks.JSON], T],
+        read: Callable[[http.Reply], T],
         rescue: Callable[[Refused, tasks.JSON], T | None] | None = None,
+        task: tasks.Task | None = None,
     ) -> Outcome[T]:
         """Send an action in the shape that this network wants."""
 
-        async def send(shape: ActionShape, key: tasks.IdempotencyKey) -> Sent[T]:
+        async def send(
+            body: Mapping[str, tasks.JSON],
+            headers: Mapping[str, str],
+            key: tasks.IdempotencyKey,
+        ) -> Sent[T]:
             said: tasks.JSON = None
 
-            def look(refused: Refused, body: tasks.JSON) -> T | None:
+            def look(refused: Refused, answer: tasks.JSON) -> T | None:
                 nonlocal said
-                said = body
-                return rescue(refused, body) if rescue else None
+                said = answer
+                return rescue(refused, answer) if rescue else None
 
-            body = shape.body(endpoint.name, values)
-            call = self._call(endpoint, body=body, key=key, headers=shape.headers)
-            outcome = await self._exchange.run(
-                call, lambda reply: read(reply.body), look
-            )
+            call = self._call(endpoint, body=body, key=key, headers=headers)
+            call = replace(call, task_id=task.id if task else "")
+            outcome = await self._exchange.run(call, read, look)
             is_final = self._may_have_paid(endpoint, outcome, said)
             return Sent(outcome, said, is_final)
 
-        return await self._negotiation.run(endpoint.name, key, send)
+        known = {"task_id": wire_id(task)} if task else {}
+        request = Request(
+            action=endpoint.name,
+            said={**known, **values, "key": key},
+            key=key,
+            task=task,
+        )
+        return await self._search.run(request, send)
 
     def _may_have_paid(
         self, endpoint: Endpoint, outcome: Outcome[T], said: tasks.JSON
@@ -265,16 +336,24 @@ class NetworkClient:
         shows = posted.task_id is not None or posted.balance is not None
         return is_success(outcome.status) or shows
 
-    async def document(self, path: str) -> Outcome[answers.Document]:
-        """Read a discovery document from the portal, without the token.
+    async def document(
+        self, path: str, origin: str | None = None
+    ) -> Outcome[answers.Document]:
+        """Read a document, without the token, from the portal, or from `origin`.
 
         Raises:
-            ValueError: the path could lead away from the portal.
+            ValueError: it could lead away from the portal and the service.
         """
+        own = {origin_of(urlsplit(one)) for one in (self._portal_url, self._base_url)}
+        if origin is not None and origin_of(urlsplit(origin)) not in own:
+            raise ValueError(f"{origin} is neither the portal nor the service")
+        address = origin or self._portal_url
+        is_service = origin_of(urlsplit(address)) == origin_of(urlsplit(self._base_url))
         call = Call(
             name="document",
             method="GET",
-            address=self._portal_url,
+            address=address,
+            headers=self._headers if is_service else {},
             path=checked_path(path),
             expects=Expects.DOCUMENT,
             wants_json=is_json_path(path),
@@ -286,14 +365,14 @@ class NetworkClient:
         endpoint: Endpoint,
         *,
         query: dict[str, str] | None = None,
-        body: dict[str, tasks.JSON] | None = None,
+        body: Mapping[str, tasks.JSON] | None = None,
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
         keep: http.Keep | None = None,
     ) -> Call:
         if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
-        private = endpoint.name in self._dialect.private
+        private = endpoint.name in self._vocabulary.private
         token = self._identity.access_token if private and self._identity else None
         return Call(
             name=endpoint.name,
@@ -304,7 +383,7 @@ class NetworkClient:
             content=None if body is None else _encoded(body),
             token=token,
             key=key,
-            headers=headers,
+            headers={**self._headers, **headers},
             keep=keep,
             expects=Expects.DATA if body is None else Expects.RECEIPT,
         )
@@ -314,15 +393,18 @@ class NetworkClient:
             raise ValueError(f"{action} needs an identity: call identify() first")
         return self._identity.agent_id
 
-    async def _listing(self, call: Call) -> Outcome[answers.Listing]:
-        outcome = await self._exchange.run(
-            call, lambda reply: self._listings.listing(reply.body)
-        )
+    async def _listing(self, call: Call) -> Outcome[Listing]:
+        def read(reply: http.Reply) -> Listing:
+            self._search.look_at(reply.body)
+            paging = Paging(call.path, call.query, reply.headers)
+            return self._listings.listing(reply.body, paging)
+
+        outcome = await self._exchange.run(call, read)
         if isinstance(outcome, Confirmed) and outcome.value.problem:
             self._warn_of_unreadable(call.name, outcome.value)
         return outcome
 
-    def _warn_of_unreadable(self, endpoint: str, listing: answers.Listing) -> None:
+    def _warn_of_unreadable(self, endpoint: str, listing: Listing) -> None:
         if endpoint not in self._warned_of:
             self._warned_of.add(endpoint)
             self._exchange.log.emit(

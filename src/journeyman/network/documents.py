@@ -1,11 +1,13 @@
 """Reading the portal's static documents (contract section 4)."""
 
 import re
-from xml.parsers import expat
+from collections.abc import Iterator
+from contextlib import suppress
+from xml.etree import ElementTree as ET
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.answers import Document
-from journeyman.network.http import Reply
+from journeyman.network.http import Reply, UnreadableJSONError, parse
 from journeyman.network.wording import what_came
 
 _EXPECTED_TYPES = {
@@ -17,6 +19,9 @@ _EXPECTED_TYPES = {
 """By suffix: what the content type of such a document contains."""
 _ROOTS = ("urlset", "sitemapindex")
 """What a sitemap may be (sitemaps.org, protocol)."""
+_LINK = re.compile(r"<([^<>]{1,2000})>([^<>]*)")
+_REL = re.compile(r"rel\s*=\s*\"?([\w -]+)", re.IGNORECASE)
+_DESCRIBES = frozenset({"service-desc", "describedby"})
 _AGENT_LINE = re.compile(r"^\s*user-agent\s*:", re.IGNORECASE | re.MULTILINE)
 
 
@@ -41,7 +46,20 @@ def checked_path(path: str) -> str:
 def read_document(path: str, reply: Reply) -> Document:
     """Return a document that could be read, with what is odd about it."""
     kind = reply.headers.get("content-type", "")
-    return Document(path, kind, reply.text, reply.body, _oddity(path, kind, reply))
+    body = reply.body
+    if body is None and "json" in kind:
+        with suppress(UnreadableJSONError):
+            body = parse(reply.text)
+    described_at = tuple(_described_at(reply.headers.get("link", "")))
+    oddity = _oddity(path, kind, reply)
+    return Document(path, kind, reply.text, body, oddity, described_at)
+
+
+def _described_at(header: str) -> Iterator[str]:
+    for address, parameters in _LINK.findall(header):
+        rel = _REL.search(parameters)
+        if rel and not _DESCRIBES.isdisjoint(rel[1].lower().split()):
+            yield address
 
 
 def _oddity(path: str, kind: str, reply: Reply) -> str:
@@ -73,30 +91,14 @@ def _content_oddity(path: str, text: str) -> str:
     return ""
 
 
-class _RefusedError(Exception):
-    """The XML does something that no sitemap needs; the message says what."""
-
-
 def _sitemap_oddity(text: str) -> str:
     """Check that it is well-formed XML, and that of a sitemap by its root."""
-    roots: list[str] = []
-
-    def begin(name: str, _attributes: object) -> None:
-        if not roots:
-            roots.append(name)
-
-    def refuse(*_: object) -> None:
+    if "<!DOCTYPE" in text:
         # Its entities could unfold to any size.
-        raise _RefusedError("XML with a document type, which is not read")
-
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = begin
-    parser.StartDoctypeDeclHandler = refuse
+        return "XML with a document type, which is not read"
     try:
-        parser.Parse(text.encode(errors="replace"), True)
-    except _RefusedError as error:
-        return str(error)
-    except expat.ExpatError as error:
+        root = ET.fromstring(text)  # noqa: S314  # without entities: see above
+    except ET.ParseError as error:
         return f"not well-formed XML ({error})"
-    root = roots[0].rpartition(" ")[2] if roots else "nothing"
-    return "" if root in _ROOTS else f"XML of {root!r}, not a sitemap"
+    name = root.tag.rpartition("}")[2]
+    return "" if name in _ROOTS else f"XML of {name!r}, not a sitemap"

@@ -5,7 +5,6 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.network.dialect import ASSUMED
 
 Method = Literal["GET", "POST"]
 
@@ -16,7 +15,7 @@ class Endpoint:
 
     number: int
     name: str
-    """Our word for it; the log and the dialect use it."""
+    """Our word for it; the log and the vocabulary use it."""
     method: Method
     path: str
     """Relative to the base address."""
@@ -25,11 +24,6 @@ class Endpoint:
     def changes_state(self) -> bool:
         """Whether it is unknown, without an answer, if something has happened."""
         return self.method == "POST"
-
-    @property
-    def private(self) -> bool:
-        """Whether it takes the bearer token: an assumption, see `dialect`."""
-        return self.name in ASSUMED.private
 
 
 REGISTER = Endpoint(1, "register", "POST", "/functions/v1/create-free-agent-public")

@@ -24,40 +24,36 @@ NETWORK_RECORDS_UNREADABLE = declare(
     "Look at the listing with `journeyman market --json`, and report its field names"
     " if they are not understood.",
 )
-NETWORK_DIALECT_TRIED = declare(
-    "network.dialect_tried",
+REQUEST_REWRITTEN = declare(
+    "network.request_rewritten",
     "info",
-    "endpoint dialect instead_of missing unknown message",
-    "A network did not understand the body of an action; another shape is tried."
+    "endpoint missing unknown message",
+    "A network did not understand the body of an action; another one is tried."
     " `missing` and `unknown` are the fields that its refusal named.",
 )
-NETWORK_DIALECT_LEARNED = declare(
-    "network.dialect_learned",
+REQUEST_UNDERSTOOD = declare(
+    "network.request_understood",
     "info",
-    "endpoint dialect refused",
-    "An action was understood in this shape; it is used on this network from now on."
-    " `refused` is how many others were not.",
+    "endpoint fields refused",
+    "An action was understood with these fields, as it is written on this network from"
+    " now on. `refused` is how many others were not.",
 )
-NETWORK_DIALECT_DOUBTED = declare(
-    "network.dialect_doubted",
+REQUEST_DOUBTED = declare(
+    "network.request_doubted",
     "warning",
-    "endpoint dialect message",
-    "A shape that has worked begins to be refused; others are tried, once a day.",
+    "endpoint message",
+    "A body of a form that has worked begins to be refused; others are tried.",
     "Nothing at first. If it goes on, ask whether the network's interface has changed.",
 )
-NETWORK_DIALECT_EXHAUSTED = declare(
-    "network.dialect_exhausted",
+REQUEST_NOT_UNDERSTOOD = declare(
+    "network.request_not_understood",
     "error",
-    "endpoint dialect refused message",
-    "An action was refused in every shape that was tried today. `dialect` is the one"
-    " that stays in use; without it, the action pauses until tomorrow (UTC), and what"
-    " it needs is kept.",
+    "endpoint refused retry_in message",
+    "An action was refused in every form that was tried. It pauses for `retry_in`"
+    " seconds, and what it needs is kept; then other forms are tried.",
     "Read in `message` what the network wants, and describe it in the settings under"
-    " [contract.dialects]; `journeyman contract dialects --explain ACTION` shows what"
-    " is sent.",
+    " [contract.requests]; `journeyman contract` shows what is known.",
 )
-
-
 REQUEST_PAUSED = declare(
     "network.request_paused",
     "debug",
@@ -69,16 +65,16 @@ THROTTLED = declare(
     "network.throttled",
     "warning",
     "endpoint retry_in rate concurrency message",
-    "The network asks for fewer requests. Nothing is sent to this endpoint for"
-    " `retry_in` seconds, and then at most `rate` requests a second and `concurrency`"
-    " at once (empty: any).",
+    "The network asks for fewer requests. `endpoint` is `service` where all requests"
+    " are meant. Nothing is sent there for `retry_in` seconds, and then at most `rate`"
+    " requests a second and `concurrency` at once (empty: any).",
     "Nothing: the limits recover by themselves. If this is common, lower work.slots.",
 )
 THROTTLING_ENDED = declare(
     "network.throttling_ended",
     "info",
     "endpoint",
-    "The endpoint takes requests at the usual rate again.",
+    "The endpoint, or the whole service, takes requests at the usual rate again.",
 )
 BREAKER_OPENED = declare(
     "network.breaker_opened",

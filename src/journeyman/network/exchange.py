@@ -7,20 +7,27 @@ from typing import TypeVar
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
-from journeyman.network.answers import WrongShapeError
-from journeyman.network.classify import EMPTY_STATUSES, Expects, classify
-from journeyman.network.dialect import Dialect
+from journeyman.network.classify import EMPTY_STATUSES, Expects, classify, is_success
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
-from journeyman.network.http import HttpClient, Reply, TransportFailure
-from journeyman.network.observation import Observe, Observed
-from journeyman.network.rate_limit.evidence import read_evidence
+from journeyman.network.http import HttpClient, Keep, Reply
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Pause, RateLimits
+from journeyman.network.service_model.evidence import Observe, Observed
+from journeyman.network.service_model.reading import WrongShapeError
+from journeyman.network.service_model.vocabulary import Vocabulary
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
 
 T = TypeVar("T")
+
+_WORDS = {
+    outcomes.Confirmed: "confirmed",
+    outcomes.Refused: "refused",
+    outcomes.NotSent: "not sent",
+    outcomes.Unknown: "unknown",
+}
+"""For the log, and for what is learned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,14 +44,16 @@ class Call:
     content: bytes | None = None
     """The JSON body, encoded; None sends no body."""
     token: AccessToken | None = None
+    task_id: str = ""
+    """The task that it is about, if any."""
     key: IdempotencyKey | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent besides our own, which win."""
     expects: Expects = Expects.RECEIPT
     wants_json: bool = True
     """False leaves the body as text."""
-    keep: Callable[[bytes], None] | None = None
-    """Gets the bytes of a 2xx as they arrive, all so far each time."""
+    keep: Keep | None = None
+    """Gets a 2xx as it arrives, all so far each time."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -52,7 +61,7 @@ class Exchange:
     """Makes calls and turns their answers into outcomes."""
 
     http: HttpClient
-    dialect: Dialect
+    vocabulary: Vocabulary
     clock: Clock
     log: Log
     observe: Observe | None = None
@@ -79,22 +88,16 @@ class Exchange:
         find a success in a refusal ("it is yours already").
         """
         if self.rate_limiter is None:
-            return (await self._make(call, read, rescue))[0]
-        permit = await self.rate_limiter.acquire(call.name)
+            return await self._make(call, read, rescue)
+        permit = await self.rate_limiter.acquire(call.name, call.task_id)
         if isinstance(permit, Pause):
             message = f"paused: {permit.reason}"
             return outcomes.NotSent(message, retry_after=permit.seconds, paused=True)
-        evidence = None
+        outcome = None
         try:
-            outcome, answer = await self._make(call, read, rescue)
-            evidence = read_evidence(
-                outcome,
-                timed_out=isinstance(answer, TransportFailure) and answer.timed_out,
-                is_read=call.expects is not Expects.RECEIPT,
-            )
+            outcome = await self._make(call, read, rescue)
         finally:
-            subject = call.key or str(permit.began)
-            self.rate_limiter.release(permit, evidence, subject)
+            self.rate_limiter.release(permit, outcome)
         return outcome
 
     async def _make(
@@ -102,7 +105,7 @@ class Exchange:
         call: Call,
         read: Callable[[Reply], T],
         rescue: Callable[[outcomes.Refused, JSON], T | None] | None = None,
-    ) -> tuple[outcomes.Outcome[T], Reply | TransportFailure]:
+    ) -> outcomes.Outcome[T]:
         outcome: outcomes.Outcome[T]
         started = self.clock.monotonic()
         answer = await self.http.send(
@@ -115,16 +118,14 @@ class Exchange:
             keep=call.keep,
         )
         seconds = self.clock.monotonic() - started
-        if isinstance(answer, TransportFailure):
-            message = safe_line(self._known.hide(answer.message))
-            outcome = (
-                outcomes.Unknown(message) if answer.sent else outcomes.NotSent(message)
-            )
-        else:
+        if isinstance(answer, Reply):
             answer = without_secrets(answer, self._known)
             outcome = self._read(call, answer, read, rescue)
+        else:
+            message = safe_line(self._known.hide(answer.message))
+            outcome = replace(answer, message=message)
         self._report(call, answer, outcome, seconds)
-        return outcome, answer
+        return outcome
 
     def _headers(self, call: Call) -> dict[str, str]:
         headers = dict(call.headers)
@@ -134,7 +135,7 @@ class Exchange:
         if call.token is not None:
             headers["Authorization"] = f"Bearer {call.token.reveal()}"
         if call.key is not None:
-            headers[self.dialect.idempotency_header] = call.key
+            headers[self.vocabulary.idempotency_header] = call.key
         return headers
 
     def _read(
@@ -144,15 +145,15 @@ class Exchange:
         read: Callable[[Reply], T],
         rescue: Callable[[outcomes.Refused, JSON], T | None] | None,
     ) -> outcomes.Outcome[T]:
-        failure = classify(answer, call.expects, self.dialect, self.clock.now())
+        failure = classify(answer, call.expects, self.vocabulary, self.clock.now())
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)
         if isinstance(failure, outcomes.Refused) and rescue is not None:
-            rescued = rescue(failure, answer.body)
+            rescued = rescue(failure, _said(answer))
             return failure if rescued is None else outcomes.Confirmed(rescued)
         if failure is not None:
-            return failure
+            return _unquoted(failure) if call.keep else failure
         if answer.status in EMPTY_STATUSES:
             answer = Reply(answer.status, answer.headers, {}, "")
         try:
@@ -164,13 +165,15 @@ class Exchange:
     def _report(
         self,
         call: Call,
-        answer: Reply | TransportFailure,
+        answer: Reply | outcomes.Failure,
         outcome: outcomes.Confirmed[T] | outcomes.Failure,
         seconds: float,
     ) -> None:
         """Log a call that has ended, and show it to the observer."""
         came = answer if isinstance(answer, Reply) else None
-        word = _word_for(outcome)
+        word = _WORDS[type(outcome)]
+        if isinstance(outcome, outcomes.Refused):
+            word = f"{word}: {outcome.refusal}"
         what = {
             "endpoint": call.name,
             "path": call.path,
@@ -202,21 +205,24 @@ class Exchange:
         )
 
 
-def _word_for(outcome: outcomes.Confirmed[T] | outcomes.Failure) -> str:
-    match outcome:
-        case outcomes.Confirmed():
-            return "confirmed"
-        case outcomes.Refused(refusal=refusal):
-            return f"refused: {refusal}"
-        case outcomes.NotSent():
-            return "not sent"
-        case outcomes.Unknown():
-            return "unknown"
+def _said(answer: Reply) -> JSON:
+    """Return what an answer says: its JSON, else its text where that is plain."""
+    if answer.body is not None or answer.text.lstrip()[:1] == "<":
+        return answer.body
+    return answer.text or None
+
+
+def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:
+    """Return a failure that does not quote a success, which may be a token."""
+    if not (isinstance(failure, outcomes.Unknown) and is_success(failure.status or 0)):
+        return failure
+    said = f"{phrase_of(failure.status or 0)} with a body that cannot be read as JSON"
+    return replace(failure, message=said)
 
 
 def without_secrets(reply: Reply, known: KnownSecrets) -> Reply:
     """Return a reply in which the network repeats no secret; the same if it did not."""
-    if not known.may_be_read_from("\n".join((*reply.headers.values(), reply.text))):
+    if not known.are_in("\n".join((*reply.headers.values(), reply.text))):
         return reply
     return replace(
         reply,

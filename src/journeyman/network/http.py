@@ -1,23 +1,25 @@
 """The only HTTP client: bounded in time and size, and raising nothing.
 
-A call ends in a `Reply`, also when its body is useless, or in a `TransportFailure`
-that says whether anything can have reached the other side .
+A call ends in a `Reply`, also when its body is useless; or it was `NotSent`; or its end
+is `Unknown`, where anything can have reached the other side.
 """
 
 import json
 import os
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import anyio
 import httpx2 as httpx
 
 from journeyman.domain import __version__
+from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
+from journeyman.network.transport import AiohttpTransport
 
 MAX_DEPTH = 64
 """Levels of nesting; real answers have about five, and the parser recurses."""
@@ -97,10 +99,30 @@ def _mend(value: JSON) -> JSON:
 Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
 
-Keep = Callable[[bytes], None]
-"""Is given all bytes of a body so far, each time that more have come."""
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What has arrived of a success."""
+
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    """As it came over the wire; perhaps only the beginning of it."""
+    is_whole: bool
+    """Nothing more comes, and nothing shows that a part was lost on the way."""
+
+
+Keep = Callable[[Arrival], None]
+"""Is given all that has arrived so far, each time that more has come."""
 
 USER_AGENT = f"journeyman/{__version__} (+python)"
+ALWAYS = {
+    "user-agent": USER_AGENT,
+    "accept": "*/*",
+    # A compressed body could unpack to any size.
+    "accept-encoding": "identity",
+}
+"""Headers of every request, in lower case, unless it has its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +132,6 @@ class HttpLimits:
     connect_timeout: float = 5.0
     read_timeout: float = 15.0
     """Without a single byte from the other side."""
-    write_timeout: float = 15.0
     pool_timeout: float = 10.0
     """Waiting for a free connection of our own."""
     total_timeout: float = 30.0
@@ -135,17 +156,6 @@ class Reply:
     """Why the body cannot be read; empty when it could."""
 
 
-@dataclass(frozen=True, slots=True)
-class TransportFailure:
-    """No answer arrived."""
-
-    sent: bool
-    """Whether anything can have reached the other side."""
-    message: str
-    timed_out: bool = False
-    """The other side was too slow, or is not there; our own pool does not count."""
-
-
 #: Raised before a connection exists: nothing can have been done.
 NEVER_SENT: tuple[type[Exception], ...] = (
     httpx.ConnectError,  # refused, unreachable, no such host, TLS handshake
@@ -167,6 +177,7 @@ MAYBE_SENT: tuple[type[Exception], ...] = (
 
 PLAIN = frozenset({"", "identity"})
 """Content codings that change nothing."""
+_BODY_SETTING = "network.max_body_bytes"
 
 _LONGEST_CHAIN = 20
 """Of causes that are followed; a chain may even be a circle."""
@@ -184,40 +195,29 @@ class HttpClient:
     ) -> None:
         """Make the pool; `uses_tls` False saves loading the root certificates."""
         self._limits = limits
-        # A transport that is handed in does it in its own way. A context without roots
-        # trusts nobody: should it be used by mistake, it fails closed.
-        is_checked = uses_tls or transport is not None
-        verify = is_checked or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._client = httpx.AsyncClient(
-            transport=transport,
-            # Proxies and netrc from the environment could see the token.
-            trust_env=False,
-            verify=verify,
-            follow_redirects=False,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers={
-                "User-Agent": USER_AGENT,
-                # A compressed body could unpack to any size.
-                "Accept-Encoding": "identity",
-            },
-            timeout=httpx.Timeout(
-                connect=limits.connect_timeout,
-                read=limits.read_timeout,
-                write=limits.write_timeout,
-                pool=limits.pool_timeout,
-            ),
-            limits=httpx.Limits(
-                max_connections=limits.max_connections,
-                max_keepalive_connections=limits.max_connections,
-                keepalive_expiry=limits.keepalive_seconds,
-            ),
+        # A context without roots trusts nobody: should it be used by mistake, it fails
+        # closed. Proxies and netrc from the environment could see the token.
+        context = (
+            httpx.create_ssl_context(trust_env=False)
+            if uses_tls and transport is None
+            else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         )
+        self._transport = transport or AiohttpTransport(
+            max_connections=limits.max_connections,
+            keepalive_seconds=limits.keepalive_seconds,
+            context=context,
+        )
+        self._timeouts = {
+            "connect": limits.connect_timeout,
+            "read": limits.read_timeout,
+            "pool": limits.pool_timeout,
+        }
 
     async def open(self) -> None:
-        await self._client.__aenter__()
+        await self._transport.__aenter__()
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._transport.aclose()
 
     async def send(
         self,
@@ -229,68 +229,83 @@ class HttpClient:
         content: bytes | None = None,
         wants_json: bool = True,
         keep: Keep | None = None,
-    ) -> Reply | TransportFailure:
+    ) -> Reply | NotSent | Unknown:
         """Make one call.
 
-        `wants_json` False leaves the body as text. `keep` gets the bytes of a 2xx as
-        they arrive; an OSError of its own would be taken for the connection's.
+        `wants_json` False leaves the body as text. `keep` gets a 2xx as it arrives;
+        an OSError of its own would be taken for the connection's.
         """
         try:
             with anyio.fail_after(self._limits.total_timeout):
-                async with self._client.stream(
+                request = httpx.Request(
                     method,
                     _address(url, tuple(query.items()) if query else ()),
-                    headers=dict(headers),
+                    headers=ALWAYS
+                    | {one.lower(): value for one, value in headers.items()},
                     content=content,
-                ) as response:
+                    extensions={"timeout": self._timeouts},
+                )
+                # No client of the library between: cookies, redirects and what the
+                # environment says are just what must not happen here.
+                response = await self._transport.handle_async_request(request)
+                async with aclosing(response):
                     return await self._reply(response, keep, wants_json=wants_json)
         except TimeoutError:
             limit = f"{self._limits.total_timeout:g} s"
             problem = f"no complete answer within {limit}"
-            return TransportFailure(sent=True, message=problem, timed_out=True)
+            return Unknown(problem, timed_out=True)
         except NEVER_SENT as error:
-            return _failure(error, sent=False)
+            return NotSent(_told(error), timed_out=_timed_out(error))
         except MAYBE_SENT as error:
-            return _failure(error, sent=True)
+            return Unknown(_told(error), timed_out=_timed_out(error))
 
     async def _reply(
         self, response: httpx.Response, keep: Keep | None, *, wants_json: bool
     ) -> Reply:
         status = int(response.status_code)  # in memory it may be an enum
         headers = {name.lower(): value for name, value in response.headers.items()}
-        text, problem = await self._text(response, keep)
-        body: JSON = None
-        if wants_json and not problem:
-            body, problem = _parsed(text)
+        coding = headers.get("content-encoding", "").strip().lower()
+        is_plain, keep = coding in PLAIN, keep if response.is_success else None
+        chunks = response.aiter_bytes() if is_plain else response.aiter_raw()
+        raw = await self._capped(chunks, headers, keep) if is_plain or keep else None
+        if not is_plain:
+            problem = f"a compressed body ({coding[:40]}), which we did not ask for"
+            return Reply(status, headers, None, "", problem)
+        if raw is None:
+            longest = f"{self._limits.max_body_bytes} bytes"
+            problem = f"a body of more than {longest} (the setting {_BODY_SETTING})"
+            return Reply(status, headers, None, "", problem)
+        text = decoded(raw)
+        body, problem = _parsed(text) if wants_json else (None, "")
         return Reply(status, headers, body, text, problem)
 
-    async def _text(
-        self, response: httpx.Response, keep: Keep | None
-    ) -> tuple[str, str]:
-        """Return the body, and why it was not read; one of the two is empty."""
-        coding = str(response.headers.get("content-encoding", "")).strip().lower()
-        if coding not in PLAIN:
-            return "", f"a compressed body ({coding[:40]}), which we did not ask for"
-        raw = await self._capped(response, keep if response.is_success else None)
-        if raw is None:
-            longest = self._limits.max_body_bytes
-            setting = "the setting network.max_body_bytes"
-            return "", f"a body of more than {longest} bytes ({setting})"
-        return decoded(raw), ""
-
     async def _capped(
-        self, response: httpx.Response, keep: Keep | None
+        self,
+        chunks: AsyncIterator[bytes],
+        headers: Mapping[str, str],
+        keep: Keep | None,
     ) -> bytes | None:
         """Return the body; None as soon as it is longer than allowed."""
         raw = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in chunks:
             raw += chunk
-            if keep is not None:
+            if keep:
                 # Now: the end of the body is one await away, and may not come.
-                keep(bytes(raw))
+                keep(Arrival(headers, bytes(raw), is_whole=False))
             if len(raw) > self._limits.max_body_bytes:
-                return None
-        return bytes(raw)
+                break
+        if keep:
+            is_whole = not _is_cut(decoded(bytes(raw)))
+            keep(Arrival(headers, bytes(raw), is_whole))
+        return bytes(raw) if len(raw) <= self._limits.max_body_bytes else None
+
+
+def _is_cut(text: str) -> bool:
+    """Return whether a JSON text ends before its brackets are closed."""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    marks = _MARKS.findall(_STRINGS.sub("", text))
+    return sum(1 if mark in "[{" else -1 for mark in marks) > 0
 
 
 @lru_cache(maxsize=64)
@@ -313,10 +328,10 @@ def _parsed(text: str) -> tuple[JSON, str]:
         return None, str(error)
 
 
-def _failure(error: Exception, *, sent: bool) -> TransportFailure:
-    is_slow = isinstance(error, httpx.TimeoutException)
-    timed_out = is_slow and not isinstance(error, httpx.PoolTimeout)
-    return TransportFailure(sent=sent, message=_told(error), timed_out=timed_out)
+def _timed_out(error: Exception) -> bool:
+    """Return whether the other side was too slow; our own pool does not count."""
+    is_ours = isinstance(error, httpx.PoolTimeout)
+    return isinstance(error, httpx.TimeoutException) and not is_ours
 
 
 def _told(error: Exception) -> str:

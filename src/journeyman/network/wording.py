@@ -1,13 +1,14 @@
 """What a network said: found in any body, and told in one line."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
 from html import unescape
 from http import HTTPStatus
 
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import one_line
-from journeyman.network.records import Fields, spellings
+from journeyman.network.service_model.reading import Fields, names_of
+from journeyman.network.service_model.vocabulary import Vocabulary
 from journeyman.observability.redaction import hide_bearer_tokens
 
 MAX_MESSAGE_LENGTH = 300
@@ -16,6 +17,9 @@ MAX_MESSAGE_LENGTH = 300
 _MAX_TEXTS = 20
 _MAX_DEPTH = 4
 _TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
+_PARAGRAPH = re.compile(
+    r"<(?:p|pre|li|dd|code)(?:\s[^>]{0,200})?>([^<]{1,400})<", re.IGNORECASE
+)
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _QUOTED_LENGTH = 60
 
@@ -27,17 +31,14 @@ def safe_line(text: str) -> str:
     return one_line(shown, MAX_MESSAGE_LENGTH)
 
 
-def texts_in(body: JSON, names: Iterable[str]) -> list[str]:
+def texts_in(body: JSON, names: Collection[str]) -> list[str]:
     """Return the strings under these (reduced) names, also in lists and objects."""
     found: dict[str, None] = {}
-    for text in _texts(body, tuple(names), 0):
-        found.setdefault(text)
-        if len(found) >= _MAX_TEXTS:
-            break
-    return list(found)
+    _gather(body, names, found, 0)
+    return list(found)[:_MAX_TEXTS]
 
 
-def codes_in(body: JSON, names: Iterable[str]) -> set[str]:
+def codes_in(body: JSON, names: Collection[str]) -> set[str]:
     """Return the error codes under these names, in snake_case: strings of one word."""
     texts = (text for text in texts_in(body, names) if not re.search(r"\s", text))
     return {_snake(text) for text in texts}
@@ -64,19 +65,26 @@ def what_came(text: str, content_type: str) -> str:
     return f"a text ({kind}, '{_quoted(start)}')"
 
 
-def _texts(value: JSON, names: tuple[str, ...], depth: int) -> Iterator[str]:
-    if depth > _MAX_DEPTH:
+def page_says(text: str) -> str:
+    """Return what an HTML page says below its title, as a refusal may; else empty."""
+    start = text[:4096]
+    said = _PARAGRAPH.findall(start) if _MARKUP.match(start) else []
+    return one_line(hide_bearer_tokens(unescape("; ".join(said))), MAX_MESSAGE_LENGTH)
+
+
+def _gather(
+    value: JSON, names: Collection[str], found: dict[str, None], depth: int
+) -> None:
+    if isinstance(value, str) and depth and value.strip():
+        found.setdefault(value.strip())
+    if depth >= _MAX_DEPTH or len(found) >= _MAX_TEXTS:
         return
-    if isinstance(value, str):
-        if depth and value.strip():
-            yield value.strip()
-    elif isinstance(value, list):
-        for item in value[:_MAX_TEXTS]:
-            yield from _texts(item, names, depth + 1)
-    elif isinstance(value, dict):
+    inner = value[:_MAX_TEXTS] if isinstance(value, list) else []
+    if isinstance(value, dict):
         seen = Fields(value)
-        for name in names:
-            yield from _texts(seen.get(name), names, depth + 1)
+        inner = [seen[name] for name in names if name in seen]
+    for one in inner:
+        _gather(one, names, found, depth + 1)
 
 
 def _snake(code: str) -> str:
@@ -88,6 +96,6 @@ def _quoted(text: str) -> str:
     return one_line(hide_bearer_tokens(text), _QUOTED_LENGTH)
 
 
-def error_texts(body: JSON, names: Iterable[str]) -> str:
+def error_texts(body: JSON, vocabulary: Vocabulary) -> str:
     """Join what an error body says, such as `task_taken: somebody was first`."""
-    return ": ".join(texts_in(body, spellings(names)))
+    return ": ".join(texts_in(body, names_of(vocabulary)["message_fields"]))

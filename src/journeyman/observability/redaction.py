@@ -2,7 +2,6 @@
 
 import math
 import re
-from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -12,9 +11,9 @@ from enum import Enum
 from json import dumps, loads
 from pathlib import PurePath
 from typing import TypeGuard
-from urllib.parse import quote, quote_plus
 
 from journeyman.domain.tasks import JSON, AccessToken
+from journeyman.observability.spellings import Reader, Reading, Span, without_gaps
 
 DEEPEST = 8
 """Levels of nesting that are kept; it also ends a structure that holds itself."""
@@ -92,57 +91,70 @@ HIDDEN = "***"
 SHORTEST_SECRET = 6
 """In characters; hiding shorter ones would tear holes into ordinary words."""
 
-_JSON_ESCAPE = "\\u00"
-"""How JSON writes a plain letter that wants to hide (RFC 8259, section 7)."""
-_LINE_ENDS = r"(?:\s|\\[nrt])*"
-"""What may stand between two letters: the end of a line, also as JSON writes it."""
-
 
 class KnownSecrets:
-    """Finds certain secrets in a text: in any spelling, and broken across lines."""
+    """Finds certain secrets in a text, however a server has spelled them."""
 
     def __init__(self, *secrets: str) -> None:
         """Look for these; more may be added."""
-        self._spellings: set[str] = set()
-        self._shortest = math.inf
-        self._pattern: re.Pattern[str] | None = None
+        self._secrets: set[str] = set()
+        self._reader: Reader | None = None
         for secret in secrets:
             self.add(secret)
 
     def add(self, secret: str) -> None:
-        """Look for this one too, unless it is shorter than six characters."""
-        if len(secret) >= SHORTEST_SECRET:
-            self._spellings.update(spellings_of(secret))
-            self._shortest = min(map(len, self._spellings))
-            self._pattern = None
+        """Look for this one too, unless it has less than six visible characters."""
+        # A text is read without its gaps, so those of the secret do not count either.
+        closed = without_gaps(secret)
+        if len(closed) >= SHORTEST_SECRET:
+            self._secrets.add(closed)
+            self._reader = Reader(self._secrets)
 
     def are_in(self, text: str) -> bool:
         """Return whether the text holds one of them."""
-        if len(text) < self._shortest:
-            return False
-        if _holds_any(text, self._spellings):
-            return True
-        whole = "".join(text.replace("\\n", "").replace("\\r", "").split())
-        return len(whole) < len(text) and _holds_any(whole, self._spellings)
-
-    def may_be_read_from(self, text: str) -> bool:
-        """Return whether the text, or what JSON reads from it, may hold one."""
-        return self.are_in(text) or bool(self._spellings and _JSON_ESCAPE in text)
+        return self._reading_of(text) is not None
 
     def hide(self, text: str) -> str:
         """Return the text without them."""
-        if not self.are_in(text):
-            return text
-        if self._pattern is None:
-            # The longest first: a spelling may hold a shorter one.
-            forms = sorted(self._spellings, key=lambda form: (-len(form), form))
-            parts = (_LINE_ENDS.join(map(re.escape, form)) for form in forms)
-            self._pattern = re.compile("|".join(parts))
-        return self._pattern.sub(HIDDEN, text)
+        while reading := self._reading_of(text):
+            places = [
+                reading.trace((at, at + len(secret)))
+                for secret in self._secrets
+                for at in _places(secret, reading.text)
+            ]
+            for start, end in reversed(_merged(places)):
+                text = text[:start] + HIDDEN + text[end:]
+        return text
+
+    def _reading_of(self, text: str) -> Reading | None:
+        """Return the first reading of a text that shows any of them."""
+        for reading in self._reader.readings(text) if self._reader else ():
+            if _holds_any(reading.text, self._secrets):
+                return reading
+        return None
 
     def hide_in_json(self, value: JSON) -> JSON:
         """Return JSON without them, also in the names of keys."""
         return _walk(value, self.hide, by_name=False)
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    """Yield where a part begins in a text, each time."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """Return spans that share nothing, in order."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
 
 
 SENSITIVE = (
@@ -276,31 +288,6 @@ def _entry(
     if by_name and isinstance(value, str) and value and _NAMED.fullmatch(key):
         return HIDDEN
     return _walk(value, clean, by_name=by_name)
-
-
-def spellings_of(secret: str) -> Iterator[str]:
-    """Yield the ways in which a secret may be written inside a text."""
-    yield secret
-    for quoted in (quote(secret, safe=""), quote_plus(secret), quote(secret)):
-        yield quoted
-        yield re.sub("%..", lambda found: found[0].lower(), quoted)
-    yield dumps(secret)[1:-1]
-    yield dumps(secret, ensure_ascii=False)[1:-1]
-    yield repr(secret)[1:-1]
-    yield from _base64_forms(secret.encode())
-
-
-def _base64_forms(secret: bytes) -> Iterator[str]:
-    """Yield what base64 makes of the secret wherever it starts inside a longer text.
-
-    Base64 turns three bytes into four letters (RFC 4648, section 4), so there are
-    three ways. Letters that depend on the neighbours too are left out.
-    """
-    for before in range(3):
-        tied_front = -(-before * 8 // 6)
-        sure = (before + len(secret)) * 8 // 6
-        for encode in (b64encode, urlsafe_b64encode):
-            yield encode(b"\0" * before + secret).decode()[tied_front:sure]
 
 
 SHORTEST_RANDOM = 20

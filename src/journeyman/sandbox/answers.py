@@ -5,13 +5,15 @@ the options ask for; what is in a task's `input` is somebody's data and stays as
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from journeyman.sandbox.options import Naming, SandboxOptions
+from journeyman.sandbox.options import Naming, SandboxOptions, StateWords
+from journeyman.sandbox.tasks import Listing
 
 Answer = dict[str, Any]
 
@@ -22,7 +24,22 @@ _RELEVANT_OPTIONS = (
     "record_format",
     "value_format",
     "empty_answers",
+    "id_format",
+    "id_name",
+    "state_words",
 )
+_RECEIPTS = frozenset({"claim_id", "submission_id"})
+_STATES = ("open", "claimed", "submitted", "in_review", "completed", "rejected")
+_STATE_WORDS: Mapping[StateWords, tuple[str | int, ...]] = {
+    "plain": _STATES,
+    "unusual": ("queued", "allotted", "handed_in", "with_jury", "wound_up", "spurned"),
+    "german": (
+        *("offen", "vergeben", "eingereicht"),
+        *("in Pr\u00fcfung", "erledigt", "abgelehnt"),
+    ),
+    "codes": (10, 20, 30, 35, 40, 50),
+}
+"""For the states, in the same order."""
 
 
 def encoded(answer: object) -> bytes:
@@ -42,25 +59,33 @@ class AnswerWriter:
         )
         camel = options.request_format == "camel"
         self._naming: Naming = options.naming or ("camel" if camel else "snake")
+        words = _STATE_WORDS[options.state_words]
+        self._words = dict(zip(_STATES, words, strict=True))
         self._is_wrapped = options.request_format == "wrapped"
 
-    def listing(self, answer: Answer) -> bytes:
-        """Write a list of tasks, as `tasks.listing` returns it."""
-        if self._is_plain:
-            return encoded(answer)
-        ids = [task["id"] for task in answer["tasks"]]
-        listing = self._listing(ids, [self._record(task) for task in answer["tasks"]])
+    def listing(
+        self, tasks: Listing, page: Mapping[str, Any] = MappingProxyType({})
+    ) -> bytes:
+        """Write a list of tasks; `page` is what to show beside them."""
+        if self._is_plain and not page:
+            count = len(tasks.records)
+            return encoded({"ok": True, "count": count, "tasks": tasks.records})
+        ids = [task["id"] for task in tasks.records]
+        records = [self._record(task) for task in tasks.records]
+        page = {self._named(name): value for name, value in page.items()}
+        listing = self._listing(ids, records, tasks.total, page)
         return encoded({self._named("data"): listing} if self._is_wrapped else listing)
 
     def action(self, answer: Answer) -> bytes:
         """Write the answer to an action (contract endpoints 7 to 10)."""
         if self._options.empty_answers:
-            return b"{}"
+            # What the next request has to repeat is said even so.
+            answer = {k: v for k, v in answer.items() if k in _RECEIPTS}
         if self._is_plain:
             return encoded(answer)
         fields = dict(answer)
         task = fields.pop("task", None)
-        renamed = self._renamed(self._converted(fields))
+        renamed = self._renamed(self._with_own_names(self._converted(fields)))
         if task is not None:
             renamed[self._named("task")] = self._record(task)
         return encoded(self._wrapped(renamed))
@@ -72,63 +97,65 @@ class AnswerWriter:
         return encoded(self._wrapped(self._renamed(answer)))
 
     def _wrapped(self, answer: Answer) -> Answer:
-        if not self._is_wrapped:
+        if not self._is_wrapped or not answer:
             return answer
         ok = self._named("ok")
         rest = {name: value for name, value in answer.items() if name != ok}
         return {ok: answer.get(ok, True), self._named("data"): rest}
 
-    def _listing(self, ids: list[str], records: list[Answer]) -> Answer | list[Answer]:
+    def _listing(
+        self, ids: list[str], records: list[Answer], total: int, page: Answer
+    ) -> Answer | list[Answer]:
         """Arrange the records of a listing."""
-        total = len(records)
         fields: Answer
         match self._options.listing_format:
             case "bare":
                 return records
             case "embedded":  # as in the Hypertext Application Language
                 links = {"self": {"href": "/functions/v1/get-marketplace-tasks"}}
-                return {"_links": links, "_embedded": {self._named("tasks"): records}}
+                embedded = {self._named("tasks"): records}
+                return {"_links": links, "_embedded": embedded, **page}
             case "keyed":
                 fields = {"tasks": self._keyed(ids, records)}
             case "tasks" | "data" | "items" | "results" as name:
-                fields = {"ok": True, "count": total, name: records}
+                fields = {"ok": True, "count": len(records), name: records}
             case "nested":
                 inside = {self._named("total"): total, self._named("tasks"): records}
-                fields = {"success": True, "data": inside}
+                fields = {"success": True, "data": {**inside, **page}}
+                page = {}
             case "edges":
-                connection = self._connection(ids, records)
+                connection = self._connection(ids, records, page)
+                page = {}
                 fields = {"data": {self._named("marketplace_tasks"): connection}}
             case "paged":  # a page of an endless list, with another list beside it
                 order = {"property": "created_at", "ascending": True}
                 sort = [{self._named(name): value for name, value in order.items()}]
-                fields = {
-                    "page_number": 0,
-                    "total_elements": total,
-                    "sort": sort,
-                    "content": records,
-                }
-        return {self._named(name): value for name, value in fields.items()}
+                fields = {"total_elements": total, "sort": sort, "content": records}
+                page = page or {self._named("page_number"): 0}
+        return {**{self._named(name): fields[name] for name in fields}, **page}
 
     def _keyed(self, ids: list[str], records: list[Answer]) -> Answer:
         """Return records under their ids, without the ids in them, as in Firebase."""
-        left_out = {"id", self._named("id")}
+        left_out = {"id", self._named(self._options.id_name)}
         return {
             task_id: {k: v for k, v in record.items() if k not in left_out}
             for task_id, record in zip(ids, records, strict=True)
         }
 
-    def _connection(self, ids: list[str], records: list[Answer]) -> Answer:
+    def _connection(
+        self, ids: list[str], records: list[Answer], shown: Answer
+    ) -> Answer:
         """Arrange records as a GraphQL connection."""
         named = self._named
         edges = [
             {named("cursor"): task_id, named("node"): record}
             for task_id, record in zip(ids, records, strict=True)
         ]
-        page = {named("has_next_page"): False}
+        page = shown or {named("has_next_page"): False}
         return {named("edges"): edges, named("page_info"): page}
 
     def _record(self, task: Answer) -> Answer:
-        fields = self._converted(task)
+        fields = self._with_own_names(self._converted(task))
         match self._options.record_format:
             case "plain":
                 return dict(self._renamed(fields))
@@ -139,24 +166,30 @@ class AnswerWriter:
                 attributes = self._renamed(fields)
                 return {"type": "tasks", "id": task_id, "attributes": attributes}
 
+    def _with_own_names(self, fields: Answer) -> Answer:
+        """Call a task's id as the options do."""
+        name = self._options.id_name
+        if self._options.record_format == "attributes":
+            return fields  # there, the outer name is fixed
+        own = {"id": name, "task_id": name if name in ("job_id", "pk") else "task_id"}
+        return {own.get(key, key): value for key, value in fields.items()}
+
     def _converted(self, fields: Answer) -> Answer:
         """Write the values in another way."""
-        convert: dict[str, Callable[[Any], Any]] = {}
+        convert: dict[str, Callable[[Any], Any]] = {"status": self._words.__getitem__}
+        if self._options.id_format == "integer":
+            convert |= dict.fromkeys(("id", "task_id"), _number)
         match self._options.value_format:
             case "texts":
-                convert = {
+                convert |= {
                     "reward": lambda amount: f"{amount} credits",
                     "credits_earned": lambda amount: f"{amount} credits",
                     "tags": ", ".join,
                 }
             case "numbers":
-                convert = {
-                    "id": _number,
-                    "task_id": _number,
-                    "created_at": _milliseconds,
-                }
+                convert["created_at"] = _milliseconds
             case "objects":
-                convert = {
+                convert |= {
                     "reward": lambda amount: {"amount": amount, "unit": "credits"},
                     "poster": lambda agent_id: {"id": agent_id},
                     "tags": lambda tags: [{"name": tag} for tag in tags],
@@ -192,7 +225,7 @@ class AnswerWriter:
 
 
 def _number(task_id: str) -> int | str:
-    """Return an id as a number; or as it is, from before `numbers` was chosen."""
+    """Return an id as a number; or as it is, from before integers were chosen."""
     return int(task_id) if task_id.isdecimal() else task_id
 
 

@@ -43,12 +43,14 @@ def create_app(
         title="Agent Network Service (sandbox)",
         version=VERSION,
         lifespan=_lifespan,
+        openapi_url=None if options.undescribed else "/openapi.json",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
     app.state.sandbox = state
-    app.include_router(contract_router(options), dependencies=[Depends(_delay)])
+    served = [Depends(_pause), Depends(_delay)]
+    app.include_router(contract_router(options), dependencies=served)
     app.include_router(web_router())
     errors.install_error_handlers(app, errors.ERROR_FORMATS[options.error_format])
     if options.chaos_level != "off":
@@ -67,6 +69,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             group.cancel_scope.cancel()
     finally:
         state.db.close()
+
+
+async def _pause(request: Request) -> None:
+    state: State = request.app.state.sandbox
+    state.pauses.let_pass(state.options.pause_every, state.environment.now())
 
 
 async def _delay(request: Request) -> None:

@@ -28,16 +28,16 @@ class Competitor:
         )
 
     async def run(self) -> None:
-        """Take a step now and then, forever."""
+        """Take a step at once, and then now and then, forever."""
         with self._state.transaction():
             if not agents.exists(self._state, self._agent_id):
                 agents.add(self._state, self._profile)
         while True:
+            self.step()
             pace = self._rng.uniform(0.5, 1.5)
             await self._state.environment.sleep(
                 pace * self._state.options.competitor_interval_seconds
             )
-            self.step()
 
     def step(self) -> None:
         """Do the next thing: complete, submit, or claim."""

@@ -36,6 +36,11 @@ def _described(origin: str, endpoint: contract.Endpoint) -> dict[str, Any]:
     }
 
 
+def _description(state: State) -> dict[str, str]:
+    address = f"{state.options.origin}/openapi.json"
+    return {} if state.options.undescribed else {"openapi": address}
+
+
 def _authentication(state: State) -> dict[str, Any]:
     return {
         "method": "bearer_token",
@@ -79,7 +84,7 @@ def _agent(state: State) -> dict[str, Any]:
         "version": contract.VERSION,
         "url": origin,
         "authentication": _authentication(state),
-        "openapi": f"{origin}/openapi.json",
+        **_description(state),
     }
 
 
@@ -165,7 +170,7 @@ def _protocol(state: State) -> dict[str, Any]:
         "error_type": ERROR_FORMATS[state.options.error_format].media_type,
         "error_body": ERROR_FORMATS[state.options.error_format].fields,
         "task_states": ["open", "claimed", "submitted", "completed"],
-        "openapi": f"{state.options.origin}/openapi.json",
+        **_description(state),
     }
 
 
@@ -222,9 +227,10 @@ def _robots_text(state: State) -> str:
 
 def _sitemap(state: State) -> str:
     """List pages that answer a GET without a token."""
+    described = [] if state.options.undescribed else ["/openapi.json"]
     urls = "\n".join(
         f"  <url><loc>{xml_escape(state.options.origin + path)}</loc></url>"
-        for path in ("/", *DOCUMENTS, "/openapi.json")
+        for path in ("/", *DOCUMENTS, *described)
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

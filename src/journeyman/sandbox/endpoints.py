@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -15,6 +15,7 @@ from journeyman.sandbox import (
     agents,
     checkouts,
     contract,
+    paging,
     requests,
     task_generator,
     tasks,
@@ -40,7 +41,7 @@ def contract_router(options: SandboxOptions) -> APIRouter:
         handler: _Handler,
         response_model: type[BaseModel] | None = None,
     ) -> None:
-        if endpoint.name not in options.absent_endpoints:
+        if endpoint.name not in options.absent:
             router.add_api_route(
                 endpoint.path,
                 handler,
@@ -51,30 +52,34 @@ def contract_router(options: SandboxOptions) -> APIRouter:
             )
 
     shown = _Endpoints(AnswerWriter(options))
-    bodies = requests.bodies_for(options.request_format, strict=options.strict)
+
+    def with_body(model: type[requests.Body], handler: _Handler) -> _Handler:
+        return _with_body(requests.body_format(model, options), handler)
+
     serve(contract.REGISTER, register, requests.NewAgent)
     serve(contract.CHECKOUT, create_checkout, requests.CheckoutResponse)
     serve(contract.MARKETPLACE, shown.list_marketplace)
     serve(contract.PUBLIC_DIRECTORY, shown.list_public_agents)
     serve(contract.DIRECTORY, shown.list_agents)
     serve(contract.DISCOVER, shown.discover_tasks)
-    serve(contract.CLAIM, _with_body(bodies.action, shown.claim_task))
-    serve(contract.SUBMIT, _with_body(bodies.submission, shown.submit_result))
-    serve(contract.COMPLETE, _with_body(bodies.action, shown.complete_task))
-    serve(contract.POST_TASK, _with_body(bodies.post_task, shown.post_task))
+    serve(contract.CLAIM, with_body(requests.Claim, shown.claim_task))
+    serve(contract.SUBMIT, with_body(requests.Submission, shown.submit_result))
+    serve(contract.COMPLETE, with_body(requests.Completion, shown.complete_task))
+    serve(contract.POST_TASK, with_body(requests.PostTask, shown.post_task))
     return router
 
 
-def _with_body(model: type[BaseModel], handler: _Handler) -> _Handler:
-    """Return the handler with its first argument read as `model`."""
+def _with_body(body_format: requests.BodyFormat, handler: _Handler) -> _Handler:
+    """Return the handler with its first argument read in a format."""
     signature = inspect.signature(handler)
     body, *others = signature.parameters.values()
 
     @wraps(handler)
     async def handle(**values: Any) -> Response:  # noqa: ANN401 - as the handler has it
+        values[body.name] = body_format.read(values[body.name])
         return await handler(**values)
 
-    parameters = [body.replace(annotation=model), *others]
+    parameters = [body.replace(annotation=body_format.model), *others]
     handle.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # functions may have one (PEP 362)
     return handle
 
@@ -127,8 +132,9 @@ class _Endpoints:
 
     async def list_marketplace(self, state: _StateOf) -> Response:
         """Contract endpoint 3."""
-        listed = tasks.listing(state, tasks.LARGEST_LIMIT)
-        return _answered(self._writer.listing(listed))
+        return _answered(
+            self._writer.listing(tasks.listing(state, tasks.LARGEST_LIMIT))
+        )
 
     async def list_public_agents(self, state: _StateOf) -> Response:
         """Contract endpoint 4."""
@@ -142,13 +148,22 @@ class _Endpoints:
         return _answered(self._writer.agents(found))
 
     async def discover_tasks(
-        self, state: _StateOf, _caller: _Caller, limit: _Limit = tasks.DEFAULT_LIMIT
+        self,
+        request: Request,
+        state: _StateOf,
+        _caller: _Caller,
+        limit: _Limit = tasks.DEFAULT_LIMIT,
     ) -> Response:
         """Contract endpoint 6."""
-        return _answered(self._writer.listing(tasks.listing(state, limit)))
+        page = paging.asked_for(request.query_params, state.options, limit)
+        listed = tasks.listing(state, page.size, page.start)
+        shown = paging.around(page, state.options, listed)
+        answer = _answered(self._writer.listing(listed, shown.fields))
+        answer.headers.update(shown.headers)
+        return answer
 
     async def claim_task(
-        self, body: requests.AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
+        self, body: requests.Claim, state: _StateOf, caller: _Caller, key: _Key = ""
     ) -> Response:
         """Contract endpoint 7."""
 
@@ -162,34 +177,40 @@ class _Endpoints:
 
     async def submit_result(
         self,
-        body: requests.AnySubmission,
+        body: requests.Submission,
         state: _StateOf,
         caller: _Caller,
         key: _Key = "",
     ) -> Response:
         """Contract endpoint 8."""
         _require_self(body.agent_id, caller)
+        tasks.require_receipt("claim", body.claim_id, body.task_id, caller)
         work = partial(tasks.submit, state, caller, body.task_id, body.result)
         return _once(state, caller, contract.SUBMIT, key, work, self._writer.action)
 
     async def complete_task(
-        self, body: requests.AnyAction, state: _StateOf, caller: _Caller, key: _Key = ""
+        self,
+        body: requests.Completion,
+        state: _StateOf,
+        caller: _Caller,
+        key: _Key = "",
     ) -> Response:
         """Contract endpoint 9."""
         _require_self(body.agent_id, caller)
+        tasks.require_receipt("submission", body.submission_id, body.task_id, caller)
         work = partial(tasks.complete, state, caller, body.task_id)
         return _once(state, caller, contract.COMPLETE, key, work, self._writer.action)
 
     async def post_task(
         self,
-        body: requests.AnyPostTask,
+        body: requests.PostTask,
         state: _StateOf,
         caller: _Caller,
         key: _Key = "",
     ) -> Response:
         """Contract endpoint 10."""
         _require_self(body.agent_id, caller)
-        fields = dict(body.fields)
+        fields = dict(body)
         fields.pop("agent_id", None)
         new = tasks.NewTask(task_id=state.new_task_id(), poster=caller, **fields)
         work = partial(tasks.post, state, new)
@@ -210,26 +231,39 @@ def _once(
     """
     with state.transaction():
         known = _recall(state, scope, endpoint.path, key) if key else None
-        answer = known or write(work())
+        answer = known or _worked(work(), write)
         if key and known is None:
             _remember(state, scope, endpoint.path, key, answer)
-    return _answered(answer)
+    return _answered(answer.body, answer.status)
 
 
-def _recall(state: State, scope: str, path: str, key: str) -> bytes | None:
+class _Written(NamedTuple):
+    status: int
+    body: bytes
+
+
+def _worked(answer: Answer, write: Callable[[Answer], bytes]) -> _Written:
+    is_pending = answer.get("status") == tasks.IN_REVIEW
+    status = HTTPStatus.ACCEPTED if is_pending else HTTPStatus.OK
+    return _Written(status, write(answer))
+
+
+def _recall(state: State, scope: str, path: str, key: str) -> _Written | None:
     """Return the answer to the same agent's same request, if there was one."""
     row = state.db.execute(
-        "SELECT answer FROM answers WHERE scope = ? AND path = ? AND key_hash = ?",
+        "SELECT status, answer FROM answers"
+        " WHERE scope = ? AND path = ? AND key_hash = ?",
         (scope, path, _hashed(key)),
     ).fetchone()
-    return None if row is None else _sealed(row["answer"], key)
+    return None if row is None else _Written(row[0], _sealed(row[1], key))
 
 
-def _remember(state: State, scope: str, path: str, key: str, answer: bytes) -> None:
+def _remember(state: State, scope: str, path: str, key: str, answer: _Written) -> None:
     """Keep an answer."""
     state.db.execute(
-        "INSERT INTO answers (scope, path, key_hash, answer) VALUES (?, ?, ?, ?)",
-        (scope, path, _hashed(key), _sealed(answer, key)),
+        "INSERT INTO answers (scope, path, key_hash, status, answer)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (scope, path, _hashed(key), answer.status, _sealed(answer.body, key)),
     )
 
 
@@ -245,8 +279,8 @@ def _sealed(answer: bytes, key: str) -> bytes:
     return mixed.to_bytes(size)
 
 
-def _answered(answer: bytes) -> Response:
-    return Response(answer, media_type="application/json")
+def _answered(answer: bytes, status: int = HTTPStatus.OK) -> Response:
+    return Response(answer, status, media_type="application/json")
 
 
 def _require_self(agent_id: str | None, caller: str) -> None:

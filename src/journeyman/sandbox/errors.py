@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from html import escape
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from fastapi import FastAPI, Request, Response
@@ -74,6 +75,7 @@ class Refusal(Exception):  # noqa: N818 - an answer to a client, not a fault of 
         error: str,
         message: str,
         field_errors: tuple[FieldError, ...] = (),
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`error` is a short code for programs, `message` a sentence for people."""
         super().__init__(message)
@@ -81,6 +83,7 @@ class Refusal(Exception):  # noqa: N818 - an answer to a client, not a fault of 
         self.error = error
         self.message = message
         self.field_errors = field_errors
+        self.headers = headers
 
 
 class ErrorFormat(NamedTuple):
@@ -107,11 +110,13 @@ class ErrorFormat(NamedTuple):
 
     def response(self, refusal: Refusal) -> Response:
         """Write a refusal as a whole answer."""
-        unauthorized = refusal.status == HTTPStatus.UNAUTHORIZED
+        headers = dict(refusal.headers)
+        if refusal.status == HTTPStatus.UNAUTHORIZED:
+            headers["WWW-Authenticate"] = "Bearer"
         return Response(
             self.write(refusal),
             status_code=refusal.status,
-            headers={"WWW-Authenticate": "Bearer"} if unauthorized else None,
+            headers=headers,
             media_type=self.media_type,
         )
 

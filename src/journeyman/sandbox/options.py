@@ -30,6 +30,12 @@ ListingFormat = Literal[
 Naming = Literal["snake", "camel", "pascal", "kebab"]
 RecordFormat = Literal["plain", "attributes", "graphql"]
 ValueFormat = Literal["plain", "texts", "numbers", "objects"]
+Wrapper = Literal["none", "data", "input", "action"]
+IdFormat = Literal["prefixed", "integer", "uuid"]
+IdName = Literal["id", "task_id", "job_id", "pk"]
+StateWords = Literal["plain", "unusual", "german", "codes"]
+Pagination = Literal["none", "cursor", "page", "offset", "link"]
+Payment = Literal["on-completion", "on-submission", "after-review"]
 ChaosLevel = Literal["off", "mild", "hard"]
 Fault = Literal[
     "latency",
@@ -98,6 +104,10 @@ class SandboxOptions(BaseModel):
     """How the bodies of actions are written; see `strict`."""
     strict: bool = False
     """Accept only bodies in that format, without unknown fields."""
+    wrapper: Wrapper = "none"
+    """The object around each body; `action` names it after the action."""
+    receipts: bool = False
+    """Submitting takes what claiming gave, completing what submitting gave."""
     error_format: ErrorFormatName = "json"
     """How errors are written."""
     listing_format: ListingFormat = "tasks"
@@ -107,9 +117,29 @@ class SandboxOptions(BaseModel):
     record_format: RecordFormat = "plain"
     """What surrounds the fields of a task."""
     value_format: ValueFormat = "plain"
-    """How amounts, times, tags and ids are written."""
+    """How amounts, times and tags are written."""
+    id_format: IdFormat = "prefixed"
+    """How the ids of tasks are made."""
+    id_name: IdName = "id"
+    """What a task's id is called."""
+    state_words: StateWords = "plain"
+    """The words for how far a task has come."""
+    lists_taken: bool = False
+    """Listings also show tasks that are claimed, submitted or completed."""
+    pagination: Pagination = "none"
+    """How the rest of a long listing is asked for."""
+    page_size: int = Field(10, ge=1, le=200)
+    """The most tasks on one page, where there are pages."""
+    payment: Payment = "on-completion"
+    """What pays a task; `on-submission` leaves no completion to ask for."""
+    review_seconds: float = Field(5.0, ge=0)
+    """How long after a submission a completion is pending, if `after-review`."""
+    pause_every: int = Field(0, ge=0)
+    """After so many requests all endpoints answer 429 for a second; 0 means never."""
     empty_answers: bool = False
     """Answer each action that succeeds with an empty object."""
+    undescribed: bool = False
+    """Publish no OpenAPI description, which would say how requests are written."""
     absent_endpoints: Annotated[
         tuple[str, ...], _one_of(endpoint.name for endpoint in ENDPOINTS)
     ] = ()
@@ -123,6 +153,12 @@ class SandboxOptions(BaseModel):
     def chaos_level(self) -> ChaosLevel:
         """How often a fault is injected; naming faults without a level means `mild`."""
         return "mild" if self.chaos == "off" and self.faults else self.chaos
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The endpoints that do not exist, by name."""
+        unpaid = {"complete_task"} if self.payment == "on-submission" else set()
+        return frozenset(unpaid.union(self.absent_endpoints))
 
     @property
     def origin(self) -> str:

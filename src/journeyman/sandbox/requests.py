@@ -9,22 +9,18 @@ The contract does not show the bodies of the four actions.
 | id-only | `{"id", "result", "evidence"?}`                                     |
 | wrapped | `{"task": {"id"}, "agent"?: {"id"}, "submission": {"result", ...}}` |
 
+All of it may be inside of one more object, the task's id may have a name of its own,
+and an action may want what the answer to the action before it gave.
+
 A strict sandbox accepts its own format and nothing else. Another one accepts a value
 under any of these names, and ignores names that it does not know.
 """
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
+from copy import copy
 from http import HTTPStatus
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    NamedTuple,
-    NoReturn,
-    TypeVar,
-    get_args,
-)
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, get_args
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -41,7 +37,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from journeyman.sandbox.errors import Refusal
-from journeyman.sandbox.options import RequestFormat
+from journeyman.sandbox.options import IdName, RequestFormat, SandboxOptions
 
 LARGEST_BODY = 1024 * 1024
 """In bytes."""
@@ -188,7 +184,7 @@ class CheckoutResponse(BaseModel):
 
 
 def _as_text(value: object) -> object:
-    """Accept a number as a task's id: with `numbers`, listings have it as one."""
+    """Accept a number as a task's id: where ids are integers, listings have them so."""
     return str(value) if type(value) is int else value
 
 
@@ -200,172 +196,180 @@ _Kind = Annotated[str, Field(max_length=100)]
 _Tags = Annotated[list[str], Field(max_length=50)]
 
 
-class TaskAction(Body):
-    """Claim or complete a task."""
+class Claim(Body):
+    """Claim a task."""
 
     task_id: _TaskId
     agent_id: str | None = None
 
 
-class Submission(TaskAction):
+class Submission(Claim):
     """Submit a result."""
 
+    claim_id: str | None = None
+    """What the answer to the claim gave, where receipts are asked for."""
     result: Any
     evidence: Any = None
 
 
-class _TaskFields(Body):
+class Completion(Claim):
+    """Complete a task."""
+
+    submission_id: str | None = None
+    """What the answer to the submission gave, where receipts are asked for."""
+
+
+class PostTask(Body):
+    """Post a task."""
+
     title: _Title
     description: _Description
     reward: _Reward
     kind: _Kind = ""
     tags: _Tags = Field(default=[])
     input: Any = None
-
-    @property
-    def fields(self) -> "_TaskFields":
-        """The fields of the new task; in `wrapped` they are not the body itself."""
-        return self
-
-
-class PostTask(_TaskFields):
-    """Post a task."""
-
     agent_id: str | None = None
 
 
-class IdOnlyAction(Body, extra="forbid"):
-    """Claim or complete a task, in id-only."""
-
-    task_id: _TaskId = Field(alias="id")
-    agent_id: ClassVar[None] = None
-
-
-class IdOnlySubmission(IdOnlyAction, extra="forbid"):
-    """Submit a result, in id-only."""
-
-    result: Any
-    evidence: Any = None
-
-
-class IdOnlyPostTask(_TaskFields, extra="forbid"):
-    """Post a task, in id-only."""
-
-    agent_id: ClassVar[None] = None
-
-
-class _Id(Body, extra="forbid"):
-    id: _TaskId
-
-
-class WrappedResult(Body, extra="forbid"):
-    """The object `submission`."""
-
-    result: Any
-    evidence: Any = None
-
-
-class WrappedTask(_TaskFields, extra="forbid"):
-    """The object `task` of a new task."""
-
-
-class _Wrapped(Body, extra="forbid"):
-    agent: _Id | None = None
-
-    @property
-    def agent_id(self) -> str | None:
-        return self.agent.id if self.agent else None
-
-
-class WrappedAction(_Wrapped):
-    """Claim or complete a task, in wrapped."""
-
-    task: _Id
-
-    @property
-    def task_id(self) -> str:
-        return self.task.id
-
-
-class WrappedSubmission(WrappedAction):
-    """Submit a result, in wrapped."""
-
-    submission: WrappedResult
-
-    @property
-    def result(self) -> Any:  # noqa: ANN401 - any JSON value
-        return self.submission.result
-
-
-class WrappedPostTask(_Wrapped):
-    """Post a task, in wrapped."""
-
-    task: WrappedTask
-
-    @property
-    def fields(self) -> WrappedTask:
-        return self.task
-
-
-AnyAction = TaskAction | IdOnlyAction | WrappedAction
-AnySubmission = Submission | IdOnlySubmission | WrappedSubmission
-AnyPostTask = PostTask | IdOnlyPostTask | WrappedPostTask
-
-
-class Bodies(NamedTuple):
-    """The models of the actions' bodies in one sandbox."""
-
-    action: type[AnyAction]
-    submission: type[AnySubmission]
-    post_task: type[AnyPostTask]
-
-
+_RECEIPTS = ("claim_id", "submission_id")
+_Path = tuple[str, ...]
+_Fields = dict[str, Any]
+"""From a field's name to its annotation and `FieldInfo`, as `create_model` takes it."""
 _Model = TypeVar("_Model", bound=Body)
 
 
-def bodies_for(request_format: RequestFormat, *, strict: bool) -> Bodies:
-    """Return the models of one format; the names in them are those on the wire."""
-    if not strict:
-        names = AliasGenerator(validation_alias=_any_name(request_format))
-        return _with_names(names, extra="ignore")
-    match request_format:
-        case "snake":
-            return _with_names(None, extra="forbid")
-        case "camel":
-            return _with_names(AliasGenerator(alias=to_camel), extra="forbid")
-        case "id-only":
-            return Bodies(IdOnlyAction, IdOnlySubmission, IdOnlyPostTask)
-        case "wrapped":
-            return Bodies(WrappedAction, WrappedSubmission, WrappedPostTask)
+class BodyFormat(NamedTuple):
+    """How the body of one action is written."""
+
+    model: type[Body]
+    """Of the body as it is sent."""
+    read: Callable[[Any], Body]
+    """Returns what such a body says, wherever it stands there."""
 
 
-def _with_names(names: AliasGenerator | None, *, extra: str) -> Bodies:
-    def named(model: type[_Model]) -> type[_Model]:
-        config = {"alias_generator": names, "extra": extra}
-        return create_model(model.__name__, __base__=model, __cls_kwargs__=config)
+def body_format(model: type[_Model], options: SandboxOptions) -> BodyFormat:
+    """Return how the options want the body written that `model` has the fields of."""
+    fields: _Fields = {
+        name: (field.annotation, copy(field))
+        for name, field in model.model_fields.items()
+        if name not in _RECEIPTS or options.receipts
+    }
+    # Wanted where they are given.
+    fields.update((name, (str, ...)) for name in _RECEIPTS if name in fields)
+    write = _strict if options.strict else _lenient
+    return write(model, fields, options)
 
-    return Bodies(named(TaskAction), named(Submission), named(PostTask))
 
-
-def _any_name(first: RequestFormat) -> Callable[[str], AliasChoices]:
-    """Return what finds a value in any format; refusals name the first's place."""
-    formats = (first, *(name for name in get_args(RequestFormat) if name != first))
+def _lenient(
+    model: type[_Model], fields: _Fields, options: SandboxOptions
+) -> BodyFormat:
+    """Find a value at its place in any format; refusals name the first's place."""
+    formats = dict.fromkeys((options.request_format, *get_args(RequestFormat)))
+    wrappers = dict.fromkeys((_wrapper(model, options), ()))
 
     def places(field: str) -> AliasChoices:
-        paths = dict.fromkeys(_path(name, field) for name in formats)
+        paths = dict.fromkeys(
+            wrapper + _path(name, field, id_name)
+            for wrapper in wrappers
+            for name in formats
+            for id_name in dict.fromkeys((options.id_name, "id"))
+        )
         return AliasChoices(*(AliasPath(*path) for path in paths))
 
-    return places
+    made = create_model(
+        model.__name__,
+        __base__=model,
+        __cls_kwargs__={"alias_generator": AliasGenerator(validation_alias=places)},
+        **{name: fields[name] for name in _RECEIPTS if name in fields},
+    )
+    return BodyFormat(made, lambda body: body)
 
 
-def _path(request_format: RequestFormat, field: str) -> tuple[str, ...]:
+def _strict(
+    model: type[_Model], fields: _Fields, options: SandboxOptions
+) -> BodyFormat:
+    """Accept each value at one place only, and nothing else."""
+    if options.id_format == "integer" and "task_id" in fields:
+        fields["task_id"] = int, ...
+    if options.request_format == "id-only":
+        fields.pop("agent_id")
+    wrapper = _wrapper(model, options)
+    paths = {
+        name: wrapper + _path(options.request_format, name, options.id_name)
+        for name in fields
+    }
+    tree: _Fields = {}
+    for name, path in paths.items():
+        _plant(tree, path, fields[name])
+
+    def read(body: object) -> Body:
+        # Validated already: only the places differ.
+        sent: _Fields = {name: _value_at(body, path) for name, path in paths.items()}
+        if "task_id" in sent:
+            sent["task_id"] = str(sent["task_id"])
+        return model.model_construct(**sent)
+
+    return BodyFormat(_grown(model.__name__, tree), read)
+
+
+def _plant(tree: _Fields, path: _Path, field: object) -> None:
+    for name in path[:-1]:
+        tree = tree.setdefault(name, {})
+    tree[path[-1]] = field
+
+
+def _grown(name: str, tree: _Fields) -> type[Body]:
+    """Make a model of each object in a tree of fields."""
+    fields: _Fields = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            inner = _grown(f"{name}{key.capitalize()}", value)
+            is_optional = not any(
+                one.is_required() for one in inner.model_fields.values()
+            )
+            fields[key] = (inner | None, None) if is_optional else (inner, ...)
+        else:
+            fields[key] = value
+    return create_model(
+        name, __base__=Body, __cls_kwargs__={"extra": "forbid"}, **fields
+    )
+
+
+def _value_at(body: object, path: _Path) -> object:
+    for name in path:
+        body = getattr(body, name, None)
+    return body
+
+
+_ACTION_NAMES: Mapping[str, str] = {
+    "Claim": "claim",
+    "Submission": "submission",
+    "Completion": "completion",
+    "PostTask": "posting",
+}
+
+
+def _wrapper(model: type[Body], options: SandboxOptions) -> _Path:
+    match options.wrapper:
+        case "none":
+            return ()
+        case "action":
+            return (_ACTION_NAMES[model.__name__],)
+        case name:
+            return (name,)
+
+
+def _path(request_format: RequestFormat, field: str, id_name: IdName) -> _Path:
+    own_id = id_name if field == "task_id" and id_name in ("job_id", "pk") else ""
     match request_format:
         case "snake":
-            return (field,)
+            return (own_id or field,)
         case "camel":
-            return (to_camel(field),)
+            return (to_camel(own_id or field),)
         case "id-only":
-            return ("id",) if field == "task_id" else (field,)
+            return (own_id or ("id" if field == "task_id" else field),)
+        case "wrapped" if own_id:
+            return ("task", own_id)
         case "wrapped":
             return _WRAPPED.get(field, ("task", field))
 
@@ -373,6 +377,8 @@ def _path(request_format: RequestFormat, field: str) -> tuple[str, ...]:
 _WRAPPED: Mapping[str, tuple[str, str]] = {
     "task_id": ("task", "id"),
     "agent_id": ("agent", "id"),
+    "claim_id": ("claim", "id"),
+    "submission_id": ("submission", "id"),
     "result": ("submission", "result"),
     "evidence": ("submission", "evidence"),
 }

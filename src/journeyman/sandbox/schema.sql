@@ -45,7 +45,8 @@ CREATE TABLE tasks (
     status      TEXT NOT NULL DEFAULT 'open'
                 CHECK (status IN ('open', 'claimed', 'submitted', 'completed')),
     claimant    TEXT REFERENCES agents (agent_id),
-    result      TEXT           -- JSON; the accepted one
+    result      TEXT,          -- JSON; the accepted one
+    reviewed_at TEXT           -- when it is paid at the earliest, to the microsecond
 ) STRICT;
 
 CREATE INDEX tasks_by_status ON tasks (status, sequence);
@@ -77,6 +78,7 @@ CREATE TABLE answers (
     scope    TEXT NOT NULL,
     path     TEXT NOT NULL,
     key_hash BLOB NOT NULL,
+    status   INTEGER NOT NULL,
     answer   BLOB NOT NULL,
     PRIMARY KEY (scope, path, key_hash)
 ) STRICT, WITHOUT ROWID;

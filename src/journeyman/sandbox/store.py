@@ -16,8 +16,9 @@ from journeyman.sandbox.contract import ENDPOINTS, Endpoint
 from journeyman.sandbox.errors import SandboxError
 from journeyman.sandbox.material import Material, load_material
 from journeyman.sandbox.options import SandboxOptions
+from journeyman.sandbox.pauses import Pauses
 
-_VERSION = 2
+_VERSION = 3
 """Of the schema; kept in SQLite's own `user_version`. A sandbox is for trying things
 out, so that a file of another version is refused and not converted."""
 
@@ -126,11 +127,12 @@ class State:
     options: SandboxOptions
     environment: SandboxEnvironment
     material: Material = field(repr=False)
+    pauses: Pauses = field(default_factory=Pauses)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The contract's endpoints, without those that the options leave out."""
-        absent = self.options.absent_endpoints
+        absent = self.options.absent
         return tuple(one for one in ENDPOINTS if one.name not in absent)
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -147,15 +149,20 @@ class State:
 
     def task_id(self, bits: int) -> str:
         """Return the identifier of a task, from 48 bits."""
-        return (
-            str(bits) if self.options.value_format == "numbers" else f"task_{bits:012x}"
-        )
+        match self.options.id_format:
+            case "prefixed":
+                return f"task_{bits:012x}"
+            case "integer":
+                return str(bits)
+            case "uuid":
+                # Of version 8, whose bits anybody may choose (RFC 9562).
+                return f"{bits >> 16:08x}-{bits & 0xFFFF:04x}-8000-8000-{bits:012x}"
 
     def new_task_id(self) -> str:
         """Return an identifier for a task that nobody can guess."""
-        if self.options.value_format == "numbers":
-            return self.task_id(int(self.environment.new_token()[:12], 16))
-        return self.new_id("task")
+        if self.options.id_format == "prefixed":
+            return self.new_id("task")
+        return self.task_id(int(self.environment.new_token()[:12], 16))
 
 
 def open_state(options: SandboxOptions, environment: SandboxEnvironment) -> State:

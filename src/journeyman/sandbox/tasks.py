@@ -1,8 +1,10 @@
 """The task flow: list, post, claim, submit, complete (contract endpoints 3, 6-10)."""
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
+from datetime import timedelta
 from http import HTTPStatus
 from random import Random
 from typing import Any, NamedTuple
@@ -15,6 +17,8 @@ from journeyman.sandbox.store import State
 
 DEFAULT_LIMIT = 50
 LARGEST_LIMIT = 200
+IN_REVIEW = "in_review"
+"""The status of a task whose result nobody has looked at yet."""
 
 
 class NewTask(NamedTuple):
@@ -34,11 +38,39 @@ class NewTask(NamedTuple):
     """The right answer, which the check of its kind knows; only if generated."""
 
 
-def listing(state: State, limit: int) -> dict[str, Any]:
-    """List open tasks, the oldest first."""
-    query = "SELECT * FROM tasks WHERE status = 'open' ORDER BY sequence LIMIT ?"
-    records = [_record(row) for row in state.db.execute(query, (limit,))]
-    return {"ok": True, "count": len(records), "tasks": records}
+class Start(NamedTuple):
+    """Where a listing begins."""
+
+    after: int = 0
+    """After this task, by its sequence."""
+    skipped: int = 0
+    """And after so many more."""
+
+
+_BEGINNING = Start()
+
+
+class Listing(NamedTuple):
+    """A part of the list of tasks."""
+
+    records: list[dict[str, Any]]
+    total: int
+    """How many tasks all parts have."""
+    last: int
+    """The last one's sequence; 0 without any."""
+
+
+def listing(state: State, limit: int, start: Start = _BEGINNING) -> Listing:
+    """List the open tasks, or all of them, the oldest first."""
+    which = "TRUE" if state.options.lists_taken else "status = 'open'"
+    (total,) = state.db.execute(f"SELECT count(*) FROM tasks WHERE {which}").fetchone()  # noqa: S608 - ours
+    rows = state.db.execute(
+        f"SELECT * FROM tasks WHERE {which} AND sequence > ?"  # noqa: S608 - ours
+        " ORDER BY sequence LIMIT ? OFFSET ?",
+        (start.after, limit, start.skipped),
+    ).fetchall()
+    last = rows[-1]["sequence"] if rows else 0
+    return Listing([_record(row) for row in rows], total, last)
 
 
 def post(state: State, new: NewTask) -> dict[str, Any]:
@@ -94,6 +126,7 @@ def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
             "status": task["status"],
             "already_yours": True,
             "task": _record(task),
+            **_receipt(state, "claim", task_id, agent_id),
         }
     _refuse_after_rejection(state, agent_id, task_id)
     if task["status"] != "open":
@@ -104,7 +137,12 @@ def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
         "UPDATE tasks SET status = 'claimed', claimant = ? WHERE task_id = ?",
         (agent_id, task_id),
     )
-    return {"ok": True, "status": "claimed", "task": _record(_task(state, task_id))}
+    return {
+        "ok": True,
+        "status": "claimed",
+        "task": _record(_task(state, task_id)),
+        **_receipt(state, "claim", task_id, agent_id),
+    }
 
 
 def submit(state: State, agent_id: str, task_id: str, result: object) -> dict[str, Any]:
@@ -115,15 +153,25 @@ def submit(state: State, agent_id: str, task_id: str, result: object) -> dict[st
             _check(task, result)
         except WrongAnswerError as wrong:
             return _reject(state, agent_id, task_id, str(wrong))
+        reviewed_at = state.environment.now() + _review_time(state)
         state.db.execute(
-            "UPDATE tasks SET status = 'submitted', result = ? WHERE task_id = ?",
-            (_json(result), task_id),
+            "UPDATE tasks SET status = 'submitted', result = ?, reviewed_at = ?"
+            " WHERE task_id = ?",
+            (_json(result), reviewed_at.isoformat(timespec="microseconds"), task_id),
         )
-    return {"ok": True, "accepted": True, "status": "submitted", "task_id": task_id}
+    if state.options.payment == "on-submission":
+        return {"accepted": True, **complete(state, agent_id, task_id)}
+    return {
+        "ok": True,
+        "accepted": True,
+        "status": "submitted",
+        "task_id": task_id,
+        **_receipt(state, "submission", task_id, agent_id),
+    }
 
 
 def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
-    """Pay the reward of an accepted task, once."""
+    """Pay the reward of an accepted task, once, or say that it is still reviewed."""
     task = _claimed_task(state, agent_id, task_id)
     if task["status"] == "claimed":
         raise Refusal(
@@ -132,6 +180,9 @@ def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
             "submit a result first; it must be accepted before the task is completed",
         )
     if task["status"] == "submitted":
+        now = state.environment.now().isoformat(timespec="microseconds")
+        if now < task["reviewed_at"]:
+            return {"ok": True, "status": IN_REVIEW, "task_id": task_id}
         _pay(state, task)
     answer = {
         "ok": True,
@@ -142,6 +193,34 @@ def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     }
     repeated = task["status"] == "completed"
     return {**answer, "already_completed": True} if repeated else answer
+
+
+def require_receipt(
+    action: str, given: str | None, task_id: str, agent_id: str
+) -> None:
+    """Refuse what no answer to that action gave; None was not asked for."""
+    if given not in (None, _receipt_id(action, task_id, agent_id)):
+        raise Refusal(
+            HTTPStatus.NOT_FOUND,
+            f"unknown_{action}",
+            f"this task has no {action} {given[:80]!r} of yours",
+        )
+
+
+def _receipt(state: State, action: str, task_id: str, agent_id: str) -> dict[str, str]:
+    if not state.options.receipts:
+        return {}
+    return {f"{action}_id": _receipt_id(action, task_id, agent_id)}
+
+
+def _receipt_id(action: str, task_id: str, agent_id: str) -> str:
+    named = f"{action}/{task_id}/{agent_id}".encode()
+    return f"{action}_{hashlib.sha256(named).hexdigest()[:16]}"
+
+
+def _review_time(state: State) -> timedelta:
+    is_reviewed = state.options.payment == "after-review"
+    return timedelta(seconds=state.options.review_seconds if is_reviewed else 0)
 
 
 def lose_a_claim(state: State, random: Random) -> None:

@@ -38,6 +38,8 @@ async def home(request: Request) -> Response:
         ("/sandbox/ledger", "The ledger, as JSON"),
     ]
     state = _state(request)
+    if state.options.undescribed:
+        links = [link for link in links if link[0] != "/openapi.json"]
     return pages.home_page(state.options.origin, ledger.summary(state.db), links)
 
 
@@ -57,6 +59,7 @@ async def status(request: Request) -> dict[str, Any]:
         "competitors": state.options.competitors,
         "now": state.now(),
         "tasks": ledger.task_counts(state.db),
+        "refused_by_pauses": state.pauses.refused,
     }
 
 

@@ -24,6 +24,8 @@ class Setting:
     key: Key
     kind: str
     """The JSON type: boolean, integer, number, string, array or object."""
+    inner: str
+    """Of the values in a table, where all are of one; else empty."""
     wanted: str
     """What a value must be, in words: `a whole number from 1 to 256 (tasks)`."""
     default: object
@@ -137,6 +139,7 @@ def _describe(key: Key, field: Mapping[str, Any]) -> Setting:
     return Setting(
         key=key,
         kind=value["type"],
+        inner=_inner(value),
         wanted=_wanted(value) + (f" ({unit})" if unit else ""),
         default=default,
         default_is=field.get("default_is", "" if default is not None else "empty"),
@@ -144,6 +147,11 @@ def _describe(key: Key, field: Mapping[str, Any]) -> Setting:
         option=field.get("option", ""),
         description=field["description"],
     )
+
+
+def _inner(value: Mapping[str, Any]) -> str:
+    inner = value.get("additionalProperties")
+    return str(inner.get("type", "")) if isinstance(inner, Mapping) else ""
 
 
 def _wanted(value: Mapping[str, Any]) -> str:
@@ -170,6 +178,8 @@ def _wanted_table(inner: Mapping[str, Any]) -> str:
         return f"a table of names with one of {', '.join(inner['enum'])} for each"
     if inner.get("type") == "integer":
         return "a table of names with a whole number, 0 or more, for each"
+    if inner.get("type") == "string":
+        return "a table of names with a text for each"
     return "tables"
 
 

@@ -18,8 +18,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    ValidationInfo,
-    field_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -97,30 +95,33 @@ Address = Annotated[
 """An http or https address with a host; kept without its last slash."""
 
 
-# Few people write dialects of their own, and the client is slow to import: hence the
-# imports inside of functions below.
-AUTO = "auto"
 Table = dict[str, JsonValue]
 """Where the values of one action go."""
 
 
-def _named(name: str) -> str:
-    from journeyman.network.shapes import checked_name  # noqa: PLC0415 - see above
-
-    return checked_name(name)
-
-
 def _usable(tables: dict[str, Table]) -> dict[str, Table]:
-    from journeyman.network.shapes import writing_dialect  # noqa: PLC0415 - see above
+    # Few people need it, and the client is slow to import.
+    from journeyman.network.service_model.configured import (  # noqa: PLC0415
+        configured_shape,
+    )
 
-    writing_dialect("own", tables)
+    for action, table in tables.items():
+        configured_shape(action, table)
     return tables
 
 
-Name = Annotated[str, AfterValidator(_named)]
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    from journeyman.network.headers import header_problems  # noqa: PLC0415 - see above
 
-Dialect = Annotated[dict[str, Table], AfterValidator(_usable)]
-"""By action."""
+    # No environment variable can have a hyphen, and few gateways take an underscore.
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    if problems := [f"headers{problem}" for problem in header_problems(dict(headers))]:
+        raise ValueError("; ".join(problems))
+    return headers
+
+
+Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
+"""By name."""
 
 
 class Section(BaseModel):
@@ -150,6 +151,14 @@ class NetworkSettings(Section):
         json_schema_extra={"default_is": "the same as `base_url`"},
     )
     """The address of the portal, which hosts the discovery documents."""
+    headers: Headers = Field(
+        default_factory=dict, examples=[{"apikey": "the key of the gateway"}]
+    )
+    """Headers that a gateway before the network demands with each request, such as an
+    API key that it gives to everybody. They are sent to the origin of `base_url` alone,
+    and are never shown or logged. A value may come from the environment, such as
+    `JOURNEYMAN_NETWORK__HEADERS__X_API_KEY`, or, with `_FILE` behind it, from a file;
+    an underscore in a name stands for a hyphen."""
     limit: Annotated[int, Field(ge=1, le=1_000), unit("tasks")] = 50
     """How many tasks to ask for in one listing. The contract shows no maximum; 50 fills
     every slot several times and stays a small answer."""
@@ -170,34 +179,21 @@ class NetworkSettings(Section):
 class ContractSettings(Section):
     """How requests are written where the contract does not show their body."""
 
-    dialects: dict[Name, Dialect] = Field(
-        default_factory=dict, examples=[{"acme": {"claim": {"task_id": "job.uuid"}}}]
+    openapi: Folder | None = Field(
+        None,
+        examples=["network.openapi.json"],
+        json_schema_extra={"option": "--openapi", "default_is": "none"},
     )
-    """Dialects of your own, for a network that none of the built-in ones (`snake`,
-    `camel`, `id-only`, `wrapped`) suits. A table for each action:
-    `[contract.dialects.NAME.claim]`; its fields are explained in
-    docs/reference/dialect.md. They are tried before the built-in ones."""
-    dialect: str = AUTO
-    """The dialect that every action is written in. `auto` finds out by trying, and
-    remembers what the network accepted. With a name nothing is tried, except for
-    actions that the named dialect does not describe."""
-    max_candidates: Annotated[int, Field(ge=1, le=50), unit("shapes")] = 6
-    """How many shapes of one action the network may refuse in a day (UTC) before no
-    more are tried. Enough for the built-in dialects and two that are derived from the
-    refusals."""
-
-    @field_validator("dialect")
-    @classmethod
-    def _is_there(cls, name: str, info: ValidationInfo) -> str:
-        own = info.data.get("dialects", {})
-        if name == AUTO or name in own:
-            return name
-        from journeyman.network.shapes import READY  # noqa: PLC0415 - see above
-
-        names = [AUTO, *(ready.name for ready in READY), *own]
-        if name not in names:
-            raise ValueError(f"is not a dialect; wanted one of {', '.join(names)}")
-        return name
+    """An OpenAPI 3 description of the network as JSON, such as its operator gives. The
+    bodies of actions are written as it says; it outranks one that the network
+    publishes."""
+    requests: Annotated[dict[str, Table], AfterValidator(_usable)] = Field(
+        default_factory=dict, examples=[{"claim": {"task_id": "job.uuid"}}]
+    )
+    """How an action is written, where Journeyman cannot find out by itself: a table for
+    each action, such as `[contract.requests.claim]`, with the place of each value. It
+    is used as it is, and nothing else is tried. `journeyman contract` prints one to
+    begin with; docs/reference/service-model.md explains the fields."""
 
 
 class DataSettings(Section):
@@ -218,6 +214,11 @@ class DataSettings(Section):
     min_free_mb: Annotated[int, Field(ge=0), unit("MiB")] = 64
     """While less is free on the disk of the data directory, no new task is claimed;
     work in flight goes on. 64 MiB hold the results of many hours. 0 turns this off."""
+    backups: Annotated[int, Field(ge=0, le=100), unit("copies")] = 3
+    """How many copies of the journal are kept in `backups/` of the data directory; one
+    is made each day, after all of the journal was checked. Each takes as much room as
+    the journal. Three go back far enough for an owner who looks after a weekend. 0
+    makes none, and checks nothing."""
 
 
 class StrategySettings(Section):
@@ -257,11 +258,17 @@ class StrategySettings(Section):
     """The longest that one call of `on_start`, `on_stop`, `on_outcome` or `post` may
     take. The start and the end of the daemon wait for the first two, so this stays well
     under `work.grace_seconds`."""
+    trusted: Names = Field((), examples=[["count_words"]])
+    """Names of strategy files, folders and installed strategies whose code may run in
+    the daemon's own process, beside the token: those that you have read. All others,
+    but the ready strategies as they were shipped, run in processes of their own and are
+    confined; see [isolation]. `*` trusts all, as tests do."""
     runners: Runners = Field(
         default_factory=dict, examples=[{"count_words": "process"}]
     )
     """Where single strategies run, whatever they declare: `loop`, `thread` or
-    `process`. A process of its own has limits and can be killed; see [isolation]."""
+    `process`. The first two are for strategies that are trusted. A process of its own
+    has limits and can be killed; see [isolation]."""
     params: Tables = Field(
         default_factory=dict, examples=[{"count_words": {"max_words": 50_000}}]
     )
@@ -295,9 +302,11 @@ class IsolationSettings(Section):
     """How much of what a strategy prints for one task goes to the log, and how much it
     may log. The rest is dropped and counted; 256 times as much ends it."""
     warm_children: Annotated[int, Field(ge=0, le=64), unit("processes")] = 2
-    """How many processes of each strategy may wait for a task, which then begins within
-    a millisecond. One is started ahead, more when more tasks are worked on at once; a
-    waiting one costs some 20 MiB."""
+    """How many processes of each strategy may wait for its next task, which then begins
+    within a millisecond instead of some ten."""
+    idle_seconds: Seconds = 10
+    """How long a process waits for its next task; then it ends. One is started when it
+    is needed, so a daemon that has nothing to do has no such processes."""
     tasks_per_child: Annotated[int, Field(ge=1), unit("tasks")] = 100
     """A process is replaced after so many tasks, so that what it leaks does not add up.
     1 gives each task a fresh one."""
@@ -308,12 +317,13 @@ class IsolationSettings(Section):
 
 
 class QuarantineSettings(Section):
-    """How many errors put a strategy into quarantine, and for how long."""
+    """When a strategy, or a kind of its work, is given no more, and for how long."""
 
     errors: Annotated[int, Field(ge=1, le=1_000), unit("errors")] = 5
     """After this many errors and time-outs within `window_seconds` a strategy is
-    quarantined: it is given no work. Five are not chance, and cost little. Refusals by
-    the network are not counted, since they may be its mistake."""
+    quarantined: it is given no work. Five are not chance, and cost little. So many
+    results of one kind that together brought nothing, net of their cost, end its work
+    of this kind alone; twice as many once such work was accepted."""
     window_seconds: Seconds = 600
     """How long an error counts. Ten minutes tell a strategy that is broken from one
     that meets an odd task now and then."""
@@ -485,6 +495,16 @@ class RetrySettings(Section):
     )
     """The same for a submission or a completion. Work that is done is worth more
     patience: some hours of a gateway that says "no such task"."""
+    contradictions: Annotated[int, Field(ge=1, le=1_000), unit("answers")] = (
+        RetryPolicy.contradictions
+    )
+    """How many other refusals in a row end work that is done, where they do not judge
+    it. Two, because one 400 or 409 may be an accident, and the same twice is not."""
+    contradiction_seconds: Seconds = RetryPolicy.contradiction_seconds
+    """How long to wait between two of them."""
+    review_seconds: Seconds = RetryPolicy.review_seconds
+    """How soon to ask again after the network said that it looks at the work. Each
+    later wait is longer by half, up to `max_seconds`."""
     refusal_seconds: Seconds = RetryPolicy.refusal_seconds
     """The shortest wait between two such answers: a restart takes its time."""
     paused_seconds: Seconds = RetryPolicy.paused_seconds

@@ -149,7 +149,9 @@ _BOOLEANS = {
 def _read_text(text: str, key: schema.Key) -> object:
     """Return the value that a text stands for; the text itself where it is none."""
     setting = schema.setting_of(key)
-    match setting.kind if setting else "string":
+    is_inner = setting is not None and len(key) > len(setting.key)
+    kind = setting.kind if setting else "string"
+    match setting.inner if setting and is_inner and setting.inner else kind:
         case "string":
             return text
         case "boolean":
@@ -371,7 +373,9 @@ def _as_written(value: object) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
-_SECRET = re.compile("token|secret|password|api[_-]?key|credential", re.IGNORECASE)
+_SECRET = re.compile(
+    r"token|secret|password|api[_-]?key|credential|\bheaders\b", re.IGNORECASE
+)
 
 
 def is_secret(name: str) -> bool:

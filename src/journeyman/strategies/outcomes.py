@@ -5,13 +5,16 @@ import math
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from journeyman.domain.tasks import Result
 from journeyman.domain.text import describe, storable
 from journeyman.strategies.api import Decline, Misconfigured, RetryLater
-from journeyman.strategies.loading.loaded import LoadedStrategy, short_path
+from journeyman.strategies.loading.loaded import (
+    LoadedStrategy,
+    own_frames,
+    place_of,
+)
 from journeyman.strategies.watchdog import BlockedError
 
 
@@ -157,7 +160,7 @@ def outcome_of_exception(
             return storable_copy(error)
         case BlockedError():
             # It would do so again with every task.
-            where = _error(loaded, "", error).where
+            where = place_of(loaded, error)
             return Misconfigured(
                 f"blocked the event loop for {block_limit} s at {where}, and with it "
                 "every other task",
@@ -171,14 +174,8 @@ def _error(
     loaded: LoadedStrategy, text: str, error: BaseException | None = None
 ) -> StrategyError:
     """Point at the author's own last line, and leave our frames out."""
-    frames = traceback.extract_tb(error.__traceback__) if error else []
-    own = {str(path) for path in (loaded.path, *loaded.sources)}
-    mine = [frame for frame in frames if frame.filename in own]
-    where = loaded.place_of_run
-    if mine:
-        file, last = short_path(Path(mine[-1].filename)), mine[-1]
-        where = f"{file}:{last.lineno} in {last.name}"
-    return StrategyError(text, where, "".join(traceback.format_list(mine)) + text)
+    listing = "".join(traceback.format_list(own_frames(loaded, error)))
+    return StrategyError(text, place_of(loaded, error), listing + text)
 
 
 def storable_copy(

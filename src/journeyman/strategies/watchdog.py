@@ -8,7 +8,8 @@ call of author code on the loop sets an alarm, which costs a few microseconds.
 It does nothing outside the main thread (handlers cannot be set there), where the
 platform has no timers, and when no limit is given (under simulated time). It cannot
 interrupt one long operation in C code, nor a loop that catches everything inside; a
-strategy that does such things belongs in a thread or a process.
+strategy that does such things belongs in a thread or a process, and the watchdog beside
+the process (`daemon/watchdog.py`) ends both.
 """
 
 import signal
@@ -17,11 +18,17 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn, ParamSpec, TypeVar
 
+SLOW_SECONDS = 0.1
+"""What takes so long is told: meanwhile nothing else was done, and nobody heard."""
 SOON = 0.001
 """Seconds; 0 would switch a timer off."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+Told = Callable[[float], None]
+"""Is told how many seconds a call took, where it was slow."""
 
 
 class BlockedError(BaseException):
@@ -41,6 +48,21 @@ def call(
     Raises:
         BlockedError: it took longer.
     """
+    return timed(limit, None, function, *args, **kwargs)
+
+
+def timed(
+    limit: float | None,
+    told: Told | None,
+    function: Callable[P, T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Call a function as `call` does, and tell if it was slow and not interrupted.
+
+    Raises:
+        BlockedError: it took longer than the limit.
+    """
     if limit is None or not _is_possible():
         return function(*args, **kwargs)
     alarm = _Alarm(limit)
@@ -53,6 +75,8 @@ def call(
         # Again, because the alarm may have struck inside the first one. The next is
         # a whole limit away, so it cannot strike inside both.
         alarm.disarm()
+        if told is not None and alarm.took >= SLOW_SECONDS:
+            told(alarm.took)
 
 
 class _Alarm:
@@ -61,6 +85,8 @@ class _Alarm:
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._is_armed = True
+        self.took = limit
+        """Seconds, since the last time that the alarm struck."""
         self._handler = signal.signal(signal.SIGALRM, _raise_blocked)
         self._timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
 
@@ -68,6 +94,7 @@ class _Alarm:
         if not self._is_armed:
             return
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+        self.took = self._limit - left
         # Before the timer: their alarm must not reach our handler.
         signal.signal(signal.SIGALRM, self._handler)
         theirs, interval = self._timer

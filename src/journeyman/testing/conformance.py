@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.domain.text import UntrustedText
 from journeyman.strategies.api.outcomes import Misconfigured

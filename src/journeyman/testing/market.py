@@ -18,7 +18,8 @@ import anyio
 import httpx2 as httpx
 
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment, SystemClock, SystemRandomness
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
@@ -279,6 +280,8 @@ class Market:
             "network.base_url": URL,
             "data.directory": self._folder / "agent",
             "strategies.directory": folder,
+            # The author runs the author's own code: as trusted as this process.
+            "strategies.trusted": ("*",),
             "strategies.disabled": [] if folder == strategy else _others(strategy),
             "work.once": True,
             "schedule.deliver_every_seconds": PAUSE_SECONDS,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure
-from journeyman.domain.tasks import Task, TaskState, earlier, has_passed
+from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.network.answers import Claimed
@@ -12,6 +12,7 @@ from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
 from journeyman.worker.intents import (
+    NOT_NOW,
     Intents,
     about,
     is_doubtful,
@@ -19,6 +20,14 @@ from journeyman.worker.intents import (
     key_for,
     may_be_done,
 )
+
+GONE = 410
+"""There was such a task: no gateway says so by mistake (RFC 9110, section 15.5.11)."""
+
+
+LONG_UNCERTAIN = 12
+"""After so many refusals of a claim that may have arrived, they are believed to mean
+that it did: some networks answer a repeat as if its body were wrong."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -33,17 +42,23 @@ class Claim:
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
-        if record.state is TaskState.WANTED and (obstacle := self._obstacle(record)):
-            return await self._skip(record, obstacle)
+        if record.state is TaskState.WANTED:
+            obstacle = await self._obstacle(record)
+            if obstacle:
+                return await self._skip(record, obstacle)
         paused = await self.intents.postpone_if_paused(record, TaskState.CLAIMING)
         return paused or await self._claim(record)
 
     async def _claim(self, record: TaskRecord) -> TaskRecord:
         record, uncertain = await self.intents.open(record, TaskState.CLAIMING)
-        outcome = await self.network.claim(record.task_id, key_for(record, "claim"))
+        outcome = await self.network.claim(record.task, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
-            return await self._won(record, "", outcome.value)
-        if self._is_open(record, outcome):
+            return await self._confirmed(record, outcome.value)
+        if self.intents.is_blank_yes(record, outcome):
+            return await self._won(record, outcome.message, None)
+        is_doubt = uncertain and record.attempts >= LONG_UNCERTAIN
+        if self._is_open(record, outcome) and not (is_doubt and may_be_done(outcome)):
+            self._hold(outcome)
             return await self.intents.keep(
                 record,
                 outcome,
@@ -57,21 +72,49 @@ class Claim:
             return await self._won(
                 record, "taken, perhaps by our own earlier claim", None
             )
-        return await self._lost(record, outcome)
+        return await self._lost(record, outcome.message)
 
-    def _obstacle(self, record: TaskRecord) -> str:
+    async def _confirmed(self, record: TaskRecord, claimed: Claimed) -> TaskRecord:
+        self.intents.proof.confirm("claim")
+        if claimed.progress is Progress.GONE:
+            return await self._lost(record, "the answer to the claim says it is gone")
+        return await self._won(record, "", claimed)
+
+    async def _obstacle(self, record: TaskRecord) -> str:
         """Return what has changed since the task was wanted; empty when nothing has."""
         if has_passed(record.task, self.clock):
             return "past its deadline"
-        if self.active.find_for(record) is None:
-            return self.active.absence(record.strategy)
+        if await self.active.find_for(record) is None:
+            return self.active.absence(record)
         return ""
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a claim is worth repeating."""
-        if is_doubtful(failure):
-            return self.intents.may_be_mistaken(record, failure)
-        return is_open(failure)
+        if isinstance(failure, Refused) and failure.status == GONE:
+            return False
+        is_answer = is_doubtful(failure) or not is_open(failure)
+        if not is_answer or self.intents.may_be_mistaken(record, failure):
+            return True
+        return self._is_about_us(record, failure)
+
+    def _is_about_us(self, record: TaskRecord, failure: Failure) -> bool:
+        """Return whether other tasks are refused alike, and no claim ever went well.
+
+        That no task can be claimed is no reason to give this one up.
+        """
+        proof = self.intents.proof
+        if proof.has("claim") or not isinstance(failure, Refused):
+            return False
+        return failure.refusal is not Refusal.CONFLICT and proof.refuse(
+            "claim", record, failure
+        )
+
+    def _hold(self, failure: Failure) -> None:
+        """Try no other task for a while, where no claim was ever understood."""
+        proof = self.intents.proof
+        is_no = isinstance(failure, Refused) and failure.refusal not in NOT_NOW
+        if is_no and not proof.has("claim"):
+            proof.hold_claims()
 
     async def _skip(self, record: TaskRecord, reason: str) -> TaskRecord:
         record = await self.intents.close(record, TaskState.SKIPPED, reason)
@@ -89,6 +132,7 @@ class Claim:
         def write() -> TaskRecord:
             task = as_claimed(record.task, claimed) if claimed else record.task
             shown = tasks.enrich(record, task, record.strategy)
+            shown = tasks.keep_given(shown, claimed.given if claimed else {})
             # Work begins at once, since a slot is taken: one commit for both.
             begun, through = TaskState.EXECUTING, TaskState.CLAIMED
             return tasks.move(shown, begun, through=through, reason=reason)
@@ -97,9 +141,9 @@ class Claim:
         self.log.emit(events.CLAIMED, **about(record), reward=record.task.reward)
         return record
 
-    async def _lost(self, record: TaskRecord, failure: Failure) -> TaskRecord:
-        record = await self.intents.close(record, TaskState.LOST, failure.message)
-        self.log.emit(events.LOST, task_id=record.task_id, message=failure.message)
+    async def _lost(self, record: TaskRecord, message: str) -> TaskRecord:
+        record = await self.intents.close(record, TaskState.LOST, message)
+        self.log.emit(events.LOST, task_id=record.task_id, message=message)
         return record
 
 

@@ -1,27 +1,46 @@
 """Complete a task and book what it earned (contract endpoint 9)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure
-from journeyman.domain.tasks import TaskState
-from journeyman.economy.bookkeeping import BalanceWatch, book_earning
-from journeyman.journal.ledger import Confidence
+from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.tasks import Progress, TaskState
+from journeyman.economy.bookkeeping import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
+from journeyman.network.answers import Completed
 from journeyman.network.client import NetworkClient
+from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.intents import Intents, about, is_open, key_for, may_be_done
-from journeyman.worker.submit import reject
+from journeyman.worker.endings import Endings
+from journeyman.worker.intents import (
+    Intents,
+    about,
+    is_open,
+    key_for,
+    may_be_done,
+)
+from journeyman.worker.submit import SAID_DONE, UNSURE
+
+MOST_SUBMISSIONS = 3
+"""How often a result is sent that the network accepts and then does not have."""
+ABSENT_ANSWERS = {Presence.ABSENT: 2, Presence.UNCLEAR: 3}
+"""So many answers of a kind, to one task, show that there is no such endpoint, where it
+has never worked."""
+
+NO_COMPLETION = "its result was accepted, and the network has no completions"
+NO_END = frozenset({Progress.IN_REVIEW, Progress.REJECTED, Progress.GONE})
+"""What a yes to a completion may say that is none."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Complete:
-    """SUBMITTED or COMPLETING, to COMPLETED or REJECTED."""
+    """SUBMITTED or COMPLETING, to COMPLETED or REJECTED, or back to SUBMITTING."""
 
     network: NetworkClient
     intents: Intents
+    endings: Endings
     watch: BalanceWatch
     result_max_age: timedelta
     """How long a clear answer is waited for."""
@@ -30,33 +49,157 @@ class Complete:
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
+        if self.intents.proof.is_absent("complete"):
+            return await self.endings.earned(record, None, reason=NO_COMPLETION)
+        if record.unsent and (seconds := self.intents.proof.review_seconds):
+            return await self.intents.expect_review(record, seconds)
         if paused := await self.intents.postpone_if_paused(
             record, TaskState.COMPLETING
         ):
             return paused
         record, uncertain = await self.intents.open(record, TaskState.COMPLETING)
-        with self.watch.window() as window:
-            key = key_for(record, "complete")
-            outcome = await self.network.complete(record.task_id, key)
-            if isinstance(outcome, Confirmed):
-                record = await self._earned(record, outcome.value.credits_earned)
-                # A repeat may be answered by what was said the first time, word for
-                # word: its balance would undo all that was paid in between.
-                balance = None if uncertain else outcome.value.balance
-                self.watch.observe(window, balance)
-                return record
-        if is_open(outcome) or self.intents.may_be_mistaken(record, outcome):
-            return await self._wait_or_give_up(record, outcome, uncertain=uncertain)
-        if uncertain and may_be_done(outcome):
-            # Completed by an earlier attempt whose answer was lost.
-            return await self._earned(record, None)
-        return await reject(self.intents, self.log, record, outcome.message)
+        return await self._ask(record, uncertain=uncertain)
 
-    async def _wait_or_give_up(
+    async def _ask(self, record: TaskRecord, *, uncertain: bool) -> TaskRecord:
+        with self.watch.window() as window:
+            key = key_for(record, "complete", uncertain=uncertain)
+            outcome = await self.network.complete(record.task, key, record.given)
+            if self.intents.is_blank_yes(record, outcome):
+                outcome = Confirmed(Completed(None, None))
+            if isinstance(outcome, Confirmed):
+                balance = None if uncertain else window
+                return await self._confirmed(record, outcome.value, balance)
+        return await self._failed(record, outcome, uncertain=uncertain)
+
+    async def _confirmed(
+        self, record: TaskRecord, answer: Completed, window: BalanceWindow | None
+    ) -> TaskRecord:
+        """Take an answer for what it says; `window` is None for the answer to a repeat.
+
+        A repeat may be answered by what was said the first time, word for word: its
+        balance would undo all that was paid in between.
+        """
+        self.intents.proof.confirm("complete")
+        if answer.progress in NO_END:
+            said = f"the answer says: {answer.progress}"
+            refused = Refused(Refusal.OTHER, said, 200, None, answer.progress)
+            return await self._failed(record, refused, uncertain=False)
+        record = await self._earned(record, answer.credits_earned)
+        if window is not None:
+            self.watch.observe(window, answer.balance)
+        return record
+
+    async def _failed(
         self, record: TaskRecord, failure: Failure, *, uncertain: bool
     ) -> TaskRecord:
-        age = self.intents.age_since(record, TaskState.SUBMITTED)
-        if age > self.result_max_age:
+        if not isinstance(failure, Refused):
+            return await self._wait_or_end(record, failure, uncertain=uncertain)
+        is_done = failure.progress in {Progress.DONE, Progress.PAID}
+        if is_done or (uncertain and may_be_done(failure) and not self._says(failure)):
+            # Completed by the submission, or by an attempt whose answer was lost.
+            if is_done and not uncertain:
+                self.intents.proof.note_needless("complete", record)
+            return await self._earned(record, None)
+        if failure.progress is Progress.REJECTED:
+            return await self.endings.reject(record, failure.message)
+        if failure.progress is Progress.IN_REVIEW:
+            return await self._follow(record, failure)
+        return await self._refused(record, failure, uncertain=uncertain)
+
+    def _says(self, refused: Refused) -> bool:
+        """Return whether a refusal tells where the task stands, and it is no end."""
+        return refused.progress in {*NO_END, Progress.CLAIMED}
+
+    async def _refused(
+        self, record: TaskRecord, refused: Refused, *, uncertain: bool
+    ) -> TaskRecord:
+        """Do what a refusal means that does not tell how the task ends."""
+        if self._lost_the_result(record, refused):
+            return await self._submit_again(record, refused)
+        if self._is_missing(record, refused):
+            self._note_missing(refused)
+            return await self.endings.earned(record, None, reason=NO_COMPLETION)
+        if self.intents.is_contradiction(record, refused):
+            self.intents.proof.refuse("complete", record, refused)
+        return await self._wait_or_end(record, refused, uncertain=uncertain)
+
+    # -- a result that is being looked at --------------------------------------------
+
+    async def _follow(self, record: TaskRecord, refused: Refused) -> TaskRecord:
+        if self.intents.age_since(record, TaskState.SUBMITTED) > self.result_max_age:
+            return await self._give_up(record, refused)
+        said, wait = refused.message, refused.retry_after
+        return await self.intents.follow_review(record, said, wait)
+
+    async def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
+        age = self.intents.age_since(record, TaskState.SUBMITTED).total_seconds()
+        was_reviewed = record.reviews and record.attempts > 1
+        self.intents.proof.note_review(age if was_reviewed else None)
+        return await self.endings.earned(record, shown)
+
+    # -- a result that did not arrive ------------------------------------------------
+
+    def _lost_the_result(self, record: TaskRecord, refused: Refused) -> bool:
+        """Return whether the network has no result, so that it must be sent again."""
+        says_so = refused.progress is Progress.CLAIMED
+        if not (says_so or self.intents.is_contradiction(record, refused)):
+            return False
+        if self.intents.age_since(record, TaskState.EXECUTED) > self.result_max_age:
+            return False
+        submissions = self._submissions(record)
+        if submissions[-1:] == [UNSURE]:
+            return True
+        accepted = sum(reason != UNSURE for reason in submissions)
+        return says_so and accepted < MOST_SUBMISSIONS
+
+    def _submissions(self, record: TaskRecord) -> list[str]:
+        """Return why each submission counted as accepted."""
+        history = self.intents.journal.tasks.history(record.task_id)
+        return [move.reason for move in history if move.after == TaskState.SUBMITTED]
+
+    async def _submit_again(self, record: TaskRecord, refused: Refused) -> TaskRecord:
+        tasks, retry = self.intents.journal.tasks, self.intents.retry
+        next_at = self.clock.now().timestamp() + retry.refusal_seconds
+
+        def write() -> TaskRecord:
+            moved = tasks.move(record, TaskState.SUBMITTING, reason=refused.message)
+            # It was said that nothing is there: what is sent now is no repeat.
+            return tasks.postpone(replace(moved, maybe_sent=False), next_at)
+
+        self.log.emit(events.RESULT_MISSING, **about(record), message=refused.message)
+        return await self.intents.journal.commit(write)
+
+    # -- an endpoint that is not there -----------------------------------------------
+
+    def _is_missing(self, record: TaskRecord, refused: Refused) -> bool:
+        """Return whether this network has no completions, as far as it tells.
+
+        A 404 may be about the task, or come from a gateway in front of a service that
+        restarts: it counts where completing has never worked, and more than once.
+        """
+        proof, limiter = self.intents.proof, self.intents.rate_limiter
+        needed = ABSENT_ANSWERS.get(presence_of(refused, record.task_id))
+        if needed is None or proof.has("complete"):
+            return False
+        said = self._submissions(record)[-1]
+        if said == UNSURE:
+            return False
+        is_known = proof.lacks("complete") or limiter.is_absent("complete")
+        return is_known or said == SAID_DONE or record.doubts + 1 >= needed
+
+    def _note_missing(self, refused: Refused) -> None:
+        if not self.intents.proof.lacks("complete"):
+            self.log.emit(events.NO_COMPLETION, message=refused.message)
+        self.intents.proof.note_absent("complete")
+
+    # -- no clear answer ---------------------------------------------------------------
+
+    async def _wait_or_end(
+        self, record: TaskRecord, failure: Failure, *, uncertain: bool
+    ) -> TaskRecord:
+        if not (is_open(failure) or self.intents.may_be_mistaken(record, failure)):
+            return await self.endings.reject(record, failure.message)
+        if self.intents.age_since(record, TaskState.SUBMITTED) > self.result_max_age:
             return await self._give_up(record, failure)
         return await self.intents.keep(record, failure, uncertain=uncertain)
 
@@ -73,28 +216,5 @@ class Complete:
             **about(record),
             reward=record.task.reward,
             message=failure.message,
-        )
-        return record
-
-    async def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
-        journal = self.intents.journal
-
-        def write() -> tuple[TaskRecord, int, Confidence]:
-            amount, confidence = book_earning(
-                journal.ledger,
-                record.task_id,
-                strategy=record.strategy,
-                listed=record.task.reward,
-                shown=shown,
-            )
-            return journal.tasks.move(record, TaskState.COMPLETED), amount, confidence
-
-        record, amount, confidence = await journal.commit(write)
-        self.log.emit(
-            events.COMPLETED,
-            **about(record),
-            credits=amount,
-            balance=journal.ledger.balance(),
-            confidence=confidence,
         )
         return record

@@ -1,4 +1,4 @@
-"""Discover tasks (contract endpoint 6, and endpoint 3 where that one is absent)."""
+"""Discover tasks: contract endpoint 6, or endpoint 3 where that shows more."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,11 +9,13 @@ from journeyman.domain import outcomes
 from journeyman.domain.clock import Randomness
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Task
-from journeyman.network.answers import Listing
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.network.service_model.listing import Listing
+from journeyman.network.service_model.pages import PageRequest
 from journeyman.observability.events import Log
 from journeyman.worker import events
+from journeyman.worker.pager import Pager
 from journeyman.worker.select import Decision, Select
 
 ENDPOINT = "marketplace_tasks"
@@ -36,6 +38,8 @@ class Tally:
     skipped: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     """Why tasks were skipped, and how often."""
+    finding: str = ""
+    """What is wrong with what was listed, in a sentence; empty when nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Poll:
 
 @dataclass(kw_only=True, eq=False)
 class Discover:
-    """Reads a page of the marketplace and decides about it."""
+    """Reads the marketplace, page by page, and decides about what it shows."""
 
     network: NetworkClient
     select: Select
@@ -63,9 +67,16 @@ class Discover:
     log: Log
     tally: Tally = field(init=False, default_factory=Tally)
     _failures: int = field(init=False, default=0)
+    _pager: Pager = field(init=False)
+    _is_public: bool = field(init=False, default=False)
+    """The public marketplace is asked."""
+    _empty_looks: int = field(init=False, default=0)
 
-    async def look(self) -> Poll:
-        """Look once."""
+    def __post_init__(self) -> None:
+        self._pager = Pager(self._ask)
+
+    async def look(self, *, has_room: bool = True) -> Poll:
+        """Look once; further than at page one only where there is room for more."""
         outcome = await self._look()
         if isinstance(outcome, outcomes.NotSent) and outcome.paused:
             return Poll(productive=False, retry_in=outcome.retry_after, failure=outcome)
@@ -73,24 +84,55 @@ class Discover:
         if not isinstance(outcome, outcomes.Confirmed):
             return self._failed(outcome)
         self._failures = 0
-        listing = outcome.value
+        wanted = await self._take(outcome.value)
+        self._pager.begin(outcome.value)
+        while not wanted and has_room and (page := await self._pager.turn()):
+            wanted = await self._take(page)
+        if wanted:
+            self._pager.found()
+        self._judge(outcome.value)
+        return Poll(productive=wanted > 0)
+
+    async def _take(self, listing: Listing) -> int:
+        """Decide about a page, and return how many of its tasks are wanted."""
         if listing.unreadable:
             self.log.emit(
                 events.UNREADABLE, count=listing.unreadable, total=listing.total
             )
         decision = await self._decide(listing.tasks)
         self._count(listing, decision)
-        return Poll(productive=decision.wanted > 0)
+        return decision.wanted
+
+    # -- which listing is asked -------------------------------------------------------
 
     async def _look(self) -> outcomes.Outcome[Listing]:
-        """Ask endpoint 6; where the network has none, the public marketplace."""
-        if self._is_elsewhere():
-            return await self.network.public_marketplace()
-        outcome = await self.network.marketplace_tasks(self.limit)
-        if self.limit is not None and _is_bad_request(outcome):
+        """Ask for page one where it was last; if that is no use, the other listing."""
+        outcome = await self._ask()
+        if not _is_useless(outcome):
+            self._empty_looks = 0
+            return outcome
+        self._empty_looks += 1
+        if self._is_elsewhere() or not _is_power_of_two(self._empty_looks):
+            return outcome
+        self._is_public = not self._is_public
+        other = await self._ask()
+        if isinstance(other, outcomes.Confirmed) and other.value.tasks:
+            return other
+        self._is_public = not self._is_public
+        return outcome
+
+    async def _ask(self, page: PageRequest | None = None) -> outcomes.Outcome[Listing]:
+        """Ask endpoint 6; where it shows nothing or is absent, the public marketplace.
+
+        The contract names a limit for endpoint 6, and no bounds of it.
+        """
+        if self._is_public or self._is_elsewhere():
+            return await self.network.public_marketplace(page)
+        outcome = await self.network.marketplace_tasks(self.limit, page)
+        if page is None and self.limit is not None and _is_bad_request(outcome):
             outcome = await self._without_limit(outcome)
         if self._is_elsewhere():
-            return await self.network.public_marketplace()
+            return await self.network.public_marketplace(page)
         return outcome
 
     def _is_elsewhere(self) -> bool:
@@ -101,10 +143,7 @@ class Discover:
     async def _without_limit(
         self, refused: outcomes.Outcome[Listing]
     ) -> outcomes.Outcome[Listing]:
-        """Ask without `limit`; if that helps, this run never asks with it again.
-
-        The contract names the parameter and shows no bounds for it.
-        """
+        """Ask without `limit`; if that helps, this run never asks with it again."""
         outcome = await self.network.marketplace_tasks(None)
         if not isinstance(outcome, outcomes.Confirmed):
             return refused
@@ -115,7 +154,9 @@ class Discover:
     async def _decide(self, tasks: tuple[Task, ...]) -> Decision:
         total = Decision()
         for start in range(0, len(tasks), AT_ONCE):
-            decision = self.select.decide(tasks[start : start + AT_ONCE])
+            some = tasks[start : start + AT_ONCE]
+            await self.select.consult(some)
+            decision = self.select.decide(some)
             total.wanted += decision.wanted
             total.skipped += decision.skipped
             total.known += decision.known
@@ -141,6 +182,26 @@ class Discover:
             unreadable=listing.unreadable,
         )
 
+    # -- what is wrong with it ------------------------------------------------------
+
+    def _judge(self, first: Listing) -> None:
+        """Say what is wrong with what was listed, once for each finding."""
+        finding = self._finding(first)
+        if finding and finding != self.tally.finding:
+            self.log.emit(events.NOTHING_TO_DO, message=finding)
+        self.tally.finding = finding
+
+    def _finding(self, first: Listing) -> str:
+        if not first.tasks:
+            return f"no task could be read: {first.problem}" if first.problem else ""
+        if self.tally.wanted:
+            return ""
+        reasons = self.select.journal.tasks.skip_reasons(2)
+        if len(reasons) != 1:
+            return ""
+        ((reason, number),) = reasons.items()
+        return f"all {number} listed tasks are skipped: {reason}"
+
     def _failed(self, failure: outcomes.Failure) -> Poll:
         self._failures += 1
         self.tally.failed_polls += 1
@@ -151,6 +212,19 @@ class Discover:
             events.POLL_FAILED, message=failure.message, retry_in=round(retry_in, 1)
         )
         return Poll(productive=False, retry_in=retry_in, failure=failure)
+
+
+def _is_useless(outcome: outcomes.Outcome[Listing]) -> bool:
+    """Return whether a listing shows nothing, or is refused as such."""
+    if isinstance(outcome, outcomes.Confirmed):
+        return not outcome.value.tasks
+    no = {outcomes.Refusal.INVALID, outcomes.Refusal.OTHER}
+    return isinstance(outcome, outcomes.Refused) and outcome.refusal in no
+
+
+def _is_power_of_two(number: int) -> bool:
+    """Return whether it is time to look elsewhere: ever more seldom."""
+    return number & (number - 1) == 0
 
 
 def _is_bad_request(outcome: outcomes.Outcome[Listing]) -> bool:

@@ -61,13 +61,28 @@ UNREADABLE = declare(
     "warning",
     "count total",
     "Some records of a listing have no id and were skipped.",
-    "Report the shape of the network's answer; see docs/reference/dialect.md.",
+    "Report the shape of the network's answer; see docs/reference/service-model.md.",
+)
+NOTHING_TO_DO = declare(
+    "discover.nothing_to_do",
+    "warning",
+    "message",
+    "The market answers, and of what it lists nothing can be read as a task, or all of "
+    "it is skipped for one reason.",
+    "Compare `journeyman market` with what the network shows, and read the reason.",
 )
 WANTED = declare(
     "task.wanted",
     "debug",
     "task_id strategy reward title",
     "A strategy wants a listed task.",
+)
+STATE_LEARNED = declare(
+    "discover.state_learned",
+    "info",
+    "word meaning",
+    "A claim told what a word for a task's state means: `open`, `taken`, or, after a "
+    "claim that may have lost a race, still `unknown`.",
 )
 SKIPPED = declare(
     "task.skipped",
@@ -156,6 +171,36 @@ SUBMITTED = declare(
     "debug",
     "task_id strategy",
     "The network accepted the result.",
+)
+IN_REVIEW = declare(
+    "task.in_review",
+    "info",
+    "task_id strategy message",
+    "The network has the result and looks at it; it is asked again, less and less "
+    "often.",
+)
+RESULT_MISSING = declare(
+    "task.result_missing",
+    "warning",
+    "task_id strategy message",
+    "The network says that it has no result for a task that we submitted; the result "
+    "is sent again.",
+    "Nothing, unless it goes on: report it to the network.",
+)
+CLAIMS_SLOWED = declare(
+    "claim.slowed",
+    "warning",
+    "action window message",
+    "Different tasks were refused alike, so fewer are claimed until one is completed.",
+    "See `journeyman contract`: the refusal is about how requests are written, or "
+    "about the agent.",
+)
+NO_COMPLETION = declare(
+    "complete.absent",
+    "info",
+    "message",
+    "The network has no endpoint for completions: a task is complete when its result "
+    "is accepted, and the reward that was listed is booked.",
 )
 REJECTED = declare(
     "task.rejected",

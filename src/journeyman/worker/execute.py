@@ -76,10 +76,10 @@ class Execute:
         if not is_begun and record.executions >= self.limits.max_attempts:
             error = f"{record.executions} executions did not finish it"
             return await self._fail(record, events.FAILED, error=error)
-        loaded = self.active.find_for(record)
+        loaded = await self.active.find_for(record)
         if loaded is not None:
             return await self._run_strategy(await self._begin(record, loaded), loaded)
-        absence = self.active.absence(record.strategy)
+        absence = self.active.absence(record)
         if self._may_wait(record):
             return await self._wait(record, absence)
         return await self._fail(record, events.FAILED, error=absence)
@@ -117,7 +117,7 @@ class Execute:
             outcome = StrategyError(fault)
         is_work = isinstance(outcome, Result | TimedOut)
         if is_work and has_passed(record.task, self.clock):
-            return await self._fail(record, events.EXPIRED, error=DEADLINE_PASSED)
+            return await self._too_late(record)
         if isinstance(outcome, Result):
             if leak := self.leaks.find(outcome, record.task, context.canary):
                 return await self._stop_leak(record, leak)
@@ -189,6 +189,8 @@ class Execute:
         def write() -> TaskRecord:
             self.memory.save(record.strategy)
             self.quarantine.end_trial(record.strategy)
+            if state is TaskState.DECLINED:
+                self.quarantine.count_cost(record, f"declined: {reason}")
             return self.journal.tasks.move(
                 record, state, reason=reason, next_at=next_at
             )
@@ -222,15 +224,24 @@ class Execute:
 
         return await self._fail(record, events.FAILED, note, **asdict(error))
 
+    async def _too_late(self, record: TaskRecord) -> TaskRecord:
+        """Fail a task that was done, or nearly, when its deadline passed."""
+
+        def note() -> None:
+            self.quarantine.count_result(record, 0, DEADLINE_PASSED)
+
+        return await self._fail(record, events.EXPIRED, note, error=DEADLINE_PASSED)
+
     async def _stop_leak(self, record: TaskRecord, leak: Leak) -> TaskRecord:
         """Drop a result with a secret in it; it does not even reach the disk.
 
-        It does not count against the strategy: else a poster of tasks that coax
-        secrets out of it could put it into quarantine.
+        It counts as work in vain of its kind, and not as an error of the strategy: else
+        a poster of tasks that coax secrets out of it could stop all its other work.
         """
 
         def note() -> None:
             self.quarantine.end_trial(record.strategy)
+            self.quarantine.count_result(record, 0, str(leak))
 
         facts = {"error": str(leak), "kind": leak.kind, "where": leak.where}
         return await self._fail(record, events.LEAK_STOPPED, note, **facts)
@@ -258,7 +269,7 @@ class Execute:
         moved_at = self.journal.tasks.history(record.task_id)[-1].at
         waited = (self.clock.now() - moved_at).total_seconds()
         is_in_time = waited < self.limits.max_wait_seconds
-        return is_in_time and self.active.is_in_quarantine(record.strategy)
+        return is_in_time and self.active.is_in_quarantine(record)
 
     async def _wait(self, record: TaskRecord, reason: str) -> TaskRecord:
         """Keep a claimed task until its strategy, or another one, may do it."""

@@ -3,18 +3,37 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TypeVar
 
 from journeyman.domain.clock import Clock, Randomness
-from journeyman.domain.outcomes import Failure, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.outcomes import (
+    Failure,
+    NotSent,
+    Outcome,
+    Refusal,
+    Refused,
+    Unknown,
+)
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import IdempotencyKey, TaskState
+from journeyman.domain.tasks import (
+    NOTHING_GIVEN,
+    Given,
+    IdempotencyKey,
+    Progress,
+    TaskState,
+    has_passed,
+)
+from journeyman.economy.mark import CARRIED_AT
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
+from journeyman.worker.proof import Proof
 from journeyman.worker.token import accepted_at, rejected_since
+
+T = TypeVar("T")
 
 TOKEN_REFUSED = 401
 """This status is about the token itself (RFC 9110, section 15.5.2): the rate limiter
@@ -32,7 +51,7 @@ ENDPOINTS: Mapping[TaskState, str] = {
 MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})
 """Refusals with which networks answer a repeat of what they have done."""
 
-NOT_NOW = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED})
+NOT_NOW = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED, Refusal.PENDING})
 """Refusals that mean "not now" rather than "never"."""
 
 
@@ -41,6 +60,7 @@ class Intents:
     """Opens intents, keeps those whose request did not end clearly, closes the rest."""
 
     journal: Journal
+    proof: Proof
     retry: RetryPolicy
     rate_limiter: RateLimiter
     clock: Clock
@@ -77,8 +97,9 @@ class Intents:
 
         Returns the record, and whether an earlier attempt may have been processed.
         """
+        was_done = state is not TaskState.CLAIMING and self._may_be_done_before(record)
         if record.state is state and record.unsent:
-            return replace(record, unsent=False), False
+            return replace(record, unsent=False), was_done
         is_repeat = record.state is state
 
         def write() -> TaskRecord:
@@ -90,7 +111,19 @@ class Intents:
             again = replace(record, attempts=attempts, maybe_sent=True)
             return tasks.postpone(again, next_at=0.0)
 
-        return await self.journal.commit(write), is_repeat and record.maybe_sent
+        is_uncertain = was_done or (is_repeat and record.maybe_sent)
+        return await self.journal.commit(write), is_uncertain
+
+    def _may_be_done_before(self, record: TaskRecord) -> bool:
+        """Return whether a backup had the task in flight: it may have gone further."""
+        carried_at = self.journal.facts.get(CARRIED_AT)
+        if not isinstance(carried_at, str):
+            return False
+        history = self.journal.tasks.history(record.task_id)
+        claims = (one.at for one in history if one.after == TaskState.CLAIMING)
+        return min(claims, default=self.clock.now()) <= datetime.fromisoformat(
+            carried_at
+        )
 
     async def keep(
         self,
@@ -145,6 +178,31 @@ class Intents:
             )
         return kept
 
+    async def follow_review(
+        self, record: TaskRecord, reason: str, retry_after: float | None = None
+    ) -> TaskRecord:
+        """Ask again later, since the network looks at the work; nothing has failed.
+
+        It was a clear answer, so that the next request is a new one, with a new key:
+        under the old one a network may repeat this answer forever.
+        """
+        reviews = record.reviews + 1
+        wait = self.retry.review_wait(reviews, self.randomness)
+        next_at = self._now() + max(wait, retry_after or 0.0)
+        waiting = replace(
+            record, reviews=reviews, doubts=0, maybe_sent=False, reason=reason
+        )
+        postpone = self.journal.tasks.postpone
+        if not record.reviews:
+            self.log.emit(events.IN_REVIEW, **about(record), message=reason)
+        return await self.journal.commit(lambda: postpone(waiting, next_at))
+
+    async def expect_review(self, record: TaskRecord, seconds: float) -> TaskRecord:
+        """Postpone a first question, since reviews take so long here."""
+        waiting = replace(record, attempts=0, maybe_sent=False, reviews=1)
+        next_at, postpone = self._now() + seconds, self.journal.tasks.postpone
+        return await self.journal.commit(lambda: postpone(waiting, next_at))
+
     async def close(
         self,
         record: TaskRecord,
@@ -152,8 +210,10 @@ class Intents:
         reason: str = "",
         *,
         then: TaskState | None = None,
+        given: Given = NOTHING_GIVEN,
+        reviews: int = 0,
     ) -> TaskRecord:
-        """Commit what a clear answer means for a task.
+        """Commit what a clear answer means for a task, and what it gave.
 
         `then` is the intent that follows at once: it shares the commit, which is what
         a task costs most.
@@ -161,17 +221,59 @@ class Intents:
 
         def write() -> TaskRecord:
             tasks = self.journal.tasks
+            known = tasks.keep_given(record, given)
             if then is None:
-                return tasks.move(record, state, reason=reason)
-            return tasks.move(record, then, through=state, reason=reason, attempts=1)
+                return tasks.move(known, state, reason=reason)
+            return tasks.move(
+                known, then, through=state, reason=reason, attempts=1, reviews=reviews
+            )
 
         return await self.journal.commit(write)
 
     def may_be_mistaken(self, record: TaskRecord, failure: Failure) -> bool:
-        """Return whether a doubtful refusal came too seldom to be believed."""
-        is_claim = record.state is TaskState.CLAIMING
-        enough = self.retry.claim_refusals if is_claim else self.retry.result_refusals
+        """Return whether a refusal came too seldom to be believed.
+
+        One of a body that was never understood here is about how we write it, and is
+        not believed at all.
+        """
+        if self.is_about_writing(record, failure):
+            return True
+        if self.is_contradiction(record, failure):
+            return record.doubts + 1 < self.retry.contradictions
+        is_patient = record.state is not TaskState.CLAIMING and not (
+            # Nobody waits for a result whose time is over.
+            record.state is TaskState.SUBMITTING and has_passed(record.task, self.clock)
+        )
+        retry = self.retry
+        enough = retry.result_refusals if is_patient else retry.claim_refusals
         return is_doubtful(failure) and record.doubts + 1 < enough
+
+    def is_about_writing(self, record: TaskRecord, failure: Failure) -> bool:
+        """Return whether a body was refused in a form that was never accepted here."""
+        return (
+            isinstance(failure, Refused)
+            and failure.refusal is Refusal.INVALID
+            and not self.proof.has(ENDPOINTS[record.state])
+        )
+
+    def is_contradiction(self, record: TaskRecord, failure: Failure) -> bool:
+        """Return whether finished work was refused without being judged."""
+        return (
+            isinstance(failure, Refused)
+            and record.state is not TaskState.CLAIMING
+            and failure.refusal not in NOT_NOW
+            and failure.progress is not Progress.REJECTED
+            and not is_doubtful(failure)
+        )
+
+    def is_blank_yes(self, record: TaskRecord, outcome: Outcome[T]) -> bool:
+        """Return whether a network says yes again and again, and never says more.
+
+        Where it has said more to the same action, an empty answer is an accident.
+        """
+        is_blank = isinstance(outcome, Unknown) and outcome.is_blank_yes
+        enough = record.doubts + 1 >= self.retry.claim_refusals
+        return is_blank and enough and not self.proof.has(ENDPOINTS[record.state])
 
     def age_since(self, record: TaskRecord, state: TaskState) -> timedelta:
         """Return how long ago a task came to a state for the last time.
@@ -193,6 +295,10 @@ class Intents:
         if isinstance(failure, NotSent) and failure.paused:
             return self._pause_seconds(failure.retry_after or 0.0)
         wait = self.retry.wait_after(record.attempts, failure, self.randomness)
+        if self.is_about_writing(record, failure):
+            return wait
+        if self.is_contradiction(record, failure):
+            return max(wait, self.retry.contradiction_seconds)
         return max(wait, self.retry.refusal_seconds) if is_doubtful(failure) else wait
 
     def _pause_seconds(self, seconds: float) -> float:
@@ -200,17 +306,30 @@ class Intents:
         return self.retry.with_jitter(seconds, self.randomness)
 
     def _doubts(self, record: TaskRecord, failure: Failure) -> int:
-        """Return the doubtful refusals in a row; an absent endpoint's do not count."""
+        """Return the doubtful answers in a row; an absent endpoint's do not count."""
         if isinstance(failure, NotSent) and failure.paused:
             return record.doubts
-        if not is_doubtful(failure):
+        is_blank = isinstance(failure, Unknown) and failure.is_blank_yes
+        is_counted = is_doubtful(failure) or self.is_contradiction(record, failure)
+        if not (is_blank or is_counted) or self.is_about_writing(record, failure):
             return 0
         is_absent = self.rate_limiter.is_absent(ENDPOINTS[record.state])
         return record.doubts + (not is_absent)
 
 
-def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
+SAME_KEY_REFUSALS = 3
+"""So many clear refusals in a row may be given to one key, before another is tried."""
+
+
+def key_for(
+    record: TaskRecord, action: str, *, uncertain: bool = True
+) -> IdempotencyKey:
     """Return the idempotency key of a request: the same for every repeat, in any run.
+
+    After an answer that work is being looked at, the next request is a new one. So it
+    is after some clear refusals in a row that cannot be believed, such as 404: to a key
+    a network may repeat what it said first, long after it has found the task.
+    `uncertain` says that an earlier one may have been processed: it keeps its key.
 
     Hashed, because a task id is the network's text, and a header carries neither every
     letter nor every length. It includes when the task was first seen, because a network
@@ -218,7 +337,10 @@ def key_for(record: TaskRecord, action: str) -> IdempotencyKey:
     """
     named = f"{record.seen_at.isoformat()} {record.task_id}"
     digest = hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
-    return IdempotencyKey(f"{action}-{digest}")
+    again = f"-{record.reviews}" if record.reviews else ""
+    if not uncertain and record.doubts >= SAME_KEY_REFUSALS:
+        again += f"-again-{record.doubts}"
+    return IdempotencyKey(f"{action}-{digest}{again}")
 
 
 def is_doubtful(failure: Failure) -> bool:

@@ -2,19 +2,29 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.errors import NetworkError, SafetyError, StateError
-from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Outcome, Unknown
+from journeyman.domain.outcomes import (
+    Confirmed,
+    Failure,
+    NotSent,
+    Outcome,
+    Refused,
+    Unknown,
+)
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import JSON, IdempotencyKey, Identity
+from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, Identity
 from journeyman.economy.bookkeeping import book_starter
 from journeyman.journal.identity import AnswerFile, RegistrationAnswer
 from journeyman.journal.journal import Journal
-from journeyman.network.answers import Registration
+from journeyman.network.advice import advice_for
 from journeyman.network.client import NetworkClient
+from journeyman.network.http import Arrival
+from journeyman.network.registration import Registration
 from journeyman.observability.events import Log
 from journeyman.worker import events
 
@@ -34,6 +44,11 @@ class RegistrationIntent:
     """Attempts of unknown outcome."""
     clock: Clock
     randomness: Randomness
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether this network has said yes, in words that nobody could read."""
+        return _stored(self.journal).get("answered_by") == self.base_url
 
     def open(self) -> IdempotencyKey:
         """Commit that a registration may be sent; the key is always the same.
@@ -61,6 +76,12 @@ class RegistrationIntent:
                 },
             )
         return IdempotencyKey(str(key))
+
+    def note_answered(self) -> None:
+        """Note that a success came: it is never sent to this network again."""
+        intent = {**_stored(self.journal), "answered_by": self.base_url}
+        with self.journal.tx("registration answered"):
+            self.journal.facts.put(REGISTRATION, intent)
 
     def note(self, failure: Failure) -> None:
         """Take back the count of an attempt that certainly made no agent."""
@@ -122,6 +143,8 @@ class Join:
     randomness: Randomness
     log: Log
     intent: RegistrationIntent = field(init=False)
+    _answer: RegistrationAnswer | None = field(default=None, init=False)
+    """What has arrived of the last answer, also where the disk refused to keep it."""
 
     def __post_init__(self) -> None:
         self.intent = RegistrationIntent(
@@ -137,12 +160,14 @@ class Join:
 
         Raises:
             SafetyError: the identity on disk belongs to another network or is not
-                that of the journal, or a registration of unknown outcome must not
-                be repeated today.
+                that of the journal, a registration of unknown outcome must not be
+                repeated today, or one was answered and no agent found in that.
             NetworkError: the network cannot be reached or refuses us.
             StateError: the identity on disk is damaged, or cannot be written.
         """
-        identity = self.identity_files.load() or self._from_answer()
+        saved = self.identity_files.load()
+        self._require_journal(saved)
+        identity = saved or self._from_answer()
         self._require_own_journal(identity)
         if identity is None:
             return await self._register()
@@ -154,6 +179,18 @@ class Join:
             events.KNOWN, agent_id=identity.agent_id, base_url=identity.base_url
         )
         return identity
+
+    def _require_journal(self, saved: Identity | None) -> None:
+        """Refuse a journal that is empty, though an agent was saved before.
+
+        One that has registered, and crashed, has at least the intent in its journal.
+        """
+        if (
+            saved
+            and self.journal.facts.get(AGENT) is None
+            and not _stored(self.journal)
+        ):
+            raise missing_journal(saved.agent_id, self.journal.database.path)
 
     def _require_own_journal(self, identity: Identity | None) -> None:
         owner = self.journal.facts.get(AGENT)
@@ -174,30 +211,48 @@ class Join:
     def _tidy_answer(self, identity: Identity) -> None:
         """Remove an answer whose token is safe; one of another agent is left alone."""
         answer = self.identity_files.answers.load()
-        read = answer and self.network.read_registration(answer.body)
-        if read and read.access_token == identity.access_token:
+        read = answer and self._read(answer)
+        if not read or read.is_guess:
+            return
+        if read.access_token == identity.access_token:
             self.identity_files.answers.forget()
+
+    def _read(self, answer: RegistrationAnswer) -> Registration | None:
+        return self.network.read_registration(answer.body, answer.headers)
 
     def _from_answer(self) -> Identity | None:
         """Find the identity in an answer that was kept when an earlier run crashed."""
         answer = self.identity_files.answers.load()
         if answer is None:
             return None
-        registration = self.network.read_registration(answer.body)
-        owner = self.journal.facts.get(AGENT)
+        registration, owner = self._read(answer), self.journal.facts.get(AGENT)
         if registration is None or owner not in (None, registration.agent_id):
+            self._require_no_success(answer, owner)
             return None
         identity = _identity_of(registration, answer.base_url)
         self.identity_files.save(identity)
         if answer.base_url == self.base_url:
             self._book_starter(identity, registration.credits)
-        self.identity_files.answers.forget()
+        self._forget_answer(registration)
         self.log.emit(
             events.RESCUED, agent_id=identity.agent_id, base_url=identity.base_url
         )
         return identity
 
+    def _forget_answer(self, registration: Registration) -> None:
+        """Remove the answer, unless its token may be another one."""
+        if not registration.is_guess:
+            self.identity_files.answers.forget()
+
+    def _require_no_success(self, answer: RegistrationAnswer, owner: JSON) -> None:
+        """Refuse to register where an earlier run was killed before it read a yes."""
+        is_of_here = answer.is_whole and answer.base_url == self.base_url
+        if is_of_here and owner is None:
+            raise self._unread(answer)
+
     async def _register(self) -> Identity:
+        if self.intent.is_answered:
+            raise self._unread(None)
         attempt, most = 1, self.retry.registrations_per_start
         while not isinstance(outcome := await self._attempt(), Identity):
             if attempt == most or not isinstance(outcome, NotSent | Unknown):
@@ -209,7 +264,7 @@ class Join:
     async def _attempt(self) -> Identity | Failure:
         """Register once. A stop waits for the answer: it may carry the only token."""
         with anyio.CancelScope(shield=True):
-            key = self.intent.open()
+            self._answer, key = None, self.intent.open()
             outcome = await self.network.register(key, self._keep_answer)
             done = self._finish(outcome)
         return done  # noqa: RET504 - a shield may swallow; mypy wants the return here
@@ -217,16 +272,43 @@ class Join:
     def _finish(self, outcome: Outcome[Registration]) -> Identity | Failure:
         if isinstance(outcome, Confirmed):
             return self._joined(outcome.value)
+        if self._answer and self._answer.is_whole:
+            registration = self._search(self._answer, outcome)
+            if registration is not None:
+                return self._joined(registration)
+            # A success whose body says no: no agent was made.
+            self.identity_files.answers.forget()
         self.intent.note(outcome)
         return outcome
 
-    def _keep_answer(self, body: bytes) -> None:
-        """Write the bytes of a registration's answer to disk before they are parsed.
+    def _search(
+        self, answer: RegistrationAnswer, failure: Failure
+    ) -> Registration | None:
+        """Find the agent in a success that is no JSON, or says no beside a token.
+
+        Raises:
+            SafetyError: there is none, and no word that none was made; it is not asked
+                for again.
+        """
+        registration = self._read(answer)
+        if isinstance(failure, Refused):
+            is_sure = registration is not None and not registration.is_guess
+            return registration if is_sure else None
+        if registration is None:
+            self.intent.note_answered()
+            raise self._unread(answer)
+        return registration
+
+    def _keep_answer(self, arrival: Arrival) -> None:
+        """Write a registration's answer to disk before it is read.
 
         If the disk refuses, we go on: what is in memory may still be saved.
         """
+        self._answer = RegistrationAnswer(
+            self.base_url, arrival.body, arrival.headers, arrival.is_whole
+        )
         try:
-            self.identity_files.answers.keep(RegistrationAnswer(self.base_url, body))
+            self.identity_files.answers.keep(self._answer)
         except StateError as error:
             self.log.emit(events.ANSWER_NOT_KEPT, message=error.problem)
 
@@ -234,7 +316,7 @@ class Join:
         identity = _identity_of(registration, self.base_url)
         # Before anything else: a token that is lost here is lost forever.
         self.identity_files.save(identity)
-        self.identity_files.answers.forget()
+        self._forget_answer(registration)
         self._book_starter(identity, registration.credits)
         self.log.emit(
             events.JOINED,
@@ -259,24 +341,53 @@ class Join:
         )
         await self.clock.sleep(wait)
 
+    def _unread(self, answer: RegistrationAnswer | None) -> SafetyError:
+        path = self.identity_files.answers.path
+        is_page = answer is not None and answer.body.lstrip().startswith(b"<")
+        came = "a web page, not an agent" if is_page else "a success without an agent"
+        example = (
+            '{"format": 1, "agent_id": "...", "access_token": "...", '
+            f'"base_url": "{self.base_url}"}}'
+        )
+        return SafetyError(
+            f"{self.base_url} has answered our registration with {came}: no agent id "
+            "and token were found in it",
+            "It is not sent again there: each registration may make one more agent. "
+            f"The whole answer is in {path}, readable by you alone, the headers in its "
+            "first line. If another service has answered, correct network.base_url. If "
+            f"an id and a token are in it, write {example} to a file, and run "
+            "`journeyman identity import FILE`. To register a new agent all the same: "
+            "`journeyman join --replace`.",
+        )
+
     def _not_joined(self, failure: Failure) -> NetworkError:
         path = self.identity_files.answers.path
         kept = (
-            f"An answer that could not be read is kept in {path}: it may contain a "
+            f"An answer that did not arrive whole is kept in {path}: it may contain a "
             "token. "
             if isinstance(failure, Unknown) and path.exists()
             else ""
         )
         return NetworkError(
             f"could not join {self.base_url}: {failure.message}",
-            "Check the address (--base-url, setting network.base_url) and that the "
-            f"service runs. {kept}Nothing was lost; the next start tries again. To try "
+            f"{advice_for(failure, has_token=False)} {kept}Nothing was lost. To try "
             "Journeyman without a network: journeyman run --sandbox",
         )
 
 
 def _identity_of(registration: Registration, base_url: str) -> Identity:
     return Identity(registration.agent_id, registration.access_token, base_url)
+
+
+def missing_journal(agent_id: AgentId, journal: Path) -> SafetyError:
+    """Return the refusal to let an agent work whose journal is lost."""
+    return SafetyError(
+        f"the journal of the agent {agent_id} is missing: {journal} is not there, or "
+        "is empty",
+        "Without it nobody knows what was spent and which tasks are in flight. Restore "
+        "the newest backup with `journeyman journal restore`; or, where there is none, "
+        "begin a new one with `journeyman journal begin`. Until then nothing is sent.",
+    )
 
 
 def require_same_network(identity: Identity, base_url: str) -> None:

@@ -15,6 +15,7 @@ from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.journal import track_records
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
+from journeyman.lifecycle.quarantine import Quarantine
 
 TRUST = 0.9
 """The share of its promises that a strategy is expected to keep, before it did any."""
@@ -214,14 +215,16 @@ class Shortlist:
     journal: Journal
     ranking: Ranking
     clock: Clock
-    _line: deque[TaskId] = field(init=False, default_factory=deque)
+    quarantine: Quarantine
+    _line: deque[track_records.Waiting] = field(init=False, default_factory=deque)
     _good_until: float = field(init=False, default=0.0)
 
     def take(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
         """Return the next that may be claimed now, at most `limit`.
 
         They stay WANTED, and are returned again after the next ranking, unless they
-        are in `excluding` or were moved.
+        are in `excluding` or were moved. Those whose kind has not shown enough for
+        more at once are passed over.
         """
         if limit <= 0:
             return []
@@ -229,7 +232,7 @@ class Shortlist:
         if is_old:
             self._rank(excluding)
         taken = self._next(limit, excluding)
-        if not taken and not is_old:
+        if not self._line and not is_old:
             self._rank(excluding)
             taken = self._next(limit, excluding)
         return taken
@@ -237,19 +240,31 @@ class Shortlist:
     def _rank(self, excluding: Collection[TaskId]) -> None:
         now = self.clock.now()
         waiting = self.journal.waiting.best_paid(now, MOST_RANKED, excluding)
-        self._line = deque(self.ranking(waiting) if waiting else ())
+        by_id = {one.task_id: one for one in waiting}
+        ranked = self.ranking(waiting) if waiting else ()
+        self._line = deque(by_id[task_id] for task_id in ranked)
         self._good_until = self.clock.monotonic() + GOOD_FOR_SECONDS
 
     def _next(self, limit: int, excluding: Collection[TaskId]) -> list[TaskRecord]:
-        """Return the front of the line, which stays there until it is moved."""
-        front: list[TaskRecord] = []
-        now = self.clock.now()
-        while self._line and len(front) < limit:
-            task_id = self._line.popleft()
-            if task_id in excluding:
+        """Return what is next in the line; it stays there until it is moved."""
+        taken: list[TaskRecord] = []
+        kept: list[track_records.Waiting] = []
+        full: set[track_records.Group] = set()
+        admits, now = self.quarantine.admission(excluding), self.clock.now()
+        while self._line and len(taken) < limit:
+            waiting = self._line.popleft()
+            if waiting.group in full:
+                kept.append(waiting)
                 continue
-            record = self.journal.tasks.get(task_id)
-            if record.state is TaskState.WANTED and record.is_due(now):
-                front.append(record)
-        self._line.extendleft(record.task_id for record in reversed(front))
-        return front
+            if waiting.task_id in excluding:
+                continue
+            record = self.journal.tasks.get(waiting.task_id)
+            if record.state is not TaskState.WANTED or not record.is_due(now):
+                continue
+            kept.append(waiting)
+            if admits(*waiting.group):
+                taken.append(record)
+            else:
+                full.add(waiting.group)
+        self._line.extendleft(reversed(kept))
+        return taken

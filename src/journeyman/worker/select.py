@@ -2,30 +2,33 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.tasks import AgentId, Task, TaskId, TaskState
+from journeyman.domain.tasks import UNCLAIMED, AgentId, Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.recording import DecisionRecording
+from journeyman.network.service_model.states import (
+    CLAIMED_WORDS,
+    Meaning,
+    StateWords,
+    states_as_json,
+    states_from_json,
+)
 from journeyman.observability.events import Log
 from journeyman.worker import events
 
-OPEN_WORDS = frozenset(
-    {
-        *("", "open", "available", "new", "pending", "published", "active"),
-        *("claimable", "listed", "live", "posted", "ready", "unassigned", "unclaimed"),
-    }
-)
-"""Words for a task that may be claimed. The contract shows none, so an empty status
-counts as open, and any other word does not."""
-
-CLAIMED_WORDS = OPEN_WORDS | {"claimed", "assigned", "in_progress", "in progress"}
-"""Words for a task that its claimant still works on."""
+STATE_WORDS = "state_words"
+"""The fact that holds what was learned of the network's words for states."""
 
 REVISABLE = frozenset({TaskState.SKIPPED})
 """States in which a task is decided about again when it, or a strategy, changed."""
+
+
+_UNDECIDED = frozenset({TaskState.SEEN, TaskState.WANTED, TaskState.CLAIMING})
+"""States of a task whose claim has told nothing yet."""
 
 
 @dataclass(slots=True)
@@ -56,9 +59,25 @@ class Select:
     log: Log
     recording: DecisionRecording | None = None
     """Called with each choice, inside its transaction."""
+    states: StateWords = field(init=False)
+    _askable: frozenset[str] = field(init=False, default=frozenset())
+    """Unknown words for states that a task of this page may be claimed to learn."""
+
+    def __post_init__(self) -> None:
+        self.states = states_from_json(self.journal.facts.get(STATE_WORDS))
+
+    async def consult(self, tasks: tuple[Task, ...]) -> None:
+        """Have those strategies that have a process look at the tasks that are new."""
+        strategies = self.active.to_consult
+        if strategies:
+            self._look_at_states(tasks)
+        new = [task for task in tasks if self._is_new(task)] if strategies else []
+        if new:
+            await self.active.consult(strategies, new)
 
     def decide(self, tasks: tuple[Task, ...]) -> Decision:
         """Decide about a page; all its decisions share one commit."""
+        self._look_at_states(tasks)
         decision = Decision()
         fresh: dict[TaskId, Task] = {}
         for task in tasks:
@@ -72,6 +91,10 @@ class Select:
                     self._decide(task, decision)
         return decision
 
+    def _look_at_states(self, tasks: tuple[Task, ...]) -> None:
+        self._learn_states({task.id: task.status for task in tasks})
+        self._askable = self._worth_asking(tasks)
+
     def _is_new(self, task: Task) -> bool:
         known = self.journal.tasks.last_decision(task.id)
         if known is None:
@@ -84,10 +107,16 @@ class Select:
         fingerprint = self._fingerprint(task)
         reason = self._obstacle(task)
         choice = None if reason else self.active.choose(task)
+        if choice:
+            self.active.count_faults(task, choice)
+        if choice and choice.is_undecided:
+            return  # The next look at the market decides.
         if choice and self.recording:
             self.recording.record(task, choice)
         if choice and choice.strategy:
             decision.wanted += 1
+            if self._asks(task):
+                self._keep_states(self.states.ask(task.status, task.id))
             self.journal.tasks.record_decision(
                 task,
                 TaskState.WANTED,
@@ -116,6 +145,67 @@ class Select:
         )
         self.log.emit(events.SKIPPED, task_id=task.id, reason=reason)
 
+    def _learn_states(self, shown: Mapping[TaskId, str]) -> None:
+        """Learn what words mean from the claims that were to tell.
+
+        A refused task that is still shown in the same state was not lost in a race.
+        """
+        states = self.states
+        for word, task_id in self.states.asked.items():
+            state = self._state_of(task_id)
+            if state not in _UNDECIDED:
+                is_claimed = self._is_claimed(state)
+                is_same = shown.get(TaskId(task_id)) == word
+                states = states.learn(word, is_claimed=is_claimed, is_sure=is_same)
+                meaning = states.meaning(word)
+                self.log.emit(events.STATE_LEARNED, word=word, meaning=meaning)
+        if states is not self.states:
+            with self.journal.tx("state words"):
+                self._keep_states(states)
+
+    @property
+    def has_answers(self) -> bool:
+        """Return whether a claim has told what a word means, which is not yet used."""
+        asked = self.states.asked.values()
+        return any(self._state_of(task_id) not in _UNDECIDED for task_id in asked)
+
+    def _state_of(self, task_id: str) -> TaskState:
+        known = self.journal.tasks.last_decision(TaskId(task_id))
+        return known[0] if known else TaskState.SKIPPED
+
+    def _is_claimed(self, state: TaskState) -> bool | None:
+        """Return whether a claim went well; None when it tells nothing."""
+        if state is TaskState.SKIPPED:
+            return None
+        if state is TaskState.LOST:
+            # Before the first claim that went well, a refusal may be about its form.
+            return False if self._has_claimed() else None
+        return True
+
+    def _has_claimed(self) -> bool:
+        """Return whether any claim on this network ever went well."""
+        never = {*UNCLAIMED, TaskState.CLAIMING, TaskState.LOST}
+        return not never.issuperset(self.journal.tasks.counts())
+
+    def _worth_asking(self, tasks: tuple[Task, ...]) -> frozenset[str]:
+        """Return the unknown words; before the first claim, only the commonest."""
+        words = Counter(t.status for t in tasks if self.states.may_ask(t.status))
+        if not words or self._has_claimed():
+            return frozenset(words)
+        return (
+            frozenset()
+            if self.states.asked
+            else frozenset({max(words, key=words.__getitem__)})
+        )
+
+    def _asks(self, task: Task) -> bool:
+        """Return whether a claim of this task would tell what its state means."""
+        return task.status in self._askable and self.states.may_ask(task.status)
+
+    def _keep_states(self, states: StateWords) -> None:
+        self.states = states
+        self.journal.facts.put(STATE_WORDS, states_as_json(states))
+
     def _obstacle(self, task: Task) -> str:
         """Return why it is skipped, whatever strategies say; empty when it is not."""
         checks = (
@@ -128,7 +218,7 @@ class Select:
                 "claimed by another agent",
             ),
             (
-                task.status not in OPEN_WORDS and not self._is_ours(task),
+                not self._may_be_open(task) and not self._is_ours(task),
                 f"status is {task.status!r}",
             ),
             (
@@ -142,6 +232,12 @@ class Select:
         )
         return next((reason for applies, reason in checks if applies), "")
 
+    def _may_be_open(self, task: Task) -> bool:
+        """Return whether a claim makes sense, if only to learn what a word means."""
+        if self.states.meaning(task.status) is Meaning.OPEN:
+            return True
+        return task.claimant is None and self._asks(task)
+
     def _is_ours(self, task: Task) -> bool:
         """Return whether it is claimed by us: a restored journal may not know that."""
         return task.claimant == self.agent_id and task.status in CLAIMED_WORDS
@@ -150,6 +246,7 @@ class Select:
         seen = (
             self.active.generation,
             task.status,
+            self._may_be_open(task),
             task.claimant,
             task.reward,
             task.title,

@@ -4,21 +4,44 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure
-from journeyman.domain.tasks import DEADLINE_PASSED, Result, TaskState, has_passed
+from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.tasks import (
+    DEADLINE_PASSED,
+    NOTHING_GIVEN,
+    Given,
+    Progress,
+    Result,
+    TaskState,
+    has_passed,
+)
 from journeyman.journal.tasks import TaskRecord
+from journeyman.network.answers import Submitted
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.intents import Intents, about, is_open, key_for, may_be_done
+from journeyman.worker.endings import Endings
+from journeyman.worker.intents import (
+    Intents,
+    about,
+    is_open,
+    key_for,
+    may_be_done,
+)
+
+BLANK_YES = "the network says yes, and nothing more"
+UNSURE = "already there, perhaps by our own earlier submission"
+"""Why a result that may not have arrived counts as submitted until the network says."""
+SAID_DONE = "the answer to the result says: done"
+"""Why nothing more may be asked of us."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Submit:
-    """EXECUTED or SUBMITTING, to SUBMITTED or REJECTED, or FAILED when it is late."""
+    """EXECUTED or SUBMITTING, to COMPLETING, COMPLETED, REJECTED, or FAILED if late."""
 
     network: NetworkClient
     intents: Intents
+    endings: Endings
     result_max_age: timedelta
     clock: Clock
     log: Log
@@ -33,19 +56,67 @@ class Submit:
         return paused or await self._send(record, record.result)
 
     async def _send(self, record: TaskRecord, result: Result) -> TaskRecord:
-        key = key_for(record, "submit")
         record, uncertain = await self.intents.open(record, TaskState.SUBMITTING)
-        outcome = await self.network.submit(record.task_id, result, key)
+        if uncertain and self.intents.proof.ignores_keys:
+            # Sent again it would count twice; the completion tells if it arrived.
+            return await self._accepted(record, UNSURE)
+        key = key_for(record, "submit", uncertain=uncertain)
+        outcome = await self.network.submit(record.task, result, key, record.given)
+        if self.intents.is_blank_yes(record, outcome):
+            self.intents.proof.confirm("submit")
+            return await self._accepted(record, BLANK_YES)
         if isinstance(outcome, Confirmed):
-            return await self._accepted(record, "")
-        if self._is_open(record, outcome):
-            return await self.intents.keep(record, outcome, uncertain=uncertain)
-        if uncertain and may_be_done(outcome):
-            # An earlier attempt may have arrived: the completion decides.
-            return await self._accepted(
-                record, "already there, perhaps by our own earlier submission"
+            return await self._confirmed(record, outcome.value)
+        return await self._failed(record, outcome, uncertain=uncertain)
+
+    async def _confirmed(self, record: TaskRecord, answer: Submitted) -> TaskRecord:
+        self.intents.proof.confirm("submit")
+        if answer.progress is Progress.PAID:
+            return await self.endings.earned(
+                record,
+                answer.credits_earned,
+                through=TaskState.SUBMITTED,
+                given=answer.given,
             )
-        return await reject(self.intents, self.log, record, outcome.message)
+        if answer.progress is Progress.REJECTED:
+            return await self.endings.reject(record, "the answer says: rejected")
+        in_review = answer.progress is Progress.IN_REVIEW
+        said = SAID_DONE if answer.progress is Progress.DONE else ""
+        return await self._accepted(
+            record, said, given=answer.given, in_review=in_review
+        )
+
+    async def _failed(
+        self, record: TaskRecord, failure: Failure, *, uncertain: bool
+    ) -> TaskRecord:
+        if isinstance(failure, Refused):
+            if self._is_there(failure):
+                return await self._accepted(record, failure.message)
+            if failure.progress is Progress.REJECTED:
+                return await self.endings.reject(record, failure.message)
+            if uncertain and may_be_done(failure):
+                # An earlier attempt may have arrived: the completion decides.
+                self.intents.proof.note_ignored_key()
+                return await self._accepted(record, UNSURE)
+            if self.intents.is_contradiction(record, failure):
+                self.intents.proof.refuse("submit", record, failure)
+        if self._is_open(record, failure):
+            return await self._wait(record, failure, uncertain=uncertain)
+        return await self.endings.reject(record, failure.message)
+
+    def _is_there(self, refused: Refused) -> bool:
+        """Return whether the network says that it has the result already."""
+        if refused.progress is Progress.IN_REVIEW:
+            return "already" in refused.message.lower()
+        return refused.progress in {Progress.DONE, Progress.PAID}
+
+    async def _wait(
+        self, record: TaskRecord, failure: Failure, *, uncertain: bool
+    ) -> TaskRecord:
+        if isinstance(failure, Refused) and failure.refusal is Refusal.PENDING:
+            said, wait = failure.message, failure.retry_after
+            return await self.intents.follow_review(record, said, wait)
+        return await self.intents.keep(record, failure, uncertain=uncertain)
 
     def _is_too_late(self, record: TaskRecord) -> bool:
         """Return whether a result that was never sent has missed its deadline.
@@ -67,24 +138,21 @@ class Submit:
             return age <= self.result_max_age
         return False
 
-    async def _accepted(self, record: TaskRecord, reason: str) -> TaskRecord:
+    async def _accepted(
+        self,
+        record: TaskRecord,
+        reason: str,
+        *,
+        given: Given = NOTHING_GIVEN,
+        in_review: bool = False,
+    ) -> TaskRecord:
         record = await self.intents.close(
             record,
             TaskState.SUBMITTED,
             reason,
             then=TaskState.COMPLETING,
+            given=given,
+            reviews=int(in_review),
         )
         self.log.emit(events.SUBMITTED, **about(record))
         return record
-
-
-async def reject(
-    intents: Intents,
-    log: Log,
-    record: TaskRecord,
-    message: str,
-) -> TaskRecord:
-    """End a task whose result or completion was definitely refused."""
-    record = await intents.close(record, TaskState.REJECTED, message)
-    log.emit(events.REJECTED, **about(record), message=message)
-    return record

@@ -11,7 +11,8 @@ from datetime import datetime
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
-from journeyman.network.rate_limit.limiter import RateLimiter, TokenStatus
+from journeyman.network.rate_limit.circuit_breaker import TokenStatus
+from journeyman.network.rate_limit.limiter import RateLimiter
 
 TOKEN = "token"  # noqa: S105 - the name of a fact, not a token
 """The fact that holds it."""

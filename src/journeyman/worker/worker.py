@@ -20,6 +20,7 @@ from journeyman.worker import events
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
 from journeyman.worker.execute import Execute
+from journeyman.worker.proof import Proof
 from journeyman.worker.ranking import Shortlist
 from journeyman.worker.submit import Submit
 
@@ -29,9 +30,6 @@ REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
 """Requests that are repeated, or results that wait to be sent."""
 OPEN = IN_FLIGHT | {TaskState.WANTED}
 """States in which there is something to do for a task."""
-CLAIMS_PER_SLOT = 4
-"""How many claimed tasks may wait for a strategy, for each slot. A strategy that wants
-to retry every task later would otherwise claim the whole market and do none of it."""
 LONGEST_WAIT_SECONDS = 30.0
 """Until the worker looks again by itself, should the wall clock jump."""
 
@@ -46,7 +44,7 @@ class SlotKind(Enum):
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """What this run has brought to an end."""
 
     ended: int = 0
@@ -65,13 +63,14 @@ class Worker:
     submit: Submit
     complete: Complete
     gate: Gate
+    proof: Proof
     shortlist: Shortlist
     slots: int
     max_tasks: int | None
     retry: RetryPolicy
     clock: Clock
     log: Log
-    progress: Progress = field(init=False, default_factory=Progress)
+    progress: RunProgress = field(init=False, default_factory=RunProgress)
     wakeup: Wakeup = field(init=False, default_factory=Wakeup)
     """Notified when there may be something to do."""
     _running: dict[TaskId, SlotKind] = field(init=False, default_factory=dict)
@@ -125,8 +124,7 @@ class Worker:
         free = self.slots - taken.count(SlotKind.SLOT)
         work = [] if self.gate.is_closed else self._take(WORK, free)
         if not self.gate.obstacle:
-            new = min(free - len(work), self._allowance(), self._claim_allowance())
-            work += self.shortlist.take(new, self._running)
+            work += self.shortlist.take(self._room_for_new(work), self._running)
         due = [(SlotKind.REPEAT, record) for record in repeats]
         return due + [(SlotKind.SLOT, record) for record in work]
 
@@ -144,6 +142,14 @@ class Worker:
             excluding=self._running,
         )
 
+    def _room_for_new(self, work: list[TaskRecord]) -> int:
+        """Return how many tasks may be claimed now, besides the work that goes on."""
+        busy = [*self._running.values()].count(SlotKind.SLOT) + len(work)
+        window = self.proof.window - busy
+        if window <= 0:
+            return 0
+        return min(window, self._allowance(), self.proof.room(self._running))
+
     def _allowance(self) -> int:
         """Return how many more tasks this run may begin, besides those it has begun."""
         if self.max_tasks is None:
@@ -151,18 +157,13 @@ class Worker:
         waiting = self.journal.tasks.count_others(IN_FLIGHT, self._running)
         return self.max_tasks - self.progress.ended - len(self._running) - waiting
 
-    def _claim_allowance(self) -> int:
-        """Return how many more tasks may be claimed, besides those that wait."""
-        waiting = self.journal.tasks.count_others(WORK, self._running)
-        return CLAIMS_PER_SLOT * self.slots - waiting
-
     def _seconds_until_due(self) -> float:
         """Return when the next repeat is due; a clock that jumps costs 30 s at most."""
-        now = self.clock.now()
+        now, held = self.clock.now(), self.proof.held_seconds
         first = self.journal.tasks.next_due_at(now)
-        if first is None:
-            return LONGEST_WAIT_SECONDS
-        return min(max(first - now.timestamp(), 1.0), LONGEST_WAIT_SECONDS)
+        due = [held] if held else []
+        due += [] if first is None else [max(first - now.timestamp(), 1.0)]
+        return min(*due, LONGEST_WAIT_SECONDS, LONGEST_WAIT_SECONDS)
 
     async def _work_on(self, record: TaskRecord) -> None:
         """Take one task as far as it goes now."""

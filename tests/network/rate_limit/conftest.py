@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from tests.network.conftest import PINNED
 from tests.one_task import in_one_task
 
 from journeyman.domain.outcomes import NotSent, Outcome
@@ -14,12 +15,15 @@ from journeyman.domain.tasks import (
     AgentId,
     IdempotencyKey,
     Identity,
+    Task,
     TaskId,
 )
 from journeyman.network.client import NetworkClient
-from journeyman.network.dialect import ASSUMED
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import RateLimits
+from journeyman.network.service_model.search import RequestSearch
+from journeyman.network.service_model.store import ModelStore
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
 URL = "http://network.example"
@@ -89,7 +93,9 @@ class Site:
         """Claim a task; another one each time, unless it is named."""
         self._made += 1
         name = task or f"t{self._made}"
-        return await self.client.claim(TaskId(name), IdempotencyKey(f"claim-{name}"))
+        return await self.client.claim(
+            Task(id=TaskId(name)), IdempotencyKey(f"claim-{name}")
+        )
 
     async def look(self) -> Outcome[Any]:
         return await self.client.marketplace_tasks(50)
@@ -122,6 +128,8 @@ async def site(options: RateLimits) -> AsyncIterator[Site]:
         clock=clock,
         transport=network,
         rate_limiter=rate_limiter,
+        # What is asked is when a request is sent, and not how it is written.
+        search=RequestSearch(owner=PINNED, store=ModelStore(), clock=clock, log=log),
     )
     client.identify(Identity(AgentId("a"), AccessToken(TOKEN), URL))
     async with in_one_task(client):

@@ -6,27 +6,30 @@ import pytest
 from tests.network.rate_limit.conftest import CLAIM, Answer, Site
 
 from journeyman.domain.outcomes import NotSent, Refused
+from journeyman.domain.tasks import IdempotencyKey, Task, TaskId
+from journeyman.network.rate_limit.pause import Permit
 
 GONE = Answer(404, {"error": "not_found"})
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "needed"),
     [
-        Answer(404, {}),
-        GONE,
-        Answer(405, {}),
-        Answer(501, {}),
-        Answer(404, {"message": "Requested function was not found"}),
-        Answer(404, {"message": "Cannot POST /functions/v1/claim-task-public"}),
-        Answer(410, {}),
+        (Answer(404, {}), 3),
+        (GONE, 3),
+        (Answer(410, {}), 3),
+        (Answer(405, {}), 2),
+        (Answer(501, {}), 2),
+        (Answer(404, {"message": "Requested function was not found"}), 2),
+        (Answer(404, {"message": "Cannot POST /functions/v1/claim-task-public"}), 2),
     ],
 )
-async def test_an_endpoint_that_is_absent_for_two_tasks_is_asked_again_later_only(
-    site: Site, answer: Answer
+async def test_an_endpoint_that_is_absent_for_some_tasks_is_asked_again_later_only(
+    site: Site, answer: Answer, needed: int
 ) -> None:
     site.network.reply = lambda _: answer
-    for _ in range(2):
+    for _ in range(needed):
+        assert not site.rate_limiter.is_absent("claim")
         assert isinstance(await site.claim(), Refused)
 
     assert site.rate_limiter.is_absent("claim")
@@ -61,12 +64,27 @@ async def test_one_task_that_is_gone_is_no_absent_endpoint(site: Site) -> None:
     assert not site.rate_limiter.is_absent("claim")
 
 
+async def test_an_endpoint_for_tasks_of_ours_needs_no_different_ones(
+    site: Site,
+) -> None:
+    site.network.reply = lambda _: GONE
+    for _ in range(3):
+        assert not site.rate_limiter.is_absent("complete")
+        await site.client.complete(Task(id=TaskId("t0")), IdempotencyKey("k"))
+        site.clock.advance(30)
+
+    assert site.rate_limiter.is_absent("complete")
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {"error": "task_not_found"},
         {"message": "No such task"},
         {"detail": "Task t1 does not exist"},
+        {"error": "Record not found"},
+        {"message": "No query results for model [App.Models.Quest]"},
+        {"detail": "Unknown id"},
     ],
 )
 async def test_an_answer_that_speaks_of_the_task_says_that_the_endpoint_is_there(
@@ -80,21 +98,62 @@ async def test_an_answer_that_speaks_of_the_task_says_that_the_endpoint_is_there
     assert not site.rate_limiter.is_absent("claim")
 
 
-async def test_an_endpoint_that_has_worked_needs_more_evidence(site: Site) -> None:
+async def test_an_answer_that_names_the_task_by_its_id_speaks_of_the_task(
+    site: Site,
+) -> None:
+    for number in range(20):
+        name = f"quest_{number}"
+        answers = {CLAIM: Answer(404, {"message": f"{name} is not here any more"})}
+        site.network.reply = answers.__getitem__
+        await site.claim(name)
+
+    assert not site.rate_limiter.is_absent("claim")
+
+
+async def test_an_endpoint_that_has_worked_needs_more_evidence_and_is_checked_soon(
+    site: Site,
+) -> None:
     await site.claim()
     site.network.reply = lambda _: GONE
 
-    for _ in range(5):
+    for _ in range(11):
         await site.claim()
     assert not site.rate_limiter.is_absent("claim")
     await site.claim()
 
     assert site.rate_limiter.is_absent("claim")
+    gaps = []
+    for _ in range(10):
+        gaps.append(await _wait_for_check(site))
+        await site.claim()
+    assert max(gaps) <= 301
+
+
+async def _wait_for_check(site: Site) -> float:
+    began = site.clock.monotonic()
+    await site.until(await site.claim())
+    return site.clock.monotonic() - began
+
+
+async def test_while_an_absent_endpoint_is_checked_nobody_else_asks(
+    site: Site,
+) -> None:
+    site.network.reply = lambda _: Answer(405)
+    for _ in range(2):
+        await site.claim()
+    await site.until(await site.claim())
+
+    check = await site.rate_limiter.acquire("claim")
+    assert isinstance(check, Permit)
+    assert isinstance(await site.claim(), NotSent)
+
+    site.rate_limiter.release(check, None)  # nobody saw its end: the next one checks
+    assert isinstance(await site.claim(), Refused)
 
 
 async def test_an_endpoint_that_comes_back_is_used_and_told(site: Site) -> None:
     site.network.reply = lambda name: GONE if name == CLAIM else Answer()
-    for _ in range(2):
+    for _ in range(3):
         await site.claim()
     pause = await site.claim()
     site.network.reply = lambda _: Answer()

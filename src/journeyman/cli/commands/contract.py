@@ -2,26 +2,63 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import anyio
 import typer
 
 from journeyman.cli.output import counted, did_you_mean, print_fields, print_table
 from journeyman.cli.session import Session, command
-from journeyman.daemon.environment import build_environment
-from journeyman.daemon.network import JournalShapeMemory, writing_from
+from journeyman.daemon.description import read_description
+from journeyman.daemon.earning import can_earn, known_of, summary
 from journeyman.domain import errors
-from journeyman.domain.tasks import JSON, AgentId
 from journeyman.domain.text import escape
-from journeyman.network import observation
+from journeyman.journal.files import write_atomically
+from journeyman.journal.journal import Journal
 from journeyman.network.endpoints import ENDPOINTS, Endpoint
-from journeyman.network.explanation import ExplainedRequest, explain_request
-from journeyman.network.negotiation import Learned, Writing, read_learned
-from journeyman.network.observed_shape import Shape
-from journeyman.network.openapi import learned_facts, openapi_document, schema_of
-from journeyman.network.shapes import ACTIONS
+from journeyman.network.service_model import evidence
+from journeyman.network.service_model.openapi import (
+    described_requests,
+    learned_facts,
+    openapi_document,
+    schema_of,
+)
+
+
+@command("contract", example="journeyman contract")
+def contract(session: Session, context: typer.Context) -> None:
+    """Show whether we can earn on the network, and what is refused.
+
+    Each step to a credit is proven, refused (in the network's words) or untried. Where
+    a request is refused, settings are printed that can be completed and pasted. Nothing
+    is sent.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with session.journal() as journal:
+        network = _network(session, journal)
+        steps = can_earn(known_of(journal, network))
+
+    def show() -> None:
+        print(f"Can I earn on {escape(network)}? {escape(summary(steps))}")
+        print()
+        rows = [[one.name, one.standing, escape(one.reason)] for one in steps]
+        print_table(["step", "is", "because"], rows)
+        for one in steps:
+            if one.toml:
+                print()
+                print("To say how it is written, complete this and put it into the")
+                print("configuration file:")
+                print()
+                print(one.toml)
+
+    data = {
+        "network": network,
+        "can_earn": summary(steps),
+        "steps": [asdict(one) for one in steps],
+    }
+    session.answer(data, show)
 
 
 @command("show", example="journeyman contract show marketplace_tasks")
@@ -40,9 +77,7 @@ def show_contract(
     """
     chosen = ENDPOINTS if endpoint is None else (_find_endpoint(endpoint),)
     network, records = _read_records(session)
-    pairs = [
-        (one, records.get(one.name, observation.EndpointRecord())) for one in chosen
-    ]
+    pairs = [(one, records.get(one.name, evidence.EndpointRecord())) for one in chosen]
 
     def show() -> None:
         print(f"What was learned about {escape(network)}")
@@ -85,9 +120,37 @@ def export_contract(
     session.answer(data, lambda: print(text))
 
 
+@command("import", example="journeyman contract import network.openapi.json")
+def import_contract(
+    session: Session,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="OpenAPI 3, or an export, as JSON.")
+    ],
+) -> None:
+    """Start from an OpenAPI description of the network.
+
+    It is kept in the data directory, as its owner's word: it outranks what the network
+    publishes. A daemon uses it from its next start.
+    """
+    document = read_description(file)
+    described = described_requests(document)
+    if not described:
+        raise errors.UsageError(
+            f"{file} describes the body of no action that we send",
+            "The end of its paths must be as in the contract: claim-task-public, "
+            "submit-task-result-public, complete-task-public, write-post-task-public.",
+        )
+    directory = session.directory()
+    directory.prepare()
+    write_atomically(directory.description, json.dumps(document).encode())
+    data = {"file": str(directory.description), "actions": sorted(described)}
+    text = f"{directory.description}: it describes {', '.join(sorted(described))}."
+    session.answer(data, lambda: print(text))
+
+
 def _read_records(
     session: Session,
-) -> tuple[str, dict[str, observation.EndpointRecord]]:
+) -> tuple[str, dict[str, evidence.EndpointRecord]]:
     """Return a network, and what was learned about its endpoints, by name.
 
     The network is the one named on the command line, else the one that was seen last,
@@ -99,11 +162,15 @@ def _read_records(
         ConfigurationError: nothing was learned yet, and no network is named.
     """
     with session.journal() as journal:
-        network = session.base_url or next(iter(journal.observations.networks()), None)
-        if network is None:
-            network = session.address(session.load().settings)
-        network = network.rstrip("/")
-        return network, observation.records_from(journal.observations.of(network))
+        network = _network(session, journal)
+        return network, evidence.records_from(journal.observations.of(network))
+
+
+def _network(session: Session, journal: Journal) -> str:
+    network = session.base_url or next(iter(journal.observations.networks()), None)
+    if network is None:
+        network = session.address(session.load().settings)
+    return network.rstrip("/")
 
 
 def _find_endpoint(wanted: str) -> Endpoint:
@@ -119,7 +186,7 @@ def _find_endpoint(wanted: str) -> Endpoint:
 
 
 def _endpoint_as_json(
-    endpoint: Endpoint, record: observation.EndpointRecord
+    endpoint: Endpoint, record: evidence.EndpointRecord
 ) -> dict[str, Any]:
     return {
         "number": endpoint.number,
@@ -145,12 +212,12 @@ def _endpoint_as_json(
 
 
 def _sorted_answers(
-    record: observation.EndpointRecord,
-) -> list[observation.AnswerRecord]:
+    record: evidence.EndpointRecord,
+) -> list[evidence.AnswerRecord]:
     return sorted(record.answers.values(), key=lambda one: (one.status, one.key))
 
 
-def _show_endpoint(endpoint: Endpoint, record: observation.EndpointRecord) -> None:
+def _show_endpoint(endpoint: Endpoint, record: evidence.EndpointRecord) -> None:
     print(f"{endpoint.number}. {endpoint.name}  {endpoint.method} {endpoint.path}")
     if not record.seen:
         print("   never called")
@@ -175,7 +242,7 @@ def _show_endpoint(endpoint: Endpoint, record: observation.EndpointRecord) -> No
         _show_answer(one)
 
 
-def _show_answer(one: observation.AnswerRecord) -> None:
+def _show_answer(one: evidence.AnswerRecord) -> None:
     meaning = "" if one.is_yes or one.status >= 300 else ", meaning no"  # noqa: PLR2004 - the class of a status
     kinds = ", ".join(kind or "no type" for kind in sorted(one.media_types))
     head = f"answer {one.status}{meaning}, {_how_often(one.seen)} ({kinds})"
@@ -184,14 +251,14 @@ def _show_answer(one: observation.AnswerRecord) -> None:
     _show_shape(head, one.body)
 
 
-def _show_shape(head: str, shape: Shape) -> None:
+def _show_shape(head: str, shape: evidence.Shape) -> None:
     first, *more = _draw(shape) if shape.kinds else [""]
     print(f"   {head}: {first}".rstrip(": "))
     for line in more:
         print(f"   {line}")
 
 
-def _draw(shape: Shape, head: str = "") -> list[str]:
+def _draw(shape: evidence.Shape, head: str = "") -> list[str]:
     """Return the lines of a shape behind `head`, one form after another.
 
     `?` marks a field that not every object had, `*` keys that are data, and `...`
@@ -208,14 +275,14 @@ def _draw(shape: Shape, head: str = "") -> list[str]:
     return lines
 
 
-def _draw_object(shape: Shape) -> Iterator[str]:
+def _draw_object(shape: evidence.Shape) -> Iterator[str]:
     fields = [
-        (f"{escape(name)}{'?' if shape.is_optional(name) else ''}: ", field)
+        (f"{escape(name)}{'' if name in shape.required else '?'}: ", field)
         for name, field in sorted(shape.fields.items())
     ]
     fields += [("*: ", shape.entries)] if shape.entries is not None else []
     if not fields:
-        yield "{}" if shape.opened else "{...}"
+        yield "{...}"
         return
     yield "{"
     for head, field in fields:
@@ -223,7 +290,7 @@ def _draw_object(shape: Shape) -> Iterator[str]:
     yield "}"
 
 
-def _draw_array(shape: Shape) -> list[str]:
+def _draw_array(shape: evidence.Shape) -> list[str]:
     if shape.items is None or not shape.items.kinds:
         return ["[...]"]
     lines = _draw(shape.items)
@@ -232,7 +299,7 @@ def _draw_array(shape: Shape) -> list[str]:
     return lines
 
 
-def _times(record: observation.EndpointRecord) -> str:
+def _times(record: evidence.EndpointRecord) -> str:
     if not sum(record.latency.counts):
         return "never answered"
     parts = (
@@ -247,14 +314,14 @@ def _within(seconds: float | None) -> str:
     return f"within {seconds * 1000:g} ms" if seconds < 1 else f"within {seconds:g} s"
 
 
-def _limit(name: str, header: observation.HeaderRecord) -> str:
+def _limit(name: str, header: evidence.HeaderRecord) -> str:
     limit = f"{name}, {_how_often(header.seen)}"
     if header.least is None or header.most is None:
         return limit
     return f"{limit}, {header.least:g} to {header.most:g}"
 
 
-def _token(record: observation.EndpointRecord) -> str:
+def _token(record: evidence.EndpointRecord) -> str:
     request = record.request
     without = request.worked - request.with_token
     pairs = ((request.with_token, "with it"), (without, "without it"))
@@ -264,192 +331,3 @@ def _token(record: observation.EndpointRecord) -> str:
 
 def _how_often(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-EXAMPLE_ADDRESS = "https://network.example"
-EXAMPLE_AGENT = AgentId("AGENT-ID")
-REFUSAL_LENGTH = 60
-TIMESTAMP_LENGTH = len("2026-11-21T12:00:00")
-UNDERSTOOD = "understood"
-
-
-@command("dialects", example="journeyman contract dialects --explain claim")
-def list_dialects(
-    session: Session,
-    *,
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ACTION",
-            help="Show the exact request: claim, submit, complete or post_task.",
-        ),
-    ] = None,
-    dialect: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this dialect.")
-    ] = None,
-) -> None:
-    """List the dialects of requests, and which the network took.
-
-    A dialect is how requests are written. Nothing is sent. The current ones were
-    learned on this network, see docs/reference/dialect.md; the settings can add
-    dialects and pin one.
-    """
-    writing = writing_from(session.load().settings.contract)
-    if explain is not None and explain not in ACTIONS:
-        raise errors.UsageError(
-            f"there is no action {explain!r}", f"The actions are {', '.join(ACTIONS)}."
-        )
-    names = [one.name for one in writing.dialects]
-    if dialect is not None and dialect not in names:
-        raise errors.UsageError(
-            f"there is no dialect {dialect!r}", f"The dialects are {', '.join(names)}."
-        )
-    if explain is None:
-        _list_dialects(session, writing, dialect)
-    else:
-        _explain(session, writing, explain, dialect)
-
-
-def _list_dialects(session: Session, writing: Writing, only: str | None) -> None:
-    base_url, learned = _read_learned(session)
-    data = {
-        "dialects": {
-            one.name: {action: dict(s.as_table()) for action, s in one.shapes.items()}
-            for one in writing.dialects
-            if only in {None, one.name}
-        },
-        "pinned": writing.pinned,
-        "base_url": base_url,
-        "current": {name: _current(name, writing, learned) for name in ACTIONS},
-    }
-    session.answer(data, lambda: _show_dialects(data))
-
-
-def _read_learned(session: Session) -> tuple[str | None, dict[str, Learned]]:
-    try:
-        address = session.address(session.load().settings)
-    except errors.ConfigurationError:
-        return None, {}
-    try:
-        with session.journal() as journal:
-            return address, read_learned(JournalShapeMemory(journal, address).load())
-    except errors.NotRunningError:
-        return address, {}
-
-
-def _current(
-    action: str, writing: Writing, learned: dict[str, Learned]
-) -> dict[str, JSON]:
-    """Return which dialect the next request has, and how we know."""
-    known = learned.get(action)
-    current: dict[str, JSON] = {"since": "", "refused": []}
-    if writing.pinned_for(action) is not None:
-        return current | {"dialect": writing.pinned, "state": "pinned by the settings"}
-    if known is None or not (known.current or known.refused):
-        first = next(one.name for one in writing.dialects if action in one.shapes)
-        return current | {"dialect": first, "state": "not tried yet"}
-    current["refused"] = [
-        {"dialect": tried.candidate.name, "message": tried.message}
-        for tried in known.refused
-    ]
-    if known.current is None:
-        return current | {"dialect": None, "state": "all were refused today"}
-    return current | {
-        "dialect": known.current.name,
-        "state": UNDERSTOOD if known.works else "being tried",
-        "since": known.since,
-        "shape": known.current.shape.as_table(),
-    }
-
-
-def _show_dialects(data: dict[str, Any]) -> None:
-    rows = [
-        [name, action, _compact(shape)]
-        for name, shapes in data["dialects"].items()
-        for action, shape in shapes.items()
-    ]
-    print_table(["dialect", "action", "where its values go"], rows)
-    print()
-    print(f"Current on {data['base_url'] or 'no network yet'}:")
-    current = data["current"]
-    print_table(
-        ["action", "dialect", "state", "since"],
-        [
-            [
-                action,
-                one["dialect"] or "none",
-                one["state"],
-                one["since"][:TIMESTAMP_LENGTH],
-            ]
-            for action, one in current.items()
-        ],
-    )
-    for action, one in current.items():
-        for refused in one["refused"] if one["state"] != UNDERSTOOD else ():
-            message = escape(refused["message"], longest=REFUSAL_LENGTH)
-            print(f"{action}: {refused['dialect']} was refused: {message}")
-
-
-def _compact(shape: dict[str, Any]) -> str:
-    """Return `task_id > taskId`, and `agent_id` alone where the name is the same."""
-    shown = [
-        name if name == place else f"{name} > {place}"
-        for name, place in shape.items()
-        if isinstance(place, str)
-    ]
-    extras = (extra for extra in ("constants", "headers") if extra in shape)
-    shown += (f"{extra}: {', '.join(shape[extra])}" for extra in extras)
-    return ", ".join(shown)
-
-
-def _explain(session: Session, writing: Writing, action: str, only: str | None) -> None:
-    requests = anyio.run(_requests, session, writing, action, only)
-    if not requests:
-        raise errors.UsageError(
-            f"the dialect {only!r} does not describe {action}",
-            "One of the others is found by trying, and used instead.",
-        )
-    data = [
-        {
-            "dialect": request.dialect,
-            "method": request.method,
-            "url": request.url,
-            "headers": dict(request.headers),
-            "body": json.loads(request.body),
-        }
-        for request in requests
-    ]
-    session.answer(data, lambda: print("\n\n".join(map(_request_as_text, requests))))
-
-
-async def _requests(
-    session: Session, writing: Writing, action: str, only: str | None
-) -> list[ExplainedRequest]:
-    identity, environment = session.identity(), build_environment()
-    try:
-        base_url = session.address(session.load().settings)
-    except errors.ConfigurationError:
-        base_url = EXAMPLE_ADDRESS
-    return [
-        await explain_request(
-            action,
-            one,
-            base_url=base_url,
-            agent_id=identity.agent_id if identity else EXAMPLE_AGENT,
-            clock=environment.clock,
-            log=environment.log,
-        )
-        for one in writing.dialects
-        if only in {None, one.name} and action in one.shapes
-    ]
-
-
-def _request_as_text(request: ExplainedRequest) -> str:
-    lines = [
-        f"# {request.dialect}",
-        f"{request.method} {request.url}",
-        *(f"{name}: {value}" for name, value in request.headers.items()),
-        "",
-        request.body,
-    ]
-    return "\n".join(map(escape, lines))

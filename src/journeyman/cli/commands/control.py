@@ -3,22 +3,34 @@
 from typing import Any
 
 from journeyman.cli.output import plural, print_fields
+from journeyman.cli.owner_pauses import HoursOption, ReasonOption, ask, who
 from journeyman.cli.session import Session, command
 from journeyman.control import verbs
+from journeyman.daemon import owner_pauses
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.text import escape
 
 
-@command("pause", example="journeyman pause")
-def pause(session: Session) -> None:
-    """Pause the daemon: it finishes its work and claims no more."""
-    _send(session, verbs.PAUSE, "The daemon claims nothing until `journeyman resume`.")
+@command("pause", example='journeyman pause --hours 8 --reason "they are migrating"')
+def pause(
+    session: Session, *, reason: ReasonOption = "", hours: HoursOption = None
+) -> None:
+    """Pause the daemon: it finishes its work and claims no more.
+
+    It holds over restarts and crashes, until `journeyman resume` or for `--hours`.
+    Without a daemon it is written down for the next start.
+    """
+    request = verbs.PauseRequest(by=who(), reason=reason, hours=hours)
+    answer: Any = ask(session, verbs.PAUSE, request, owner_pauses.pause)
+    text = f"Paused {answer['paused']['text']}. Nothing is claimed."
+    session.answer(answer, lambda: print(escape(text)))
 
 
 @command("resume", example="journeyman resume")
 def resume(session: Session) -> None:
     """Resume a paused daemon: it claims tasks again."""
-    _send(session, verbs.RESUME, "The daemon claims tasks again.")
+    answer = ask(session, verbs.RESUME, verbs.WhoAsks(who()), owner_pauses.resume)
+    session.answer(answer, lambda: print("The daemon claims tasks again."))
 
 
 @command("stop", example="journeyman stop --data-dir demo/data")
@@ -28,8 +40,7 @@ def stop(session: Session) -> None:
 
 
 def _send(session: Session, verb: verbs.Verb[None], done: str) -> None:
-    with session.daemon() as daemon:
-        daemon.call(verb)
+    session.daemon().call(verb)
     session.answer({"ok": True}, lambda: print(done))
 
 
@@ -41,8 +52,7 @@ def reload(session: Session) -> int:
     that succeeds do they replace the old ones, which finish the work they have begun.
     If anything is wrong the old ones stay active, and the exit code is 4.
     """
-    with session.daemon() as daemon:
-        answer: Any = daemon.call(verbs.RELOAD)
+    answer: Any = session.daemon().call(verbs.RELOAD)
     session.answer(answer, lambda: _show_reload(answer))
     return 0 if answer["reloaded"] else ConfigurationError.exit_code
 

@@ -13,6 +13,7 @@ from journeyman.domain.text import escape
 from journeyman.network.discovery.comparison import Agreement, Compared, Expectations
 from journeyman.network.discovery.products import Product
 from journeyman.network.discovery.survey import Survey, survey
+from journeyman.network.service_model.openapi import described_requests
 
 STATEMENT_LENGTH = 72
 PROBLEM_LENGTH = 90
@@ -31,8 +32,10 @@ def discover(session: Session) -> None:
 
     def show() -> None:
         _show_documents(data["documents"])
+        if found.description:
+            _show_description(**data["description"])
         if any_found:
-            _show_comparison(found.compared)
+            _show_comparison(found.compared, has_more=found.description is not None)
             _show_products(found.products)
 
     session.answer(data, show)
@@ -63,6 +66,12 @@ def _as_json(found: Survey) -> dict[str, Any]:
             }
             for page in found.pages
         ],
+        "description": {
+            "path": found.description.path,
+            "actions": sorted(described_requests(found.description.document)),
+        }
+        if found.description
+        else None,
         "compared": [asdict(row) for row in found.compared],
         "products": [
             {**asdict(one), "problem": one.problem, "to_use": _purchase_command(one)}
@@ -94,7 +103,13 @@ def _show_documents(documents: list[dict[str, Any]]) -> None:
     print_table([*columns, "problem"], rows)
 
 
-def _show_comparison(compared: tuple[Compared, ...]) -> None:
+def _show_description(path: str, actions: list[str]) -> None:
+    print()
+    print(f"{path} is an OpenAPI description of {', '.join(actions) or 'no action'}:")
+    print("their requests are written as it says.")
+
+
+def _show_comparison(compared: tuple[Compared, ...], *, has_more: bool) -> None:
     said = [row for row in compared if row.verdict is not Agreement.UNSAID]
     unsaid = [row.subject for row in compared if row.verdict is Agreement.UNSAID]
     if said:
@@ -103,7 +118,8 @@ def _show_comparison(compared: tuple[Compared, ...]) -> None:
         print_table(columns, list(map(_compared_row, said)))
     if unsaid:
         print()
-        print(f"No document says anything about: {', '.join(unsaid)}.")
+        which = "No other document" if has_more else "No document"
+        print(f"{which} says anything about: {', '.join(unsaid)}.")
     if any(row.verdict is Agreement.ELSEWHERE for row in said):
         print()
         print("What is elsewhere is not used, and never gets the token.")
@@ -125,7 +141,7 @@ def _show_products(products: tuple[Product, ...]) -> None:
         return
     print()
     print_table(
-        ["product", "price id", "plan", "credits", "usd", "problem"],
+        ["product", "price id", "plan", "credits", "usd", "paid", "problem"],
         [
             [
                 one.label,
@@ -133,12 +149,15 @@ def _show_products(products: tuple[Product, ...]) -> None:
                 one.plan,
                 "any" if one.credits is None else str(one.credits),
                 "unknown" if one.cents is None else f"{one.cents / 100:.2f}",
+                f"each {one.period}" if one.period else "once",
                 one.problem,
             ]
             for one in products
         ],
     )
-    print()
-    print("None of this is used by itself. To ask for a payment page, for example:")
-    for line in filter(None, map(_purchase_command, products)):
+    commands = list(filter(None, map(_purchase_command, products)))
+    if commands:
+        print()
+        print("None of this is used by itself. To ask for a payment page, for example:")
+    for line in commands:
         print(f"  {escape(line)}")

@@ -6,7 +6,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from journeyman.cli.session import Session, command
+from journeyman.cli.session import OpenApiOption, Session, command
 from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding, Grade
 from journeyman.daemon.environment import build_environment
@@ -26,6 +26,7 @@ def doctor(
             help="Repair what can be: file modes, and a dead daemon's socket.",
         ),
     ] = False,
+    openapi: OpenApiOption = None,
 ) -> int:
     """Check this machine, the agent's state and the network.
 
@@ -34,8 +35,9 @@ def doctor(
     --fix it changes nothing. It never joins, and a daemon may run meanwhile. The exit
     code is 1 if something does not work.
     """
+    overrides = {"contract.openapi": str(openapi) if openapi else None}
     examination = Examination(
-        read_settings=lambda: session.load().settings,
+        read_settings=lambda: session.load(overrides).settings,
         find_directory=session.directory,
         find_address=session.address,
         environment=build_environment(),

@@ -1,10 +1,9 @@
 """`journeyman health`: for a container's HEALTHCHECK."""
 
+from journeyman.cli.healthcheck import show
 from journeyman.cli.session import Session, command
 from journeyman.control import verbs
 from journeyman.domain.errors import NotRunningError, TimedOutError
-
-UNHEALTHY = 1
 
 
 @command("health", example="journeyman health --data-dir /data")
@@ -14,22 +13,17 @@ def health(session: Session) -> int:
     The exit code is 0 if it is, 1 if it is not, and 3 if none runs. A daemon that is
     still joining is healthy, and so is one whose network is down.
     """
-    found = _health(session)
-    word = "healthy" if found["healthy"] else "unhealthy"
-    text = f"{word}: {found['problem']}".removesuffix(": ")
-    session.answer(found, lambda: print(text))
-    return 0 if found["healthy"] else UNHEALTHY
+    return show(_health(session), as_json=session.as_json)
 
 
 def _health(session: Session) -> dict[str, object]:
-    with session.daemon() as daemon:
-        try:
-            return dict(daemon.call(verbs.HEALTH))
-        except TimedOutError as error:
-            return {"healthy": False, "problem": error.problem}
-        except NotRunningError:
-            holder = session.directory().held_by()
-            if holder is None:
-                raise
-            problem = f"process {holder} is starting and takes no commands yet"
-            return {"healthy": True, "problem": problem}
+    try:
+        return dict(session.daemon().call(verbs.HEALTH))
+    except TimedOutError as error:
+        return {"healthy": False, "problem": error.problem}
+    except NotRunningError:
+        holder = session.directory().held_by()
+        if holder is None:
+            raise
+        problem = f"process {holder} is starting and takes no commands yet"
+        return {"healthy": True, "problem": problem}

@@ -7,7 +7,7 @@ import typer
 
 from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError, SafetyError, StateError
 from journeyman.domain.tasks import Identity
 from journeyman.journal import identity as files
@@ -33,7 +33,8 @@ def export_identity(session: Session, file: _FileArgument) -> None:
     Only you can read the file. Whoever has it is the agent: keep it as you keep a key.
     """
     identity = _require_identity(session)
-    files.export_identity(file, identity)
+    mark = files.load_mark(session.directory().identity)
+    files.export_identity(file, identity, mark)
     data = _as_json(identity, file)
 
     def show() -> None:
@@ -74,9 +75,19 @@ def import_identity(
     directory.prepare()
     with DirectoryLock(directory):
         _require_own_journal(session, directory, identity)
-        old = _save(directory, identity, replace=replace)
+        old = _save(directory, identity, files.load_mark(file), replace=replace)
     data = {**_as_json(identity, directory.identity), "old_kept_as": old}
-    session.answer(data, lambda: _show(data))
+
+    def show() -> None:
+        _show(data)
+        if not directory.journal.exists():
+            print(
+                "Its journal is not here: restore a backup of it with `journeyman "
+                "journal restore FILE`, or begin a new one with `journeyman journal "
+                "begin`."
+            )
+
+    session.answer(data, show)
 
 
 def _require_identity(session: Session) -> Identity:
@@ -105,10 +116,16 @@ def _require_own_journal(
         )
 
 
-def _save(directory: DataDirectory, identity: Identity, *, replace: bool) -> str | None:
+def _save(
+    directory: DataDirectory,
+    identity: Identity,
+    mark: files.JournalMark | None,
+    *,
+    replace: bool,
+) -> str | None:
     """Save an identity as the agent's; return where the old one is kept."""
     if not directory.identity.exists():
-        files.save_identity(directory.identity, identity)
+        files.save_identity(directory.identity, identity, mark)
         return None
     if not replace:
         raise SafetyError(
@@ -118,7 +135,7 @@ def _save(directory: DataDirectory, identity: Identity, *, replace: bool) -> str
         )
     now = SystemClock().now()
     old = directory.identity.with_name(f"identity.json.{now:%Y%m%dT%H%M%S.%fZ}")
-    files.replace_identity(directory.identity, identity, old_to=old)
+    files.replace_identity(directory.identity, identity, mark, old_to=old)
     return str(old)
 
 

@@ -10,7 +10,11 @@ from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
 from journeyman.daemon.environment import build_environment
 from journeyman.daemon.replacement import Replacement, replace_agent
-from journeyman.worker.join import AGENT, require_same_network
+from journeyman.worker.join import (
+    AGENT,
+    is_registration_unknown,
+    require_same_network,
+)
 
 
 @command("join", example="journeyman join --base-url https://network.example")
@@ -44,12 +48,13 @@ def join(
 
 
 def _has_agent(session: Session) -> bool:
-    """Return whether there is an agent to replace: its identity, or its journal."""
+    """Return whether there is an agent to replace, perhaps one that nobody knows."""
     directory = session.directory()
     if directory.identity.exists() or not directory.journal.exists():
         return directory.identity.exists()
     with session.journal() as journal:
-        return journal.facts.get(AGENT) is not None
+        is_known = journal.facts.get(AGENT) is not None
+        return is_known or is_registration_unknown(journal)
 
 
 async def _join(session: Session) -> None:
@@ -105,7 +110,7 @@ def _answer_replaced(session: Session, replaced: Replacement) -> None:
         print()
         print_fields(
             {
-                "replaced": old.agent_id,
+                "replaced": old.agent_id or "a registration without a known agent",
                 "its credits": str(old.credits),
                 "its identity": str(kept.identity or "was gone"),
                 "its journal": str(kept.journal or "there was none"),

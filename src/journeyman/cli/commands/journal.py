@@ -1,4 +1,4 @@
-"""`journeyman journal`: check the agent's journal, copy it, make it smaller."""
+"""`journeyman journal`: check the agent's journal, copy it, restore it, compact it."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,6 +8,8 @@ import typer
 
 from journeyman.cli.output import print_fields
 from journeyman.cli.session import Session, command
+from journeyman.daemon.missing_journal import begin_journal, restore_journal
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.text import escape
 from journeyman.journal.maintenance import back_up, compact, faults
 
@@ -28,7 +30,7 @@ def check_journal(session: Session) -> int:
         for fault in found:
             print(f"BROKEN: {escape(fault)}")
         if found:
-            print("Stop the daemon, keep these files, and restore a backup.")
+            print("Stop the daemon, then: journeyman journal restore")
         else:
             print("The file, the ledger's chain and the totals are intact.")
 
@@ -50,6 +52,63 @@ def back_up_journal(
         size = back_up(journal, file)
     data = {"file": str(file), "bytes": size}
     fields = {"backup": str(file), "bytes": str(size)}
+    session.answer(data, lambda: print_fields(fields))
+
+
+@command("restore", example="journeyman journal restore --data-dir /data")
+def restore(
+    session: Session,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A backup; by default the newest of ours."),
+    ] = None,
+) -> None:
+    """Replace the journal by a backup; no daemon may run.
+
+    The newest backup that is whole is taken, of those that the daemon makes. The
+    journal that was there is kept beside it. What was spent since the backup still
+    counts against the limits.
+    """
+    done = restore_journal(session.directory(), file, SystemClock().now)
+    data = {**asdict(done.installed), "damaged": list(done.damaged)}
+
+    def show() -> None:
+        print_fields(
+            {
+                "restored": str(done.installed.source),
+                "old one": str(done.installed.kept_as or "was gone"),
+                "not usable": "\n".join(done.damaged),
+            }
+        )
+        print("The next start says what the backup does not know, and counts it.")
+
+    session.answer(data, show)
+
+
+@command("begin", example="journeyman journal begin --balance 120")
+def begin(
+    session: Session,
+    *,
+    balance: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="The credits that the network shows."),
+    ] = 0,
+) -> None:
+    """Begin a new journal for an agent that has lost its own.
+
+    Only where there is no backup: tasks in flight are forgotten. No daemon may run.
+    What is known to be spent today and this month (UTC) counts against the limits;
+    where nothing is known, they count as used up.
+    """
+    settings = session.load().settings
+    done = begin_journal(session.directory(), settings, balance, SystemClock().now)
+    journal = session.directory().journal
+    data = {"journal": journal, "balance": balance, "kept_as": done.kept_as}
+    fields = {
+        "journal": f"{journal}, new",
+        "credits": str(balance),
+        "old one": str(done.kept_as or "was gone"),
+    }
     session.answer(data, lambda: print_fields(fields))
 
 

@@ -13,7 +13,6 @@ import typer
 
 from journeyman.cli import catalog, output
 from journeyman.cli.session import Session, command
-from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.replay import (
     Baseline,
     Change,
@@ -27,6 +26,7 @@ from journeyman.daemon.replay import (
     rerun,
 )
 from journeyman.daemon.strategies import isolation_of
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import StateError, UsageError
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal

@@ -1,9 +1,9 @@
 """`journeyman run`: the daemon itself."""
 
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -14,9 +14,12 @@ import typer
 from journeyman.cli.catalog import StrategiesOption
 from journeyman.cli.processes import sandbox as sandbox_process
 from journeyman.cli.processes import stop_at_end_of_input
-from journeyman.cli.session import Session, command, no_address
+from journeyman.cli.session import OpenApiOption, Session, command, no_address
 from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import build_environment
+from journeyman.daemon.environment import Environment, build_environment
+from journeyman.daemon.output import captured_output, private_output
+from journeyman.daemon.system import forbid_core_dumps
+from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.errors import AlreadyRunningError, UsageError
 from journeyman.journal.directory import DataDirectory
 from journeyman.settings.sections import Settings
@@ -55,6 +58,11 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     slots: Annotated[
         int | None, typer.Option(metavar="N", help="How many to work on at once.")
     ] = None,
+    paused: Annotated[
+        bool,
+        typer.Option("--paused", help="Claim nothing until `journeyman resume`."),
+    ] = False,
+    openapi: OpenApiOption = None,
     log_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="auto, json or text.")
     ] = None,
@@ -70,12 +78,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     finishes the work in flight, then exits with 0. When it is started again it is the
     same agent and continues where it was. With `--json` the log is JSON.
     """
-    stop = _EarlyStop()
-    if sandbox and session.base_url is not None:
-        raise UsageError(
-            "--sandbox and --base-url exclude each other",
-            "Keep the one that names the network you mean.",
-        )
+    stop, watchdog = _prepare_process()
+    _require_one_network(session, sandbox=sandbox)
     overrides: dict[str, object] = {
         "strategies.directory": str(strategies) if strategies else None,
         "strategies.shadow": shadow or None,
@@ -83,6 +87,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         "work.max_tasks": max_tasks,
         "work.once": once,
         "work.slots": slots,
+        "contract.openapi": str(openapi) if openapi else None,
         "log.format": "json" if session.as_json else log_format,
         "log.level": log_level,
     }
@@ -93,19 +98,37 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     async def work() -> None:
         settings = read()
         log = settings.log
-        environment = build_environment(sys.stdout, log.format, log.level)
+        with private_output() as output:
+            environment = replace(
+                build_environment(output, log.format, log.level), watchdog=watchdog
+            )
+            with captured_output(environment.log):
+                await live(settings, environment)
+
+    async def live(settings: Settings, environment: Environment) -> None:
         async with anyio.create_task_group() as group:
             if until_stdin_closes:
                 group.start_soon(stop_at_end_of_input)
             async with _network(settings, sandbox=sandbox) as base_url:
-                await run_daemon(settings, base_url, environment, read)
+                await run_daemon(settings, base_url, environment, read, paused=paused)
             group.cancel_scope.cancel()
 
-    try:
+    with stop.is_no_failure(), watchdog:
         anyio.run(work)
-    except KeyboardInterrupt:
-        if not stop.requested:
-            raise
+
+
+def _require_one_network(session: Session, *, sandbox: bool) -> None:
+    if sandbox and session.base_url is not None:
+        raise UsageError(
+            "--sandbox and --base-url exclude each other",
+            "Keep the one that names the network you mean.",
+        )
+
+
+def _prepare_process() -> tuple["_EarlyStop", Watchdog]:
+    """Prepare for a signal, a crash, and an event loop that does not turn."""
+    forbid_core_dumps()
+    return _EarlyStop(), Watchdog()
 
 
 class _EarlyStop:
@@ -118,6 +141,15 @@ class _EarlyStop:
     def __init__(self) -> None:
         self.requested = False
         signal.signal(signal.SIGTERM, self._handle)
+
+    @contextmanager
+    def is_no_failure(self) -> Iterator[None]:
+        """Let the Ctrl-C that a stop was passed on as end what is inside, no more."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self.requested:
+                raise
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.requested = True

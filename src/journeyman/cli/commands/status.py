@@ -49,6 +49,7 @@ def status_fields(status: Status) -> dict[str, str]:
         "state": _state(status),
         "agent": _agent(status),
         "token": _token(status),
+        "can earn": escape(status.get("can_earn", "")),
         "pauses": "\n".join(map(_pause, status.get("pauses", ()))),
         "credits": _credits(status),
         "now": _now(status),
@@ -60,6 +61,10 @@ def status_fields(status: Status) -> dict[str, str]:
         "blocked": "\n".join(status.get("blocked_actions", {}).values()),
         "quarantine": "\n".join(
             _quarantine(name, health) for name, health in strategy_health.items()
+        ),
+        "disabled": "\n".join(
+            f"{name} {escape(one['text'])}"
+            for name, one in status.get("disabled_strategies", {}).items()
         ),
         "in shadow": ", ".join(status.get("shadow_strategies", ())),
         "strategy status": "\n".join(
@@ -80,8 +85,8 @@ def _state(status: Status) -> str:
         for_long = (
             f"for {output.duration(status['up_seconds'])} (process {status['pid']})"
         )
-        if obstacle == "paused":
-            return f"PAUSED {for_long}"
+        if paused := status.get("paused"):
+            return f"PAUSED {escape(paused['text'])}; running {for_long}"
         return f"RUNNING {for_long}" + (
             f", claims nothing: {obstacle}" if obstacle else ""
         )
@@ -90,6 +95,8 @@ def _state(status: Status) -> str:
             f"STARTING (process {status['held_by']} holds the data directory and takes "
             "no commands yet; see its log)"
         )
+    if paused := status.get("paused"):
+        return f"STOPPED, and PAUSED {escape(paused['text'])}"
     return "STOPPED (start it with `journeyman run`)"
 
 
@@ -97,8 +104,8 @@ def _agent(status: Status) -> str:
     if status["registration_unknown"]:
         return (
             "registration_unknown: a registration was sent and may have created an "
-            "agent, but no answer came back; `journeyman run` asks again with the same "
-            "key, a few times a day"
+            "agent, but no answer came back that shows one; `journeyman run` says what "
+            "to do, or asks again with the same key, a few times a day"
         )
     if not status["agent_id"]:
         return "has not joined a network yet"

@@ -13,7 +13,7 @@ from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
-from journeyman.network.records import not_understood
+from journeyman.network.service_model.reading import not_understood
 
 TITLE_LENGTH = 44
 REASON_LENGTH = 44

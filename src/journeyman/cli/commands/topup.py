@@ -55,9 +55,12 @@ def topup(
 def _list(session: Session) -> None:
     with session.journal() as journal:
         waiting: Any = journal_status(journal)["open_top_ups"]
-    columns = ("spend_id", "credits", "cents", "url")
-    rows = [[top_up[name] for name in columns] for top_up in waiting]
-    headings = ["top-up", "credits", "cents", "address"]
+    columns = ("spend_id", "credits", "cents")
+    rows = [
+        [*(top_up[name] for name in columns), top_up["url"] or top_up["doubt"]]
+        for top_up in waiting
+    ]
+    headings = ["top-up", "credits", "cents", "address, or why there is none to open"]
     session.answer(waiting, lambda: print_table(headings, rows))
 
 

@@ -13,13 +13,13 @@ import typer
 from journeyman.cli import catalog
 from journeyman.cli.agent import read
 from journeyman.cli.session import Session, command
-from journeyman.daemon.environment import SystemClock
 from journeyman.daemon.strategies import isolation_of
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import ConfigurationError, UsageError
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.domain.text import UntrustedText, escape
-from journeyman.network.answers import ListingReader
-from journeyman.network.dialect import Dialect
+from journeyman.network.service_model.listing import ListingReader
+from journeyman.network.service_model.vocabulary import Vocabulary
 from journeyman.strategies import outcomes
 from journeyman.strategies.api import ParamError
 from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
@@ -31,6 +31,8 @@ from journeyman.strategies.running.runner import Runner
 
 MAX_BYTES = 10_000_000
 """Of a task's file: far more than a network may send."""
+FAILED = 1
+"""The exit code of a bug, in `wants` as in `run`."""
 
 
 @command("try", example='journeyman try count_words --text "to be or not"')
@@ -87,7 +89,7 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     done, seconds = anyio.run(run)
     data = _as_json(loaded, found, done, seconds)
     session.answer(data, lambda: _show(data))
-    return _exit_code(done.outcome)
+    return FAILED if done.verdict.failed else _exit_code(done.outcome)
 
 
 def _configured(
@@ -151,7 +153,7 @@ async def _run_once(
 def _exit_code(outcome: outcomes.RunOutcome | None) -> int:
     match outcome:
         case outcomes.StrategyError() | outcomes.TimedOut():
-            return 1
+            return FAILED
         case Misconfigured():
             return ConfigurationError.exit_code
         case _:
@@ -168,7 +170,8 @@ def _as_json(
         "strategy": loaded.name,
         "task_id": task.id,
         "wanted": done.verdict.wanted,
-        "verdict": done.verdict.reason,
+        "wants_failed": done.verdict.failed,
+        "verdict": _verdict(done),
         "run": word,
         "runner": loaded.runner,
         "seconds": seconds,
@@ -185,6 +188,11 @@ def _as_json(
         "cost": done.cost,
         "would": _would(task, done),
     }
+
+
+def _verdict(done: DryRun) -> str:
+    verdict = done.verdict
+    return f"{verdict.reason}  ({verdict.where})" if verdict.where else verdict.reason
 
 
 def _described(outcome: outcomes.RunOutcome | None) -> tuple[str, str]:
@@ -207,6 +215,8 @@ def _described(outcome: outcomes.RunOutcome | None) -> tuple[str, str]:
 
 
 def _would(task: Task, done: DryRun) -> str:
+    if done.verdict.failed:
+        return "leave the task to others; errors in wants are counted"
     if not done.verdict.wanted:
         return "leave the task to others"
     match done.outcome:
@@ -225,7 +235,8 @@ def _would(task: Task, done: DryRun) -> str:
 
 
 def _show(data: dict[str, Any]) -> None:
-    print(escape(f"wants    {'yes' if data['wanted'] else 'no':<6}  {data['verdict']}"))
+    wants = "yes" if data["wanted"] else "FAILED" if data["wants_failed"] else "no"
+    print(escape(f"wants    {wants:<6}  {data['verdict']}"))
     if data["run"] == "not run":
         print("run      not run; use --anyway to run it all the same")
     else:
@@ -313,7 +324,7 @@ def _task_from_file(path: Path) -> Task:
             "not an object",
             'Write for example {"kind": "word_count", "text": "to be", "reward": 2}.',
         )
-    listing = ListingReader(Dialect()).listing([{"id": "from_file", **record}])
+    listing = ListingReader(Vocabulary()).listing([{"id": "from_file", **record}])
     if not listing.tasks:
         raise UsageError(
             f"{path} does not hold a readable task: {listing.problem}",

@@ -152,14 +152,14 @@ def _clean_environment() -> dict[str, str]:
 async def _watch(
     daemon: Process, directory: DemoDirectory, view: SilentView, requests: OwnerRequests
 ) -> None:
-    with ControlClient(directory.data.control_socket) as client:
-        while daemon.returncode is None:
-            # It may not have joined yet, or be just leaving.
-            with suppress(JourneymanError):
-                status = client.call(verbs.STATUS)
-                requests.send_next(client)
-                view.show(status, requests.lines())
-            await anyio.sleep(POLL_SECONDS)
+    client = ControlClient(directory.data.control_socket)
+    while daemon.returncode is None:
+        # It may not have joined yet, or be just leaving.
+        with suppress(JourneymanError):
+            status = client.call(verbs.STATUS)
+            requests.send_next(client)
+            view.show(status, requests.lines())
+        await anyio.sleep(POLL_SECONDS)
 
 
 async def _sandbox_ledger(base_url: str) -> dict[str, Any]:

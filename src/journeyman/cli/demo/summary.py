@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from journeyman.cli.output import counted, print_fields, print_table, task_counts
-from journeyman.daemon.environment import SystemClock
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import AlreadyRunningError, SafetyError, StateError
 from journeyman.domain.tasks import JSON, AgentId
 from journeyman.journal.directory import DataDirectory

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field, replace
 from journeyman.daemon.doctor import network as reach
 from journeyman.daemon.doctor import storage
 from journeyman.daemon.doctor.finding import Finding, Grade, fail, ok, skip, warn
-from journeyman.daemon.doctor.network import Service, check_documents, check_service
+from journeyman.daemon.doctor.network import Service
 from journeyman.daemon.environment import Environment
-from journeyman.daemon.strategies import load_strategies, strategies_directory
+from journeyman.daemon.strategies import (
+    describer_for,
+    load_as_trusted,
+    strategies_directory,
+)
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.identity import load_identity
@@ -20,7 +24,7 @@ Check = Callable[[], Finding | Awaitable[Finding]]
 
 STORAGE_CHECKS = (
     *("data directory", "writing", "disk space", "token", "identity"),
-    *("daemon", "journal"),
+    *("daemon", "journal", "earning", "quarantine"),
 )
 
 
@@ -91,16 +95,20 @@ class Examination:
         await self._check("identity", lambda: storage.check_identity(at, self._address))
         await self._check("daemon", lambda: storage.check_daemon(at))
         await self._check("journal", lambda: storage.check_journal(at, clock))
+        await self._check("earning", lambda: storage.check_earning(at, clock))
+        await self._check("quarantine", lambda: storage.check_quarantine(at, clock))
 
     def _space(self, directory: DataDirectory) -> Finding:
         settings = self._settings or Settings()
         least, free = settings.data.min_free_mb, self.environment.free_bytes
         return storage.check_space(directory, free, least)
 
-    def _strategies(self) -> Finding:
+    async def _strategies(self) -> Finding:
         if self._settings is None:
             return skip("the settings cannot be read")
-        registry = load_strategies(self._settings.strategies)
+        # As the daemon loads them: a file that nobody has read is not imported here.
+        with describer_for(self._settings) as describer:
+            registry = await load_as_trusted(self._settings.strategies, describer)
         folder = strategies_directory(self._settings.strategies)
         if registry.problems:
             first = registry.problems[0]
@@ -138,12 +146,14 @@ class Examination:
     async def _service(self, settings: Settings, address: str) -> None:
         try:
             service = self._service_of(settings, address)
-            rows = await check_service(service)
+            look = await reach.check_service(service)
+            found = await reach.read_documents(service)
         except Exception as error:  # noqa: BLE001 - a check that crashes is a row
             self.findings.append(replace(_crashed(error), check="endpoints"))
             return
-        self.findings += [replace(found, check=name) for name, found in rows]
-        await self._check("documents", lambda: check_documents(service))
+        self.findings += [replace(finding, check=name) for name, finding in look.rows]
+        await self._check("service", lambda: reach.check_place(address, look, found))
+        await self._check("documents", lambda: reach.check_documents(found))
 
     def _service_of(self, settings: Settings, address: str) -> Service:
         """Use our identity only if this very network issued it."""

@@ -19,11 +19,14 @@ from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.network import build_network
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused, Unknown
 from journeyman.domain.tasks import Identity
+from journeyman.network.advice import advice_for
 from journeyman.network.discovery.comparison import Agreement, Expectations
 from journeyman.network.discovery.survey import Survey, survey
-from journeyman.network.observation import Observed
+from journeyman.network.endpoints import same_network
+from journeyman.network.service_model.evidence import Observed
+from journeyman.network.service_model.listing import Listing
 from journeyman.settings.sections import Settings
 
 PORTS: Mapping[str, int] = {"http": 80, "https": 443}
@@ -179,10 +182,66 @@ class Answers:
 OURS = "marketplace_tasks"
 
 
-async def check_service(service: Service) -> list[tuple[str, Finding]]:
-    """Ask the public endpoints, ours with the token, and compare the clocks."""
+@dataclass(eq=False)
+class Look:
+    """What the service's endpoints answered."""
+
+    clock: Finding
+    endpoints: dict[str, Finding]
+    """By name, in the order of asking."""
+    outcomes: dict[str, Outcome[Any]]
+
+    @property
+    def rows(self) -> list[tuple[str, Finding]]:
+        """Return a row for each check."""
+        named = [(f"endpoint {name}", found) for name, found in self.endpoints.items()]
+        return [("clock", self.clock), *named, ("market", self._market())]
+
+    @property
+    def is_of_no_service(self) -> bool:
+        """Whether something answers there, and nothing as an endpoint would."""
+        return all(_is_no_endpoint(outcome) for outcome in self.outcomes.values())
+
+    def _market(self) -> Finding:
+        """Judge what was listed: a market that answers may still show nothing."""
+        listings = [
+            outcome.value
+            for outcome in self.outcomes.values()
+            if isinstance(outcome, Confirmed) and isinstance(outcome.value, Listing)
+        ]
+        if not listings:
+            return skip("no marketplace has answered")
+        read = max(len(listing.tasks) for listing in listings)
+        problem = next((one.problem for one in listings if one.problem), "")
+        if not read and problem:
+            return fail(
+                f"it answers, and 0 tasks were read: {problem}",
+                "Look at it with `journeyman market --json`, and report its field "
+                "names if they are not understood.",
+            )
+        if not read:
+            return ok("it answers, and lists no task now")
+        return ok(f"{read} tasks were read")
+
+
+def _is_no_endpoint(outcome: Outcome[Any]) -> bool:
+    if isinstance(outcome, Refused):
+        return outcome.status in _NOT_THERE
+    # A page where JSON was expected.
+    return isinstance(outcome, Unknown) and outcome.status in range(200, 300)
+
+
+def _is_refused_there(outcome: Outcome[Any]) -> bool:
+    return isinstance(outcome, Refused) and not _is_no_endpoint(outcome)
+
+
+_NOT_THERE = frozenset({404, 405, 410, 501})
+
+
+async def check_service(service: Service) -> Look:
+    """Ask the public endpoints, and ours with the token if any; compare the clocks."""
     answers = Answers(service.environment.clock)
-    found: dict[str, Finding] = {}
+    outcomes: dict[str, Outcome[Any]] = {}
     async with build_network(
         service.settings, service.address, service.environment, answers.note
     ) as client:
@@ -191,64 +250,96 @@ async def check_service(service: Service) -> list[tuple[str, Finding]]:
             "public_marketplace": client.public_marketplace(),
             "public_agents": client.public_agents(),
             "agents_directory": client.agents_directory(),
+            # Before we have joined, a refusal shows that it is there.
+            OURS: client.marketplace_tasks(1),
         }
-        if service.identity is not None:
-            questions[OURS] = client.marketplace_tasks(1)
 
         async def ask(name: str, question: Awaitable[Outcome[Any]]) -> None:
-            failure = _failure(await question)
-            took = answers.milliseconds.get(name, 0.0)
-            found[name] = failure or ok(f"answers, in {took:.0f} ms")
+            outcomes[name] = await question
 
         async with anyio.create_task_group() as group:
             for name, question in questions.items():
                 group.start_soon(ask, name, question)
-    rows = [(f"endpoint {name}", found[name]) for name in questions]
-    if service.identity is None:
-        rows.append((f"endpoint {OURS}", skip("not joined yet: it needs the token")))
-    return [("clock", _clock(answers)), *rows]
+    found = {
+        name: _failure(outcomes[name], has_token=name == OURS)
+        or ok(f"answers, in {answers.milliseconds.get(name, 0.0):.0f} ms")
+        for name in questions
+    }
+    if service.identity is None and _is_refused_there(outcomes[OURS]):
+        found[OURS] = skip("not joined yet: it needs the token")
+    return Look(_clock(answers), found, outcomes)
 
 
-async def check_documents(service: Service) -> Finding:
-    """Read the discovery documents, and count what is wrong with them."""
+async def read_documents(service: Service) -> Survey:
+    """Read the discovery documents."""
     settings = service.settings
     portal = settings.network.portal_url or service.address
     async with build_network(settings, service.address, service.environment) as client:
-        found = await survey(client, Expectations(service.address, portal))
-    return _documents(found)
+        return await survey(client, Expectations(service.address, portal))
 
 
-def _documents(found: Survey) -> Finding:
+def check_place(address: str, look: Look, found: Survey) -> Finding:
+    """Recognise a base address that is really the portal's, and name the service's."""
+    if not look.is_of_no_service:
+        return ok(f"{address} answers as a service does")
+    message = f"{address} answers, and has none of the service's endpoints"
+    if any(page.found == "yes" for page in found.pages):
+        message += ": it serves documents, so it is the portal"
+    others = [one for one in found.services if not same_network(one, address)]
+    if not others:
+        return fail(message, "Ask the network's operator for the service's address.")
+    return fail(
+        f"{message}; its documents name {others[0]}",
+        f"If you trust them, set network.base_url to {others[0]}, and "
+        f"network.portal_url to {address}.",
+    )
+
+
+def check_documents(found: Survey) -> Finding:
+    """Count what is wrong with the discovery documents."""
     read = [page for page in found.pages if page.found == "yes"]
     message = [f"{len(read)} of {len(found.pages)} could be read"]
     odd = sum(bool(page.problem) for page in read)
     drifts = sum(row.verdict in _NOT_OURS for row in found.compared)
     message += [f"{odd} of them have problems"] if odd else []
     message += [f"{drifts} statements differ from the contract"] if drifts else []
+    message += ["one describes the service"] if found.description else []
     if odd or drifts or len(read) < len(found.pages):
         more = "`journeyman discover` shows more. The daemon works without them."
         return warn("; ".join(message), more)
-    return ok(message[0])
+    return ok("; ".join(message))
 
 
 _NOT_OURS = frozenset({Agreement.DRIFT, Agreement.ELSEWHERE})
 
 
-def _failure(outcome: Outcome[Any]) -> Finding | None:
-    if isinstance(outcome, Confirmed):
-        return None
-    if isinstance(outcome, Refused) and outcome.refusal is Refusal.ABSENT:
-        return warn(
-            f"does not exist: {outcome.message}",
-            "Check base_url. The daemon works with the endpoints that exist.",
-        )
-    if isinstance(outcome, Refused) and outcome.refusal is Refusal.UNAUTHORIZED:
-        return fail(
-            f"refuses us: {outcome.message}",
-            "The token may have expired. Keep the data directory, and ask the operator "
-            "of the service.",
-        )
-    return fail(outcome.message, "Try again later; check that the service runs.")
+def _failure(outcome: Outcome[Any], *, has_token: bool) -> Finding | None:
+    match outcome:
+        case Confirmed():
+            return None
+        case Refused():
+            return _refusal(outcome, has_token=has_token)
+        case _:
+            return fail(outcome.message, advice_for(outcome, has_token=has_token))
+
+
+def _refusal(refused: Refused, *, has_token: bool) -> Finding:
+    """Return what a definite no means; none of them ends by itself but a pause."""
+    message = refused.message
+    match refused.refusal:
+        case Refusal.ABSENT:
+            more = "Check base_url. The daemon works with the endpoints that exist."
+            return warn(f"does not exist: {message}", more)
+        case Refusal.UNAUTHORIZED:
+            more = advice_for(refused, has_token=has_token)
+            return fail(f"refuses us: {message}", more)
+        case Refusal.THROTTLED:
+            return warn(message, "Nothing: the daemon waits for as long as it says.")
+        case _:
+            return fail(
+                f"refuses the request: {message}",
+                "Check base_url, and ask the operator of the service what it means.",
+            )
 
 
 def _clock(answers: Answers) -> Finding:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 from journeyman.daemon.disk import MEBIBYTE, FreeBytes, is_ephemeral
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
+from journeyman.daemon.earning import Standing, can_earn, known_of, summary
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import AlreadyRunningError
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import quick_faults
+from journeyman.journal.strategy_health import Condition
 
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
@@ -116,6 +118,11 @@ def check_daemon(directory: DataDirectory) -> Finding:
 def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     """Read every page of the journal, without changing it."""
     if not directory.journal.exists():
+        if directory.identity.exists():
+            return fail(
+                f"{directory.journal} is missing: the agent does not start without it",
+                "journeyman journal restore, or: journeyman journal begin",
+            )
         return skip("there is none yet")
     with Journal(directory.journal, clock.now, read_only=True) as journal:
         faults = quick_faults(journal)
@@ -123,10 +130,40 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     if faults:
         return fail(
             f"{directory.journal} is damaged: {faults[0]}",
-            "Stop the daemon, keep the files, and restore a backup; "
+            "Stop the daemon, then: journeyman journal restore. The old file is kept; "
             "`journeyman journal check` shows more.",
         )
     return ok(f"intact; it has seen {seen} tasks")
+
+
+def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
+    """Say whether the agent can earn, as far as its journal shows."""
+    if not directory.journal.exists():
+        return skip("nothing was tried yet")
+    with Journal(directory.journal, clock.now, read_only=True) as journal:
+        network = next(iter(journal.observations.networks()), "")
+        steps = can_earn(known_of(journal, network))
+    message, more = summary(steps), "`journeyman contract` shows each step."
+    standings = {one.name: one.standing for one in steps}
+    if Standing.REFUSED in standings.values():
+        return fail(message, more)
+    is_stuck = standings["understood"] is Standing.PROVEN
+    if is_stuck and standings["claimable"] is not Standing.PROVEN:
+        return warn(message, more)
+    return ok(message)
+
+
+def check_quarantine(directory: DataDirectory, clock: Clock) -> Finding:
+    """Name the strategies, and the kinds of their work, that are given none now."""
+    if not directory.journal.exists():
+        return skip("nothing was tried yet")
+    with Journal(directory.journal, clock.now, read_only=True) as journal:
+        known = journal.strategy_health.all().values()
+    found = [one for one in known if one.condition is not Condition.SOUND]
+    if not found:
+        return ok("no strategy is in it")
+    message = "; ".join(f"{one.label}: {one.problem}" for one in found)
+    return warn(message, "Correct the strategy, or: journeyman strategies release NAME")
 
 
 def _privacy(path: Path) -> Finding:

@@ -1,10 +1,20 @@
-"""A pause: why requests wait, and for how long; and the figures that an owner sets."""
+"""Pauses: why requests wait, and for how long; and where answers ask for them."""
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from typing import Any
 
-from journeyman.domain.outcomes import Failure
+from journeyman.domain.outcomes import Failure, Outcome
 from journeyman.domain.retry import RetryPolicy
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.reading import spelling
+
+AnyOutcome = Outcome[Any]
+"""How a request ended: for a limit it is all the same what a success gave."""
 
 TICK_SECONDS = 0.001
 """The shortest wait: one that is lost in the rounding of a clock would never end."""
@@ -43,6 +53,24 @@ class Pause:
     """For people: a clause without a full stop."""
 
 
+def longer(one: Pause | None, other: Pause | None) -> Pause | None:
+    """Return the one of two pauses that ends later."""
+    if one and other:
+        return max(one, other, key=lambda pause: pause.seconds)
+    return one or other
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Permit:
+    """Permission to send one request; it is returned with the outcome."""
+
+    endpoint: str
+    began: float
+    """On the monotonic clock, in seconds."""
+    task_id: str = ""
+    """The task that it is about, if any."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RateLimits:
     """How a network is spared; all times in seconds."""
@@ -64,3 +92,102 @@ class RateLimits:
         return replace(
             failure, retry_after=min(failure.retry_after, self.max_retry_after)
         )
+
+
+# -- in answers -----------------------------------------------------------------
+
+UNAVAILABLE = 503
+"""A status that asks for a pause, also where it names none (RFC 9110, 15.6.4)."""
+
+_NAMES = frozenset(
+    {
+        *("retryafter", "retryafterseconds", "retryafterms", "retryaftersecs"),
+        *("retryin", "retryinseconds", "retryafterinseconds", "waitseconds"),
+        *("resetafter", "xratelimitresetafter", "xrateresetafter"),
+        *("ratelimitreset", "xratelimitreset"),
+    }
+)
+"""Of headers and fields: a duration, in seconds or as its name says, or an epoch."""
+_MAX_DEPTH = 4
+_EARLIEST_EPOCH = 1_000_000_000
+_EARLIEST_EPOCH_MS = 100_000_000_000
+_LARGEST = 1e15
+"""Beyond it, nothing is an epoch."""
+_LONGEST = 86_400.0
+"""In seconds; what is longer was not meant as a wait."""
+_NUMBER = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)s?\s*")
+_POLICY = re.compile(r"(?:^|[;,])\s*(?:t|reset)=(\d{1,9})")
+"""In a `RateLimit` header, by its drafts."""
+_WORDS = re.compile(
+    r"\b(?:in|after|wait(?: for)?|for)\s+(?:another\s+)?(\d{1,9}(?:\.\d{1,9})?)\s*"
+    r"(?:(ms|milliseconds?)|(s|secs?|seconds?)|(m|mins?|minutes?)|(h|hours?))\b",
+)
+_UNITS = (0.001, 1.0, 60.0, 3600.0)
+"""Of the groups of `_WORDS`, in seconds."""
+
+
+def retry_after(value: str | None, now: datetime) -> float | None:
+    """Read a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
+
+    Returns seconds from `now`, which is in UTC; None for anything that is neither, or
+    that lies in the past.
+    """
+    if value is None:
+        return None
+    value = value.strip()
+    if re.fullmatch(r"[0-9]{1,300}(?:\.[0-9]{1,300})?", value):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    seconds = (zoned - now).total_seconds()
+    return seconds if seconds >= 0 else None
+
+
+def named_pause(
+    headers: Mapping[str, str], body: JSON, said: str, now: datetime
+) -> float | None:
+    """Return the pause that a refusal names elsewhere, in seconds, or None.
+
+    Many services do: in a header of their rate limiter, in a field of the body, or in
+    words ("try again in 30 seconds").
+    """
+    found = (
+        *_from_fields(dict(headers), now.timestamp()),
+        *map(float, _POLICY.findall(headers.get("ratelimit", ""))),
+        *_from_fields(body, now.timestamp()),
+        *(
+            float(number)
+            * next(scale for unit, scale in zip(units, _UNITS, strict=True) if unit)
+            for number, *units in _WORDS.findall(said.lower())
+        ),
+    )
+    return next((wait for wait in found if 0 <= wait <= _LONGEST), None)
+
+
+def _from_fields(value: JSON, now: float, depth: int = 0) -> Iterator[float]:
+    if not isinstance(value, dict) or depth > _MAX_DEPTH:
+        return
+    for name, inner in value.items():
+        plain, number = spelling(name), _number(inner)
+        if plain in _NAMES and number is not None:
+            yield number / 1000 if plain.endswith("ms") else _until(number, now)
+        yield from _from_fields(inner, now, depth + 1)
+
+
+def _until(value: float, now: float) -> float:
+    """Return the seconds until an epoch; a smaller number is a duration itself."""
+    if value >= _EARLIEST_EPOCH_MS:
+        return value / 1000 - now
+    return value - now if value >= _EARLIEST_EPOCH else value
+
+
+def _number(value: JSON) -> float | None:
+    if isinstance(value, str):
+        found = _NUMBER.fullmatch(value)
+        return float(found[1]) if found else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < _LARGEST else None

@@ -1,4 +1,4 @@
-"""The start of a child: `python -I .../child/__main__.py STRATEGY FDS [PATH...]`.
+"""The start of the template: `python -I .../child/__main__.py SOCKET warm [PATH...]`.
 
 It is run as a file and not by `-m`: `-I` ignores PYTHONPATH, so that the import path
 must be made that of the daemon before anything of journeyman is imported.
@@ -7,9 +7,9 @@ must be made that of the daemon before anything of journeyman is imported.
 import sys
 
 if __name__ == "__main__":
-    _, _, channels, *paths = sys.argv
+    _, descriptor, warmth, *paths = sys.argv
     sys.path += [path for path in paths if path not in sys.path]
 
-    from journeyman.strategies.child.supervisor import supervise
+    from journeyman.strategies.child.template import serve
 
-    supervise([int(number) for number in channels.split(",")])
+    serve(int(descriptor), is_warm=warmth == "warm")

@@ -15,6 +15,7 @@ from socket import AF_UNIX
 from typing import Any
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
+from journeyman.strategies.child.description import folder_of
 from journeyman.strategies.child.limits import set_limits
 from journeyman.strategies.child.messages import ChildConfig
 
@@ -32,21 +33,27 @@ SETTINGS = (
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def readable(config: ChildConfig) -> list[Path]:
-    """Return what may be read: files, and folders with everything beneath them."""
-    strategy = Path(config.file)
-    home = strategy.parent.parent if strategy.name == "__init__.py" else strategy.parent
+def common_places() -> frozenset[Path]:
+    """Return what every child may read: files, and folders with all beneath them.
+
+    The template finds them once, since resolving links takes longer than all else.
+    """
     wanted = [
         *map(Path, SYSTEM.split()),
         *(Path("/etc", name) for name in SETTINGS.split()),
         *map(Path, DEVICES),
         *map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix}),
         *(Path(entry) for entry in sys.path if entry),
-        home,
-        *map(Path, config.files),
     ]
+    return frozenset(path.resolve() for path in wanted if path.exists())
+
+
+def readable(config: ChildConfig, common: Iterable[Path]) -> list[Path]:
+    """Return what this child may read."""
+    home = folder_of(Path(config.file))
+    own = {path.resolve() for path in (home, *map(Path, config.files))}
     private = [Path(path).resolve() for path in config.private]
-    return list(_without({path.resolve() for path in wanted}, private))
+    return list(_without(own.union(common), private))
 
 
 def search_path(places: Iterable[Path], given: str) -> str:
@@ -57,11 +64,11 @@ def search_path(places: Iterable[Path], given: str) -> str:
     """
     own = str(Path(sys.executable).parent)
     wanted = dict.fromkeys((own, *filter(None, given.split(os.pathsep))))
-    allowed = tuple(places)
+    allowed = frozenset(places)
     return os.pathsep.join(
         folder
         for folder in wanted
-        if any(Path(folder).resolve().is_relative_to(place) for place in allowed)
+        if not allowed.isdisjoint(((real := Path(folder).resolve()), *real.parents))
     )
 
 
@@ -70,12 +77,12 @@ def _without(paths: Iterable[Path], private: list[Path]) -> Iterator[Path]:
 
     Landlock only allows, so that everything around a private folder must be named.
     """
+    around = {parent for secret in private for parent in secret.parents}
     for path in sorted(paths):
-        if any(path.is_relative_to(secret) for secret in private):
+        if not {path, *path.parents}.isdisjoint(private):
             continue
-        inside = [secret for secret in private if secret.is_relative_to(path)]
-        if inside and path.is_dir():
-            yield from _without(path.iterdir(), inside)
+        if path in around and path.is_dir():
+            yield from _without(path.iterdir(), private)
         else:
             yield path
 
@@ -105,11 +112,16 @@ def available_confinement() -> dict[str, str]:
     }
 
 
-def confine(config: ChildConfig) -> None:
-    """Confine this process for good, by all that the system offers."""
+def confine(config: ChildConfig, common: Iterable[Path]) -> None:
+    """Confine this process for good, by all that the system offers.
+
+    Args:
+        config: what the strategy needs, and its limits.
+        common: what every child may read, from `common_places`.
+    """
     set_limits(config)
     has_network = bool(config.hosts)
-    places = readable(config)
+    places = readable(config, common)
     os.environ["PATH"] = search_path(places, os.environ.get("PATH", ""))
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -123,9 +135,11 @@ def confine(config: ChildConfig) -> None:
             has_network=has_network,
         )
     families = NETWORK if has_network else ()
-    untouchable = (*config.daemon, os.getppid())
+    untouchable = (*config.untouchable, os.getppid())
     with suppress(OSError):
-        syscall_filter.install(syscall_filter.rules(families, untouchable))
+        may_truncate = landlock.version() >= landlock.TRUNCATE_FROM
+        applied = syscall_filter.rules(families, untouchable, may_truncate=may_truncate)
+        syscall_filter.install(applied)
 
 
 ANYBODY = "*"

@@ -17,6 +17,10 @@ PR_SET_NO_NEW_PRIVS = 38
 
 IS_LINUX = sys.platform == "linux"
 
+_LIBRARY = ctypes.CDLL(None, use_errno=True)
+"""The C library. Loaded once: finding its functions takes longer than calling them."""
+_LIBRARY.syscall.restype = ctypes.c_long
+
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -29,9 +33,8 @@ def prctl(option: int, value: object = 0, address: object = 0) -> None:
     """
     if not IS_LINUX:
         raise OSError(f"prctl({option}) exists only on Linux")
-    library = ctypes.CDLL(None, use_errno=True)
     arguments = (_word(value), _word(address), ctypes.c_ulong(0), ctypes.c_ulong(0))
-    if library.prctl(option, *arguments) != 0:
+    if _LIBRARY.prctl(option, *arguments) != 0:
         _raise(f"prctl({option})")
 
 
@@ -43,9 +46,7 @@ def syscall(number: int, *arguments: object) -> int:
     """
     if not IS_LINUX:
         raise OSError(f"system call {number} exists only on Linux")
-    library = ctypes.CDLL(None, use_errno=True)
-    library.syscall.restype = ctypes.c_long
-    given = int(library.syscall(ctypes.c_long(number), *map(_word, arguments)))
+    given = int(_LIBRARY.syscall(ctypes.c_long(number), *map(_word, arguments)))
     if given < 0:
         _raise(f"system call {number}")
     return given

@@ -28,6 +28,8 @@ _DEVICES = 1 << 6 | 1 << 11
 """Creating device nodes."""
 _RIGHTS_OF_FILES = {1: 13, 2: 14, 3: 15, 4: 15}
 """How many rights each version has; 16 since version 5."""
+TRUNCATE_FROM = 3
+"""The first version that sees a file truncated by its path."""
 TCP_FROM = 4
 _TCP = 0b11
 """Binding and connecting."""

@@ -15,6 +15,9 @@ from journeyman.strategies.api import Context, Decline, Misconfigured, RetryLate
 
 Message = dict[str, Any]
 
+NEW_TASKS = "journeyman: new tasks"
+"""The key of the tasks that `post` returned."""
+
 MAX_BYTES = 16 * 1_048_576
 """Of one message: enough for a result, a task and a state of some megabytes."""
 
@@ -196,11 +199,10 @@ def task_from(message: dict[str, Any]) -> Task:
     return Task(**message | {"deadline": deadline, "tags": tags})
 
 
-def run_message(number: int, task: Task, context: Context) -> dict[str, Any]:
-    """Return one run as JSON: its number, the task, and the values of the context."""
+def run_message(context: Context, **asked: object) -> dict[str, Any]:
+    """Return what a child is asked to do, with the values of the context, as JSON."""
     return {
-        "run": number,
-        "task": task_message(task),
+        **asked,
         "state": context.state,
         "now": context.now.isoformat(),
         "deadline": _text(context.deadline),
@@ -240,9 +242,11 @@ class ChildConfig(ProcessLimits):
     """All that a child knows of the daemon; paths are absolute."""
 
     strategy: str
-    """Its name."""
+    """Its name; empty: describe all that is in `file`, then end."""
     file: str
     """Where it is loaded from."""
+    entry_point: str = ""
+    """The name of the entry point to describe, instead of `file`."""
     distribution: str
     """The installed package that it is loaded from instead; empty: from `file`."""
     params: dict[str, bool | int | float | str]
@@ -254,5 +258,6 @@ class ChildConfig(ProcessLimits):
     """Paths that its `needs` name."""
     hosts: Sequence[str]
     """Hosts that its `needs` name; empty: no network."""
-    daemon: Sequence[int]
-    """The daemon's process and process group, which it must not signal."""
+    untouchable: Sequence[int]
+    """The daemon's process and process group, which it must not signal; the supervisor
+    adds the template."""

@@ -3,16 +3,18 @@
 It runs none of the author's code, and lives as long as the worker. Over one pipe the
 daemon controls it: a `T` asks everything to end (SIGTERM); closing it, which the
 daemon's own death does too, ends everything at once (SIGKILL). Over another pipe it
-reports how the worker ended; when that pipe closes, nothing is left.
+reports who the worker is and how it ended; when that pipe closes, nothing is left.
 """
 
-import json
 import os
 import select
 import shutil
 import signal
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn
 
 from journeyman.strategies.child import kernel
@@ -22,7 +24,12 @@ from journeyman.strategies.child.kernel import (
     resident_bytes,
 )
 from journeyman.strategies.child.limits import MIB
-from journeyman.strategies.child.messages import ChildConfig, read_frame
+from journeyman.strategies.child.messages import (
+    ChildConfig,
+    pack,
+    read_frame,
+    write_all,
+)
 from journeyman.strategies.child.worker import work
 
 CHECK_EVERY_MS = 500
@@ -31,31 +38,42 @@ KILL_EVERY_MS = 5
 """How soon it looks again for processes that were started meanwhile."""
 
 
-def supervise(descriptors: list[int]) -> NoReturn:
+def supervise(descriptors: Sequence[int], common: Iterable[Path]) -> NoReturn:
     """Supervise one worker, until the worker and all it started are gone.
 
     Args:
-        descriptors: pipes: requests, replies, control, exit report.
+        descriptors: pipes: requests, replies, control, report, output.
+        common: what every child may read.
     """
-    requests, replies, control, exit_report = descriptors
+    requests, replies, control, report, output = descriptors
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(output, stream.fileno())
+    os.close(output)
+    os.setsid()
     message = read_frame(requests)
     if message is None:
         os._exit(0)
     config = ChildConfig(**message)
+    os.chdir(config.home)
+    os.environ |= {"HOME": config.home, "TMPDIR": config.home}
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    template = os.getppid()
     worker = os.fork()
     if worker == 0:
         os.close(control)
-        os.close(exit_report)
-        work(config, requests, replies)
+        os.close(report)
+        config = replace(config, untouchable=(*config.untouchable, template))
+        work(config, common, requests, replies)
     os.close(requests)
     os.close(replies)
     _close_output()
+    # Told here and not by the worker, which runs code that could tell anything.
+    write_all(report, pack({"supervisor": os.getpid(), "worker": worker}))
     ended = _Watch(worker, control, config).until_all_is_gone()
     # Here and not in the daemon: a folder of a million files takes its time.
     shutil.rmtree(config.home, ignore_errors=True)
-    os.write(exit_report, json.dumps(ended).encode())
+    write_all(report, pack(ended))
     # Not sys.exit: the buffers were copied by the fork, and belong to the worker.
     os._exit(0)
 

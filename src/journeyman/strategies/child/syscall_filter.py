@@ -8,6 +8,7 @@ It refuses a strategy:
 - the network: `socket`, except for the families that are allowed; and `io_uring`,
   whose requests seccomp does not see;
 - other processes' memory: `ptrace`, `process_vm_*`, `pidfd_getfd`;
+- modes, owners, times and attributes of files, and objects shared by a number or name;
 - signals to the daemon and to its own supervisor, also by indirect ways;
 - other processes' limits and priorities; namespaces; rarely used parts of the kernel.
 """
@@ -51,6 +52,11 @@ _FOREIGN_CALLS = 0x4000_0000
 """Where the numbers of x32 begin, a second table of calls on x86_64."""
 _OWNERS = (8, 10, 15)
 """F_SETOWN, F_SETSIG, F_SETOWN_EX: signals sent by a descriptor."""
+_DATAGRAM = (2, 2 | 0o4000, 2 | 0o2000000, 2 | 0o4000 | 0o2000000)
+"""SOCK_DGRAM, with SOCK_NONBLOCK and SOCK_CLOEXEC or without."""
+_FILE_FLAGS = (0x4008_6602, 0x4004_6602, 0x401C_5820, 0x4008_7602, 0x4080_6685)
+"""FS_IOC_SETFLAGS, the same of 32 bits, FSSETXATTR, SETVERSION, ENABLE_VERITY: they
+change a file that was opened for reading."""
 _SOCKET_OWNERS = (0x8901, 0x8902)
 """FIOSETOWN, SIOCSPGRP: the same as ioctls."""
 
@@ -73,28 +79,56 @@ _SHARED = {
     "io_uring_register": 427,
     "clone3": 435,
     "pidfd_getfd": 438,
+    "process_madvise": 440,
+    "process_mrelease": 448,
+    "fchmodat2": 452,
+    "setxattrat": 463,
+    "removexattrat": 466,
+    "file_setattr": 469,
 }
-_NAMES = (
-    "socket kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo ptrace "
-    "process_vm_readv process_vm_writev bpf perf_event_open userfaultfd add_key "
-    "request_key keyctl unshare setns clone prlimit64 setpriority fcntl ioctl"
-)
-_X86_64 = (
-    "41 62 200 234 129 297 101 310 311 321 298 323 248 249 250 272 308 56 302 141 72 16"
-)
-_AARCH64 = (
-    "198 129 130 131 138 240 117 270 271 280 241 282 217 218 219 97 268 220 261 140 "
-    "25 29"
-)
+_TABLE = """
+socket 41 198           socketpair 53 199       kill 62 129
+tkill 200 130           tgkill 234 131          rt_sigqueueinfo 129 138
+rt_tgsigqueueinfo 297 240                       ptrace 101 117
+process_vm_readv 310 270                        process_vm_writev 311 271
+bpf 321 280             perf_event_open 298 241 userfaultfd 323 282
+add_key 248 217         request_key 249 218     keyctl 250 219
+unshare 272 97          setns 308 268           clone 56 220
+prlimit64 302 261       setpriority 141 140     fcntl 72 25
+ioctl 16 29             truncate 76 45          ioprio_set 251 30
+sched_setparam 142 118  sched_setscheduler 144 119
+sched_setaffinity 203 122                       sched_setattr 314 274
+migrate_pages 256 238   move_pages 279 239
+fchmod 91 52            fchmodat 268 53         fchown 93 55
+fchownat 260 54         utimensat 280 88
+setxattr 188 5          lsetxattr 189 6         fsetxattr 190 7
+removexattr 197 14      lremovexattr 198 15     fremovexattr 199 16
+shmget 29 194           shmat 30 196            shmctl 31 195
+semget 64 190           semop 65 193            semctl 66 191
+semtimedop 220 192      msgget 68 186           msgsnd 69 189
+msgrcv 70 188           msgctl 71 187           mq_open 240 180
+mq_unlink 241 181
+"""
+"""Each call, with its number on x86_64 and on aarch64."""
+_X86_64_ONLY = {
+    "chmod": 90,
+    "chown": 92,
+    "lchown": 94,
+    "utime": 132,
+    "utimes": 235,
+    "futimesat": 261,
+}
 
 
-def _numbers(text: str) -> dict[str, int]:
-    return dict(zip(_NAMES.split(), map(int, text.split()), strict=True)) | _SHARED
+def _numbers(column: int) -> dict[str, int]:
+    words = _TABLE.split()
+    numbers = map(int, words[column::3])
+    return dict(zip(words[::3], numbers, strict=True)) | _SHARED
 
 
 PROCESSORS = {
-    "x86_64": Processor(0xC000_003E, _numbers(_X86_64), 317, has_x32=True),
-    "aarch64": Processor(0xC000_00B7, _numbers(_AARCH64), 277),
+    "x86_64": Processor(0xC000_003E, _numbers(1) | _X86_64_ONLY, 317, has_x32=True),
+    "aarch64": Processor(0xC000_00B7, _numbers(2), 277),
 }
 
 
@@ -110,22 +144,58 @@ class Rule:
     code: int = errno.EPERM
 
 
-def rules(families: Collection[int], untouchable: Sequence[int]) -> list[Rule]:
+METADATA = (
+    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat "
+    "utime utimes futimesat utimensat file_setattr"
+)
+"""Calls that change a file without opening it for writing, which Landlock ignores. A
+filter sees no paths, and a descriptor may stand for any file: all are refused."""
+ATTRIBUTES = (
+    "setxattr lsetxattr fsetxattr setxattrat "
+    "removexattr lremovexattr fremovexattr removexattrat"
+)
+SHARED_OBJECTS = (
+    "shmget shmat shmctl semget semop semctl semtimedop "
+    "msgget msgsnd msgrcv msgctl mq_open mq_unlink"
+)
+"""Of System V and POSIX: they belong to no folder."""
+OF_A_PROCESS = (
+    "prlimit64 sched_setparam sched_setscheduler sched_setaffinity sched_setattr "
+    "migrate_pages move_pages"
+)
+"""Calls whose first argument is a process; 0 is the caller."""
+
+
+def rules(
+    families: Collection[int],
+    untouchable: Sequence[int],
+    *,
+    may_truncate: bool = True,
+) -> list[Rule]:
     """Return the rules for a strategy.
 
     Args:
         families: of sockets that it may open.
         untouchable: processes that it must not signal, nor their groups.
+        may_truncate: files by their path; False where Landlock does not see it.
     """
     every = {-1, *untouchable, *(-number for number in untouchable)}
     never = (
         "ptrace process_vm_readv process_vm_writev pidfd_getfd pidfd_send_signal "
         "tkill bpf perf_event_open userfaultfd add_key request_key keyctl unshare "
-        "setns io_uring_setup io_uring_enter io_uring_register"
+        "setns io_uring_setup io_uring_enter io_uring_register process_madvise "
+        "process_mrelease"
     )
+    if not may_truncate:
+        never += " truncate"
     return [
         Rule("socket", 0, unless_in=families, code=errno.EACCES),
-        *(Rule(call) for call in never.split()),
+        # One of a pair of datagram sockets can be connected to anybody's socket.
+        Rule("socketpair", 1, if_in=_DATAGRAM, code=errno.EACCES),
+        *(Rule(call) for call in f"{never} {METADATA} {SHARED_OBJECTS}".split()),
+        # As on a file system that has none, which programs are used to.
+        *(Rule(call, code=errno.ENOTSUP) for call in ATTRIBUTES.split()),
+        Rule("ioctl", 1, if_in=_FILE_FLAGS),
         *(Rule(call, 0, if_in=every) for call in ("kill", "tgkill")),
         *(
             Rule(f"rt_{call}info", 0, if_in=every)
@@ -133,8 +203,8 @@ def rules(families: Collection[int], untouchable: Sequence[int]) -> list[Rule]:
         ),
         Rule("fcntl", 1, if_in=_OWNERS),
         Rule("ioctl", 1, if_in=_SOCKET_OWNERS),
-        Rule("prlimit64", 0, unless_in=(0,)),
-        Rule("setpriority", 1, unless_in=(0,)),
+        *(Rule(call, 0, unless_in=(0,)) for call in OF_A_PROCESS.split()),
+        *(Rule(call, 1, unless_in=(0,)) for call in ("setpriority", "ioprio_set")),
         Rule("setpriority", 0, unless_in=(0,)),
         Rule("clone", 0, if_bits=_NEW_NAMESPACES),
         # Its flags lie in memory, which a filter cannot read; as if it were not there,
@@ -181,6 +251,8 @@ def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
         yield _do(_IF_AT_LEAST, _FOREIGN_CALLS, 0, 1)
         yield _do(_RETURN, _ERRNO | errno.ENOSYS)
     for rule in applied:
+        if rule.call in _X86_64_ONLY and rule.call not in processor.calls:
+            continue  # newer processors never had it
         block = list(_block(rule))
         yield _do(_LOAD, _OF_NUMBER)
         yield _do(_IF_EQUAL, processor.calls[rule.call], 0, len(block))

@@ -1,6 +1,6 @@
 """The worker: confines itself, loads the strategy, and runs task after task."""
 
-import importlib
+import asyncio
 import inspect
 import json
 import os
@@ -10,28 +10,46 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from journeyman.domain.tasks import JSON
+from journeyman.domain.tasks import JSON, NewTask, Result, Task
 from journeyman.strategies import outcomes
-from journeyman.strategies.api import BudgetView, Context, StrategyLog
+from journeyman.strategies.api import (
+    BudgetView,
+    Context,
+    OutcomeReport,
+    StrategyLog,
+)
 from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.child.confinement import confine, install_host_check
+from journeyman.strategies.child.description import (
+    answer_about,
+    description_of,
+    problem_message,
+)
 from journeyman.strategies.child.limits import allow_cpu_seconds
 from journeyman.strategies.loading.definitions import installed_strategies
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load as load_folder
 from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.watchdog import BlockedError
 
 MAX_NOTE = 200
 """Characters of the note on a cost."""
+WANTS_SECONDS = 5.0
+"""What `wants` may take for one task."""
+ANSWERING = frozenset({"post", "status"})
+"""Hooks whose value is of interest."""
+MOST_ITEMS = 100
+"""Of what a hook yields; the rest is not asked for."""
 MAX_LINES = 200
 """Of the log, in one run; what is beyond is only counted."""
 
@@ -101,7 +119,7 @@ class ChildLog(StrategyLog):
 
 
 class TaskRunner:
-    """Runs one strategy's tasks, one after the other."""
+    """Does what one strategy is asked: tasks, hooks, and what it thinks of tasks."""
 
     def __init__(
         self, config: messages.ChildConfig, loaded: LoadedStrategy, replies: Replies
@@ -109,20 +127,22 @@ class TaskRunner:
         self._config = config
         self._loaded = loaded
         self._replies = replies
+        # One loop for as long as this process lives: what `on_start` has opened, such
+        # as a client's connections, belongs to the loop that it was opened on.
+        self._loop = asyncio.Runner()
+        self._is_started = "on_start" not in loaded.hooks
+        self._blocked = ""
         self._stop: Callable[[], None] = lambda: None
         signal.signal(signal.SIGTERM, self._on_term)
-        if inspect.iscoroutinefunction(loaded.run):
-            # Here, and not at the top: it is a third of what a child has to import.
-            importlib.import_module("asyncio")
 
     def run(self, message: messages.Message) -> messages.Message:
-        """Run the task of one message, and return the message with its outcome."""
+        """Do what one message asks, and return the message with the outcome."""
         self._clear_home()
         allow_cpu_seconds(self._config.cpu_seconds)
         log = ChildLog(self._replies, message["run"], self._config.output_bytes)
         state = message["state"]
         before = _as_json(state)
-        outcome = self._call(message, self._context(message, log))
+        outcome = self._do(message, self._context(message, log))
         try:
             changes = _changes(before, state)
         except (TypeError, ValueError, RecursionError) as error:
@@ -168,41 +188,106 @@ class TaskRunner:
         self._stop = context.end
         return context
 
-    def _call(self, message: messages.Message, context: Context) -> outcomes.RunOutcome:
+    def _do(self, message: messages.Message, ctx: Context) -> outcomes.RunOutcome:
         loaded = self._loaded
-        arguments = loaded.arguments(messages.task_from(message["task"]), context)
         try:
-            returned = loaded.run(**arguments)
-            if inspect.iscoroutine(returned):
-                returned = self._await(returned)
+            if not self._is_started and message.get("hook") != "on_start":
+                self._call_hook("on_start", ctx)
+            match message:
+                case {"hook": "on_outcome"}:
+                    return self._call_hook("on_outcome", ctx, **_reported(message))
+                case {"hook": str(name)}:
+                    return self._call_hook(name, ctx)
+                case {"wants": list(tasks)}:
+                    return self._answers(map(messages.task_from, tasks))
+                case _:
+                    given = loaded.arguments(messages.task_from(message["task"]), ctx)
+                    returned = self._finish(loaded.run(**given))
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
             return outcomes.outcome_of_exception(loaded, error)
         finally:
-            context.end()
+            ctx.end()
         return outcomes.outcome_of_return(loaded, returned)
 
-    def _await(self, coroutine: Coroutine[Any, Any, object]) -> object:
-        """Run a coroutine on a new loop; SIGTERM cancels it."""
-        import asyncio  # noqa: PLC0415 - see the start of this class
+    def _call_hook(
+        self, name: str, ctx: Context, **given: object
+    ) -> outcomes.RunOutcome:
+        self._is_started = self._is_started or name == "on_start"
+        returned = self._finish(self._loaded.hooks[name].bind(ctx=ctx, **given)())
+        value = _hook_value(returned) if name in ANSWERING else None
+        return Result({"value": json.loads(json.dumps(value, allow_nan=False))})
 
-        with asyncio.Runner() as runner:
-            loop, end = runner.get_loop(), self._stop
+    def _answers(self, tasks: Iterable[Task]) -> outcomes.RunOutcome:
+        """Ask `wants` about each task; one that blocks is not asked again."""
+        answers: dict[str, JSON] = {}
+        for task in tasks:
+            if not self._blocked:
+                try:
+                    answers[task.id] = answer_about(self._loaded, task, WANTS_SECONDS)
+                except BlockedError:
+                    reason = f"wants took longer than {WANTS_SECONDS:g} s"
+                    self._blocked = f"{reason}; it is not asked again"
+        return Result({"answers": answers, "blocked": self._blocked})
 
-            async def main() -> object:
-                task = asyncio.current_task()
-                if task is not None:
+    def _finish(self, returned: object) -> object:
+        """Run a coroutine to its end, on the loop of this process."""
+        if not inspect.iscoroutine(returned):
+            return returned
+        try:
+            return self._loop.run(self._until_stopped(returned))
+        finally:
+            self._loop.run(_end_tasks())
 
-                    def stop() -> None:
-                        end()
-                        loop.call_soon_threadsafe(task.cancel)
+    async def _until_stopped(self, coroutine: Coroutine[Any, Any, object]) -> object:
+        """Await a coroutine; SIGTERM cancels it."""
+        task, loop, end = asyncio.current_task(), self._loop.get_loop(), self._stop
 
-                    self._stop = stop
-                return await coroutine
+        def stop() -> None:
+            end()
+            if task is not None:
+                loop.call_soon_threadsafe(task.cancel)
 
-            return runner.run(main())
+        self._stop = stop
+        return await coroutine
 
     def _on_term(self, _number: int, _frame: FrameType | None) -> None:
         self._stop()
+
+
+async def _end_tasks() -> None:
+    """Cancel what a run has left on the loop: nobody would wait for it."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}  # noqa: TID251 - the child has no task groups
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left)  # noqa: TID251 - as above
+
+
+def _reported(message: messages.Message) -> dict[str, object]:
+    """Return what `on_outcome` may take; only what it does take was sent."""
+    given: dict[str, object] = {}
+    if "task" in message:
+        given["task"] = messages.task_from(message["task"])
+    if "outcome" in message:
+        given["outcome"] = OutcomeReport(**message["outcome"])
+    return given
+
+
+def _hook_value(returned: object) -> object:
+    """Return what a hook returned; tasks to post as a list of their fields."""
+    if isinstance(returned, NewTask):
+        return _hook_value([returned])
+    is_plain = isinstance(returned, str | bytes | dict)
+    if is_plain or not isinstance(returned, Iterable):
+        return returned
+    items = list(islice(returned, MOST_ITEMS))
+    if not any(isinstance(item, NewTask) for item in items):
+        return items
+    return {messages.NEW_TASKS: [_new_task(item) for item in items]}
+
+
+def _new_task(item: object) -> dict[str, Any]:
+    return asdict(item) if isinstance(item, NewTask) else {"not": type(item).__name__}
 
 
 def _as_json(state: dict[str, JSON]) -> dict[str, str]:
@@ -247,11 +332,25 @@ def load(config: messages.ChildConfig) -> LoadedStrategy:
     raise NotLoadedError(problems or f"{config.file} no longer contains {name!r}")
 
 
+def described(config: messages.ChildConfig) -> messages.Message:
+    """Return the descriptions of all that is in a file, and its problems."""
+    if config.entry_point:
+        loading = load_folder(Path(config.home), {}, [config.entry_point])
+    else:
+        loading = load_file(Path(config.file))
+    return {
+        "described": [description_of(one) for one in loading.strategies],
+        "problems": [problem_message(one) for one in loading.problems],
+    }
+
+
 MAX_NAME_BYTES = 15
 """Of a process's name (man 2 prctl, PR_SET_NAME)."""
 
 
-def work(config: messages.ChildConfig, requests: int, replies: int) -> NoReturn:
+def work(
+    config: messages.ChildConfig, common: Iterable[Path], requests: int, replies: int
+) -> NoReturn:
     """Run tasks until the daemon closes the pipe of requests; never return.
 
     Whatever goes wrong here ends the process; the supervisor reports it.
@@ -259,6 +358,8 @@ def work(config: messages.ChildConfig, requests: int, replies: int) -> NoReturn:
     code = 1
     try:
         _prepare(config, (requests, replies))
+        confine(config, common)
+        install_host_check(config)
         _serve(config, requests, Replies(replies))
         code = 0
     except BaseException:  # noqa: BLE001 - the daemon reads it as this process's output
@@ -282,15 +383,16 @@ def _prepare(config: messages.ChildConfig, pipes: tuple[int, int]) -> None:
 
 def _serve(config: messages.ChildConfig, requests: int, replies: Replies) -> None:
     me = os.getpid()
-    confine(config)
-    install_host_check(config)
+    if not config.strategy:
+        replies.send(described(config))
+        return
     try:
         loaded = load(config)
     except NotLoadedError as error:
         replies.send({"refused": str(error)})
         return
     runner = TaskRunner(config, loaded, replies)
-    replies.send({"ready": me, "fingerprint": loaded.fingerprint})
+    replies.send({"fingerprint": loaded.fingerprint})
     while (message := messages.read_frame(requests)) is not None:
         last = runner.run(message)
         if os.getpid() != me:

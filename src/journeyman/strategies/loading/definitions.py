@@ -34,6 +34,8 @@ class StrategyDefinition:
     """The file that was loaded: another one where a folder is a strategy."""
     distribution: str = ""
     """The installed package that it comes from, such as "journeyman-seo 2.1.0"."""
+    import_seconds: float = 0.0
+    """How long the import of `file` took."""
 
     def problem(self, code: str, message: str, fix: str) -> Problem:
         """Return a problem that points at the strategy's definition."""

@@ -16,7 +16,8 @@ from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import NeedsError, ParamError
 from journeyman.strategies.loading.problems import Problem
-from journeyman.strategies.loading.source import Source, parse
+from journeyman.strategies.loading.source import Source, parse, strategy_stem
+from journeyman.strategies.speaker import speaking
 
 PREFIX = "journeyman_strategy_"
 INIT = "__init__.py"
@@ -158,7 +159,8 @@ def import_source(
     """
     module = new_module(source)
     try:
-        watchdog.call(limit, _SourceLoader(source).exec_module, module)
+        with speaking(strategy_stem(source.path)):
+            watchdog.call(limit, _SourceLoader(source).exec_module, module)
     except KeyboardInterrupt:
         forget(module.__name__)
         raise

@@ -1,5 +1,6 @@
 """A strategy that was loaded and validated."""
 
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -79,6 +80,10 @@ class LoadedStrategy:
     """The hooks that it has, by name: `loaded.hooks.get("on_start")`."""
     distribution: str = ""
     """The installed package that it comes from, such as "journeyman-seo 2.1.0"."""
+    import_seconds: float = 0.0
+    """How long the import of its file took; 0 where that was done by a child."""
+    is_confined: bool = False
+    """None of its code runs in the daemon; `instance` only stands for it."""
 
     def arguments(self, task: Task, context: Context) -> dict[str, Any]:
         """Return the arguments that `run` takes, by name."""
@@ -90,6 +95,23 @@ class LoadedStrategy:
     def place_of_run(self) -> str:
         """Such as "strategies/x.py:12 in run"."""
         return f"{short_path(self.path)}:{self.line} in run"
+
+
+def own_frames(
+    loaded: LoadedStrategy, error: BaseException | None
+) -> list[traceback.FrameSummary]:
+    """Return the author's own frames of an error, the deepest last."""
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    own = {str(path) for path in (loaded.path, *loaded.sources)}
+    return [frame for frame in frames if frame.filename in own]
+
+
+def place_of(loaded: LoadedStrategy, error: BaseException | None) -> str:
+    """Return the author's own last line, such as "strategies/x.py:12 in run"."""
+    mine = own_frames(loaded, error)
+    if not mine:
+        return loaded.place_of_run
+    return f"{short_path(Path(mine[-1].filename))}:{mine[-1].lineno} in {mine[-1].name}"
 
 
 def short_path(path: Path) -> str:

@@ -4,8 +4,10 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
+from types import MappingProxyType
 
 from journeyman.strategies.api import Strategy
 from journeyman.strategies.loading import source
@@ -23,6 +25,9 @@ from journeyman.strategies.loading.validation import validate
 Params = Mapping[str, Mapping[str, object]]
 """Parameters from the configuration: by strategy, then by name."""
 
+Described = Mapping[Path | str, Sequence[StrategyDefinition | Problem]]
+"""What children have described: by the file, or by the name of an entry point."""
+
 HIDDEN = ("_", ".", "test_")
 """The first characters of the names of helpers, hidden files and tests."""
 TESTS = "tests"
@@ -37,8 +42,25 @@ class Loading:
     problems: tuple[Problem, ...]
 
 
+def strategy_files(directory: Path) -> list[Path]:
+    """Return the files of a folder that are to be loaded, in the order of their names.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    return [
+        file
+        for path in sorted(directory.iterdir())
+        if path.name != TESTS and not path.name.startswith(HIDDEN)
+        if (file := _strategy_file(path)) is not None
+    ]
+
+
 def load(
-    directory: Path, params: Params | None = None, installed: Sequence[str] = ()
+    directory: Path,
+    params: Params | None = None,
+    installed: Sequence[str] = (),
+    described: Described = MappingProxyType({}),
 ) -> Loading:
     """Load every strategy of a folder, in the order of their names.
 
@@ -50,20 +72,22 @@ def load(
         directory: the folder.
         params: settings from the configuration.
         installed: the names of entry points to load beside the files.
+        described: what is not to be imported here, as children have described it.
     """
     found: list[StrategyDefinition | Problem] = []
     try:
-        paths = sorted(directory.iterdir())
+        files = strategy_files(directory)
     except OSError as error:
         fix = "create the folder, or point the configuration to another one"
         reason = error.strerror or str(error)
         message = f"the folder of strategies cannot be read: {reason}"
         found.append(Problem(code="E100", path=directory, message=message, fix=fix))
     else:
-        for path in paths:
-            if path.name != TESTS and not path.name.startswith(HIDDEN):
-                found += _definitions_at(path)
-    return _validate(directory, [*found, *load_installed(installed)], params or {})
+        for file in files:
+            found += described[file] if file in described else _definitions_in(file)
+    for name in installed:
+        found += described[name] if name in described else load_installed([name])
+    return _validate(directory, found, params or {})
 
 
 def load_file(path: Path, params: Params | None = None) -> Loading:
@@ -106,26 +130,27 @@ def _validate(
     return Loading(tuple(strategies), tuple(problems))
 
 
-def _definitions_at(path: Path) -> list[StrategyDefinition | Problem]:
-    """Load what an entry of the folder defines; a helper defines nothing."""
+def _strategy_file(path: Path) -> Path | None:
+    """Return the file of an entry of the folder; None for a helper, or another file."""
     if not path.is_dir():
-        return _definitions_in(path) if path.suffix == ".py" else []
+        return path if path.suffix == ".py" else None
     init = path / "__init__.py"
     if not init.is_file():
-        return []
-    parsed_source = source.parse(init)
-    if isinstance(parsed_source, source.Source) and not source.imports_journeyman(
-        parsed_source
-    ):
-        return []
-    return _definitions_in(init)
+        return None
+    parsed = source.parse(init)
+    is_helper = isinstance(parsed, source.Source) and not source.imports_journeyman(
+        parsed
+    )
+    return None if is_helper else init
 
 
 def _definitions_in(path: Path) -> list[StrategyDefinition | Problem]:
     parsed_source = source.read(path)
     if isinstance(parsed_source, Problem):
         return [parsed_source]
+    began = perf_counter()  # real time is what an import takes
     module = import_source(parsed_source)
+    seconds = perf_counter() - began
     if isinstance(module, Problem):
         return [module]
     no_strategy = parsed_source.problem(
@@ -134,7 +159,8 @@ def _definitions_in(path: Path) -> list[StrategyDefinition | Problem]:
         "add a subclass of Strategy, or `@strategy(tags={...})` over a function, "
         "or rename the file to begin with `_` if it is a helper",
     )
-    return [*find_definitions(module, parsed_source)] or [no_strategy]
+    found = find_definitions(module, parsed_source)
+    return [replace(one, import_seconds=seconds) for one in found] or [no_strategy]
 
 
 def _duplicate(

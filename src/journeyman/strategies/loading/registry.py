@@ -2,8 +2,9 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -13,11 +14,13 @@ from journeyman.domain.tasks import Task
 from journeyman.domain.text import describe, storable
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Score, Skip
+from journeyman.strategies.loading.confined import AnswerError
 from journeyman.strategies.loading.importing import forget
-from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import Loading, Params, load
+from journeyman.strategies.loading.loaded import LoadedStrategy, place_of
+from journeyman.strategies.loading.loader import Described, Loading, Params, load
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
+from journeyman.strategies.speaker import speaking
 
 BLOCK_SECONDS = 5.0
 """A `wants` that takes longer is interrupted, because it blocks the daemon."""
@@ -40,6 +43,12 @@ class Verdict:
     """In credits, by its own estimate."""
     failed: bool = False
     """`wants` raised, took too long, or returned something invalid."""
+    blocked: bool = False
+    """It took too long, and was not asked to the end."""
+    where: str = ""
+    """The author's line that failed, such as "strategies/x.py:12 in wants"."""
+    unanswered: bool = False
+    """Its process was not asked, or could not be: nothing is decided by this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,11 @@ class Choice:
     """The likelihood of being paid, 0 to 1, by the strategy's estimate."""
     cost: float = 0.0
     """In credits, by the strategy's estimate."""
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nobody wants the task, and somebody has not answered yet."""
+        return self.strategy is None and any(one.unanswered for one in self.verdicts)
 
 
 class Registry:
@@ -70,13 +84,18 @@ class Registry:
         self.problems = tuple(problems)
         self._block_limit = block_limit
         self._chosen: Counter[str] = Counter()
-        self._blocked: dict[str, str] = {}
-        """Why a strategy is not asked any more: it would block the daemon each time."""
+        self.told: Callable[[LoadedStrategy, float], None] | None = None
+        """Is told how many seconds `wants` took, where it was slow."""
+        self._is_slow = False
+        """Somebody was; from then on each is asked under an alarm of its own."""
+        self._blocked: dict[str, Verdict] = {}
+        """By strategy that is not asked any more: it would block the daemon again."""
 
     def of(self, strategies: Iterable[LoadedStrategy]) -> Self:
         """Return a registry of others that keeps what this one has learned."""
         other = type(self)(strategies, self.problems, block_limit=self._block_limit)
         other._chosen = self._chosen.copy()
+        other.told, other._is_slow = self.told, self._is_slow
         other._blocked = self._blocked.copy()
         return other
 
@@ -97,17 +116,26 @@ class Registry:
         raise self._not_found(wanted)
 
     def choose(
-        self, task: Task, excluded: Mapping[str, str] = MappingProxyType({})
+        self,
+        task: Task,
+        excluded: Mapping[str, str] = MappingProxyType({}),
+        unasked: Collection[str] = (),
     ) -> Choice:
         """Ask every strategy; the best offer wins, equal ones take turns.
 
         Turns go to whoever was chosen least often, so a new strategy gets
         work at once. `excluded` gives, by name, why a strategy gets no work now; it is
-        asked all the same, so that the reason is shown for tasks that it wants.
+        asked all the same, so that the reason is shown for tasks that it wants, unless
+        it is among those `unasked`.
         """
         asked = [
             (each, _exclude(verdict, excluded.get(each.name, "")))
-            for each, verdict in self._ask_all(task)
+            for each, verdict in self._ask_all(task, unasked)
+        ]
+        asked += [
+            (each, _unasked(each.name, excluded[each.name]))
+            for each in self.strategies
+            if each.name in unasked
         ]
         verdicts = tuple(verdict for _, verdict in asked)
         willing = [(loaded, v) for loaded, v in asked if v.wanted]
@@ -130,38 +158,61 @@ class Registry:
             cost=verdict.cost,
         )
 
-    def _ask_all(self, task: Task) -> list[tuple[LoadedStrategy, Verdict]]:
+    def _ask_all(
+        self, task: Task, unasked: Collection[str]
+    ) -> list[tuple[LoadedStrategy, Verdict]]:
         """Ask all under one alarm, since an alarm costs more than most answers.
 
-        Only when it goes off is each asked under an alarm of its own, to find out
-        which one blocked.
+        Only when it goes off, or was near to it, is each asked under an alarm of its
+        own, to find out which one blocked.
         """
 
         def ask(limit: float | None) -> list[tuple[LoadedStrategy, Verdict]]:
-            return [(each, self._ask(each, task, limit)) for each in self.strategies]
+            return [
+                (each, self._ask(each, task, limit))
+                for each in self.strategies
+                if each.name not in unasked
+            ]
 
+        def found_slow(_seconds: float) -> None:
+            self._is_slow = True
+
+        if self._is_slow:
+            return ask(self._block_limit)
         try:
-            return watchdog.call(self._block_limit, ask, None)
+            return watchdog.timed(self._block_limit, found_slow, ask, None)
         except watchdog.BlockedError:
             return ask(self._block_limit)
 
     def _ask(self, loaded: LoadedStrategy, task: Task, limit: float | None) -> Verdict:
         if loaded.name in self._blocked:
-            reason = self._blocked[loaded.name]
-            return Verdict(loaded.name, wanted=False, reason=reason, failed=True)
+            return self._blocked[loaded.name]
         try:
-            answer = watchdog.call(limit, loaded.instance.wants, task)
+            told = partial(self.told, loaded) if self.told else None
+            with speaking(loaded.name, task.id):
+                answer = watchdog.timed(limit, told, loaded.instance.wants, task)
             return _verdict(loaded.name, answer, task.reward)
         except KeyboardInterrupt:
             raise
-        except watchdog.BlockedError:
+        except watchdog.BlockedError as error:
             if limit is None:
                 raise
             reason = f"wants took longer than {limit:g} s; it is not asked again"
-            self._blocked[loaded.name] = reason
+            verdict = _failed(loaded, reason, error)
+            self._blocked[loaded.name] = replace(verdict, blocked=True)
+            return self._blocked[loaded.name]
+        except AnswerError as error:
+            return Verdict(
+                loaded.name,
+                wanted=False,
+                reason=str(error),
+                failed=error.is_fault,
+                blocked=error.is_blocked,
+                where=error.where,
+                unanswered=not (error.is_fault or error.is_blocked),
+            )
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-            reason = f"wants raised {describe(error)}"
-        return Verdict(loaded.name, wanted=False, reason=reason, failed=True)
+            return _failed(loaded, f"wants raised {describe(error)}", error)
 
     def matching(self, wanted: str) -> Loading:
         """Return what a name stands for: strategies, or the problems of its file.
@@ -194,10 +245,13 @@ class Registry:
 
 
 def load_registry(
-    directory: Path, params: Params | None = None, installed: Sequence[str] = ()
+    directory: Path,
+    params: Params | None = None,
+    installed: Sequence[str] = (),
+    described: Described = MappingProxyType({}),
 ) -> Registry:
-    """Load a folder, and the installed strategies of these names."""
-    loading = load(directory, params, installed)
+    """Load a folder, and the installed strategies of these names; see `load`."""
+    loading = load(directory, params, installed, described)
     return Registry(loading.strategies, loading.problems)
 
 
@@ -222,6 +276,15 @@ def _exclude(verdict: Verdict, why: str) -> Verdict:
         return verdict
     reason = f"{verdict.strategy} wants it, but {why}"
     return Verdict(verdict.strategy, wanted=False, reason=reason)
+
+
+def _failed(loaded: LoadedStrategy, reason: str, error: BaseException) -> Verdict:
+    where = place_of(loaded, error)
+    return Verdict(loaded.name, wanted=False, reason=reason, failed=True, where=where)
+
+
+def _unasked(name: str, why: str) -> Verdict:
+    return Verdict(name, wanted=False, reason=f"{name} {why}")
 
 
 def _verdict(name: str, answer: object, reward: int) -> Verdict:

@@ -5,7 +5,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
@@ -19,6 +19,7 @@ from journeyman.strategies.api import (
     Strategy,
 )
 from journeyman.strategies.loading import loaded
+from journeyman.strategies.loading.confined import ConfinedStrategy
 from journeyman.strategies.loading.definitions import StrategyDefinition
 from journeyman.strategies.loading.importing import local_sources
 from journeyman.strategies.loading.problems import Problem, did_you_mean
@@ -202,7 +203,10 @@ def validate(
         definition: what the file defines.
         settings: parameters from the configuration, by name.
     """
-    problems = [*check_declarations(definition), *check_methods(definition)]
+    is_confined = issubclass(definition.strategy, ConfinedStrategy)
+    problems = list(check_declarations(definition))
+    if not is_confined:  # else its own process has checked them
+        problems += check_methods(definition)
     if problems:
         return problems
     instance = _create(definition)
@@ -210,6 +214,8 @@ def validate(
         return [instance]
     if problems := list(_apply(definition, instance, settings)):
         return problems
+    if isinstance(instance, ConfinedStrategy):
+        return _confined(definition, instance)
     return _loaded(definition, instance)
 
 
@@ -279,7 +285,42 @@ def _loaded(
         params={name: getattr(instance, name) for name in params_of(cls)},
         hooks=_hooks_of(instance),
         distribution=definition.distribution,
+        import_seconds=definition.import_seconds,
     )
+
+
+def _confined(
+    definition: StrategyDefinition, instance: ConfinedStrategy
+) -> loaded.LoadedStrategy:
+    cls, described = type(instance), instance.description
+    return loaded.LoadedStrategy(
+        name=definition.name,
+        class_name=cls.__name__,
+        version=cls.version,
+        description=cls.__doc__ or "",
+        path=definition.source.path,
+        line=definition.line,
+        file=definition.file,
+        sources=described.sources,
+        fingerprint=described.fingerprint,
+        runner="process",
+        timeout=cls.timeout,
+        needs=cls.needs,
+        instance=instance,
+        run=None,
+        run_arguments=described.run_arguments,
+        params={name: getattr(instance, name) for name in params_of(cls)},
+        hooks={
+            name: loaded.Hook(name, loaded.HOOKS[name], is_async, _elsewhere)
+            for name, is_async in described.hooks
+        },
+        distribution=definition.distribution,
+        is_confined=True,
+    )
+
+
+def _elsewhere() -> NoReturn:
+    raise RuntimeError("the hooks of a confined strategy are called in its process")
 
 
 def _hooks_of(instance: Strategy) -> dict[str, loaded.Hook]:

@@ -1,23 +1,23 @@
 """One child as the daemon sees it: started, given tasks, ended with all it started."""
 
 import asyncio
-import json
 import os
+import select
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.running.template import Template
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +25,9 @@ class Isolation(messages.ProcessLimits):
     """The owner's limits; a strategy's `needs.memory_mb` overrides `memory_mb`."""
 
     warm_children: int = 2
-    """How many may wait for a task, for each strategy; one is started ahead."""
+    """How many may wait for a task, for each strategy."""
+    idle_seconds: float = 10.0
+    """How long they wait; then they are ended."""
     tasks_per_child: int = 100
     """After so many a child is replaced, so that its memory leaks do not add up."""
     environment: tuple[str, ...] = ()
@@ -36,11 +38,8 @@ class Isolation(messages.ProcessLimits):
     """Folders that no child may access."""
 
 
-HARMLESS = ("PATH", "LANG", "LANGUAGE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables that every child gets; and `LC_*`."""
 PREFIX = "child-"
 """The first characters of the names of children's folders."""
-_SCRIPT = Path(__file__).parents[1] / "child" / "__main__.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,49 +49,45 @@ class ChildPipes:
     requests: int
     replies: int
     control: int
-    exit_report: int
+    report: int
     output: int
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchedProcess:
-    """A child's process that was started; it has not sent anything yet."""
+    """A child that was asked for; it has not sent anything yet."""
 
-    supervisor: "subprocess.Popen[bytes]"
     pipes: ChildPipes
     config: messages.ChildConfig
 
 
-def launch(
-    loaded: LoadedStrategy, isolation: Isolation, environ: Mapping[str, str]
-) -> LaunchedProcess:
-    """Start a supervisor, which starts the worker.
+def launch(config: messages.ChildConfig, template: Template) -> LaunchedProcess:
+    """Fork a supervisor off the template, which starts the worker.
 
     Raises:
-        OSError: the system has no process, folder or pipe left.
+        OSError: the system has no process or pipe left.
     """
-    home = Path(tempfile.mkdtemp(prefix=PREFIX, dir=isolation.homes)).resolve()
-    config = child_config(loaded, isolation, home)
     theirs, ours = _pipes()
     try:
-        supervisor = subprocess.Popen(  # noqa: S603 - this interpreter, and our own file
-            _command(loaded.name, theirs),
-            stdin=subprocess.DEVNULL,
-            stdout=theirs[-1],
-            stderr=theirs[-1],
-            cwd=home,
-            env=environment_for(home, isolation, environ),
-            pass_fds=theirs[:-1],
-            start_new_session=True,
-        )
+        template.fork(theirs)
     except BaseException:
         for descriptor in ours:
             os.close(descriptor)
+        Path(config.home).rmdir()
         raise
     finally:
         for descriptor in theirs:
             os.close(descriptor)
-    return LaunchedProcess(supervisor, ChildPipes(*ours), config)
+    return LaunchedProcess(ChildPipes(*ours), config)
+
+
+def new_home(isolation: Isolation) -> Path:
+    """Create the folder of a child.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=isolation.homes)).resolve()
 
 
 def child_config(
@@ -100,9 +95,7 @@ def child_config(
 ) -> messages.ChildConfig:
     """Return the configuration of a child for this strategy."""
     needs = loaded.needs
-    limits = {
-        one.name: getattr(isolation, one.name) for one in fields(messages.ProcessLimits)
-    }
+    limits = _limits(isolation)
     if needs.memory_mb is not None:
         limits["memory_mb"] = needs.memory_mb
     return messages.ChildConfig(
@@ -111,33 +104,45 @@ def child_config(
         distribution=loaded.distribution,
         params=dict(loaded.params),
         home=str(home),
-        private=tuple(str(path.resolve()) for path in isolation.private),
+        private=_absolute(isolation.private),
         files=tuple(str(Path(path).expanduser().absolute()) for path in needs.files),
         hosts=tuple(needs.hosts),
-        daemon=(os.getpid(), os.getpgrp()),
+        untouchable=(os.getpid(), os.getpgrp()),
         **limits,
     )
 
 
-def environment_for(
-    home: Path, isolation: Isolation, environ: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the harmless variables and those of the owner's; never the daemon's."""
-    wanted = {*HARMLESS, *isolation.environment}
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if (name in wanted or name.startswith("LC_"))
-        and not name.startswith("JOURNEYMAN_")
+def describing_config(
+    file: Path, entry_point: str, isolation: Isolation, home: Path
+) -> messages.ChildConfig:
+    """Return the configuration of a child that imports a file, and describes it.
+
+    It gets no parameters, no network and no files: what its strategies need is not
+    known yet.
+    """
+    return messages.ChildConfig(
+        strategy="",
+        file=str(file),
+        entry_point=entry_point,
+        distribution="",
+        params={},
+        home=str(home),
+        private=_absolute(isolation.private),
+        files=(),
+        hosts=(),
+        untouchable=(os.getpid(), os.getpgrp()),
+        **_limits(isolation),
+    )
+
+
+def _limits(isolation: Isolation) -> dict[str, Any]:
+    return {
+        one.name: getattr(isolation, one.name) for one in fields(messages.ProcessLimits)
     }
-    return kept | {"HOME": str(home), "TMPDIR": str(home)}
 
 
-def _command(name: str, theirs: tuple[int, ...]) -> list[str]:
-    descriptors = ",".join(map(str, theirs[:-1]))
-    # Isolated (-I), without bytecode (-B), with unbuffered output (-u).
-    python = [sys.executable, "-I", "-B", "-u", str(_SCRIPT)]
-    return [*python, name, descriptors, *filter(os.path.isabs, sys.path)]
+def _absolute(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(str(path.resolve()) for path in paths)
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -145,12 +150,12 @@ def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
     requests_in, requests = os.pipe()
     replies, replies_out = os.pipe()
     control_in, control = os.pipe()
-    exit_report, exit_report_out = os.pipe()
+    report, report_out = os.pipe()
     output, output_out = os.pipe()
-    ours = (requests, replies, control, exit_report, output)
+    ours = (requests, replies, control, report, output)
     for descriptor in ours:
         os.set_blocking(descriptor, False)
-    theirs = (requests_in, replies_out, control_in, exit_report_out, output_out)
+    theirs = (requests_in, replies_out, control_in, report_out, output_out)
     return theirs, ours
 
 
@@ -258,11 +263,11 @@ class Child:
         """It has ended, or is being ended; it takes no more tasks."""
         self._config = launched.config
         self._pipes = launched.pipes
-        self._supervisor = launched.supervisor
+        self._supervisor = 0
         self._worker = 0
         self._frames = messages.FrameBuffer()
+        self._reports = messages.FrameBuffer()
         self._control_is_open = True
-        self._exit_report = bytearray()
         self._is_reaped = False
         limit = launched.config.output_bytes
         self.output = ChildOutput(self._pipes.output, limit, self._kill)
@@ -274,14 +279,30 @@ class Child:
             NotStartedError: it does not load.
             ChildGoneError: the process ended.
         """
-        await self._send(messages.pack(asdict(self._config)))
-        match await self._receive():
-            case {"ready": int(worker), "fingerprint": str(fingerprint)}:
-                self._worker, self.fingerprint = worker, fingerprint
+        match await self._begin():
+            case {"fingerprint": str(fingerprint)}:
+                self.fingerprint = fingerprint
             case {"refused": str(problems)}:
                 raise NotStartedError(problems)
             case _:
                 raise ChildGoneError("it began with an unknown message")
+
+    async def describe(self) -> messages.Message:
+        """Send the configuration of a child that describes a file; return that.
+
+        Raises:
+            ChildGoneError: the process ended.
+        """
+        return await self._begin()
+
+    async def _begin(self) -> messages.Message:
+        await self._send(messages.pack(asdict(self._config)))
+        match await self._receive(self._pipes.report, self._reports):
+            case {"supervisor": int(supervisor), "worker": int(worker)}:
+                self._supervisor, self._worker = supervisor, worker
+            case _:
+                raise ChildGoneError("its supervisor ended at once")
+        return await self._receive(self._pipes.replies, self._frames)
 
     async def run(
         self, request: bytes, run: int, on_report: Callable[[messages.Message], None]
@@ -296,11 +317,10 @@ class Child:
         Raises:
             ChildGoneError: the process ended, or broke the protocol.
         """
-        self.output.clear()
         self.tasks_done += 1
         await self._send(request)
         for _ in range(MAX_MESSAGES):
-            message = await self._receive()
+            message = await self._receive(self._pipes.replies, self._frames)
             if message.get("run") != run:
                 break
             if "outcome" in message:
@@ -309,14 +329,23 @@ class Child:
         raise ChildGoneError("it sent messages that do not belong to the run")
 
     @property
+    def pids(self) -> dict[str, int]:
+        """Its processes, once it is ready."""
+        return {"supervisor": self._supervisor, "worker": self._worker}
+
+    @property
     def is_alive(self) -> bool:
-        """Whether its supervisor still runs."""
-        return not self.is_ending and self._supervisor.poll() is None
+        """Whether its supervisor still runs: it is silent, and its pipe is open."""
+        if self.is_ending:
+            return False
+        poll = select.poll()
+        poll.register(self._pipes.report, select.POLLIN)
+        return not poll.poll(0)
 
     @property
     def has_descendants(self) -> bool:
         """Whether something that it started may be left, as far as /proc shows."""
-        own = children_of(self._supervisor.pid)
+        own = children_of(self._supervisor)
         is_alone = own in ([self._worker], []) and not children_of(self._worker)
         return not (self._worker and is_alone)
 
@@ -335,10 +364,11 @@ class Child:
         self._kill()
         with anyio.move_on_after(KILL_SECONDS):
             await self._reap()
-        if not self._is_reaped:
-            # Only if the supervisor itself was stopped or killed by somebody else.
+        if not self._is_reaped and self._supervisor:
+            # Only if the supervisor itself was stopped by somebody else. Its pipe is
+            # open, so the number is still its own.
             with suppress(ProcessLookupError):
-                os.killpg(self._supervisor.pid, signal.SIGKILL)
+                os.killpg(self._supervisor, signal.SIGKILL)
             await self._reap()
 
     def _kill(self) -> None:
@@ -352,9 +382,8 @@ class Child:
         """Wait until all processes are gone; then free their pipes and folder."""
         if self._is_reaped:
             return
-        while piece := await self._read(self._pipes.exit_report):
-            self._exit_report += piece[: PIECE - len(self._exit_report)]
-        self._supervisor.wait()
+        while piece := await self._read(self._pipes.report):
+            self._reports.add(piece)
         self._kill()
         self.output.drain()
         self.output.close()
@@ -362,7 +391,7 @@ class Child:
         for descriptor in (
             pipes.requests,
             pipes.replies,
-            pipes.exit_report,
+            pipes.report,
             pipes.output,
         ):
             os.close(descriptor)
@@ -374,11 +403,11 @@ class Child:
         """How the worker ended, after `end`."""
         if self.output.is_flood:
             return "it was ended because it printed without end"
-        try:
-            report = json.loads(self._exit_report)
-            code, reason = int(report["code"]), str(report["reason"])
-        except (ValueError, KeyError, TypeError):
-            return f"its supervisor ended ({self._supervisor.returncode})"
+        match self._last_report():
+            case {"code": int(code), "reason": str(reason)}:
+                pass
+            case _:
+                return "its supervisor was killed"
         if reason:
             return f"it was ended because of {reason}"
         if code >= 0:
@@ -390,13 +419,22 @@ class Child:
         meaning = SIGNALS.get(name, "")
         return f"it was killed by signal {name}{meaning and ': '}{meaning}"
 
-    async def _receive(self) -> messages.Message:
+    def _last_report(self) -> messages.Message | None:
+        last = None
+        with suppress(messages.FrameError):
+            while (report := self._reports.take()) is not None:
+                last = report
+        return last
+
+    async def _receive(
+        self, descriptor: int, frames: messages.FrameBuffer
+    ) -> messages.Message:
         try:
-            while (message := self._frames.take()) is None:
-                piece = await self._read(self._pipes.replies)
+            while (message := frames.take()) is None:
+                piece = await self._read(descriptor)
                 if not piece:
                     raise ChildGoneError
-                self._frames.add(piece)
+                frames.add(piece)
         except messages.FrameError as error:
             raise ChildGoneError(f"it broke the protocol: {error}") from error
         return message

@@ -108,11 +108,13 @@ async def dry_run(
         anyway: run it even if it does not want the task.
         runner: the runner, where several tasks share one.
     """
-    context = context or DryRunContext()
+    context, runner = context or DryRunContext(), runner or Runner()
+    with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
+        ctx = context.make(loaded.name, task, Path(folder))
+        await runner.consult(loaded, [task], ctx)
     verdict = Registry([loaded]).choose(task).verdicts[0]
     if not verdict.wanted and not anyway:
         return DryRun(verdict, None, tuple(context.log.lines))
-    runner = runner or Runner()
     with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
         ctx = context.make(loaded.name, task, Path(folder))
         outcome = await runner.run(loaded, task, ctx, timeout_seconds=timeout_seconds)
@@ -136,14 +138,16 @@ class ExampleOutcome:
         return self.message == "ok"
 
 
-async def run_examples(loaded: LoadedStrategy) -> list[ExampleOutcome]:
+async def run_examples(
+    loaded: LoadedStrategy, runner: Runner | None = None
+) -> list[ExampleOutcome]:
     """Run a strategy's examples, each as a task of its own: first `wants`, then `run`.
 
     They run in the strategy's own runner; a failed one stops none of the others.
     """
     outcomes = []
     for number, example in enumerate(loaded.instance.examples, start=1):
-        done = await dry_run(loaded, example.task)
+        done = await dry_run(loaded, example.task, runner=runner)
         if done.outcome is None:
             message = f"wants said no: {done.verdict.reason}"
         else:

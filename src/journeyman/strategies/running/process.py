@@ -4,9 +4,8 @@ A result counts only when it arrived whole, from a child that lives and in time.
 child that was killed takes its half-sent result with it.
 """
 
-import os
 import shutil
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +14,6 @@ from typing import Self
 import anyio
 from anyio.abc import TaskGroup
 
-from journeyman.domain.tasks import Task
 from journeyman.domain.text import storable
 from journeyman.strategies.api import Context, Misconfigured, RetryLater
 from journeyman.strategies.child import kernel, messages
@@ -27,8 +25,11 @@ from journeyman.strategies.running.child import (
     ChildGoneError,
     Isolation,
     NotStartedError,
+    child_config,
     launch,
+    new_home,
 )
+from journeyman.strategies.running.template import Template
 
 START_SECONDS = 60.0
 """Twice what the import of a strategy may take."""
@@ -42,36 +43,13 @@ class Pool:
 
     loaded: LoadedStrategy
     isolation: Isolation
+    template: Template
     max_idle: int
     """0: each child ends after its task."""
     _idle: list[Child] = field(default_factory=list, init=False)
-    _busy: int = field(default=0, init=False)
-    _warming_up: anyio.Event | None = field(default=None, init=False)
-    """Set when the child that is started ahead is ready, or has failed to start."""
     _is_closed: bool = field(default=False, init=False)
-
-    def begin_warm_up(self) -> bool:
-        """Return whether to `warm_up` now: there is no child, and there may be one."""
-        has_some = self._idle or self._busy or self._warming_up is not None
-        if has_some or self._is_closed or self.max_idle == 0:
-            return False
-        self._warming_up = anyio.Event()
-        return True
-
-    async def warm_up(self) -> None:
-        """Start a child ahead of its first task, once `begin_warm_up` allowed it."""
-        try:
-            # If it fails, the next run starts one itself, and reports the problem.
-            with suppress(NotStartedError, ChildGoneError, OSError):
-                child = await self._start()
-                if self._is_closed:
-                    await end_shielded(child)
-                else:
-                    self._idle.append(child)
-        finally:
-            if self._warming_up is not None:
-                self._warming_up.set()
-            self._warming_up = None
+    _uses: int = field(default=0, init=False)
+    _is_watched: bool = field(default=False, init=False)
 
     async def acquire(self) -> Child:
         """Return a child that is ready for a task; `release` it in any case.
@@ -81,23 +59,15 @@ class Pool:
             ChildGoneError: it ended at once, or took too long.
             OSError: the system has no process, folder or pipe left.
         """
-        self._busy += 1
-        try:
-            while self._idle or self._warming_up is not None:
-                if not self._idle and self._warming_up is not None:
-                    await self._warming_up.wait()
-                elif (child := self._idle.pop()).is_alive:
-                    return child
-                else:
-                    await end_shielded(child)
-            return await self._start()
-        except BaseException:
-            self._busy -= 1
-            raise
+        self._uses += 1
+        while self._idle:
+            if (child := self._idle.pop()).is_alive:
+                return child
+            await end_shielded(child)
+        return await self._start()
 
     def release(self, child: Child, *, is_reusable: bool) -> bool:
         """Keep a child for the next task; return False if it must be ended."""
-        self._busy -= 1
         if (
             not is_reusable
             or self._is_closed
@@ -108,19 +78,38 @@ class Pool:
         ):
             return False
         self._idle.append(child)
+        self._uses += 1
         return True
 
-    async def close(self) -> None:
-        """End the idle children; the others end after their task."""
-        self._is_closed = True
+    async def watch(self) -> None:
+        """End the children that wait once none was used for a while; once is enough."""
+        if self._is_watched:
+            return
+        self._is_watched = True
+        try:
+            while self._idle:
+                uses = self._uses
+                await anyio.sleep(self.isolation.idle_seconds)
+                if self._uses == uses:
+                    await self._end_idle()
+        finally:
+            self._is_watched = False
+
+    async def _end_idle(self) -> None:
         idle, self._idle = self._idle, []
         async with anyio.create_task_group() as group:
             for child in idle:
                 group.start_soon(end_shielded, child)
 
+    async def close(self) -> None:
+        """End the idle children; the others end after their task."""
+        self._is_closed = True
+        await self._end_idle()
+
     async def _start(self) -> Child:
         """Start a child and wait until it has loaded its strategy, or else end it."""
-        child = Child(launch(self.loaded, self.isolation, os.environ))
+        config = child_config(self.loaded, self.isolation, new_home(self.isolation))
+        child = Child(launch(config, self.template))
         is_ready, reason = False, f"it was not ready after {START_SECONDS:g} s"
         try:
             with anyio.move_on_after(START_SECONDS):
@@ -137,6 +126,15 @@ class Pool:
         return child
 
 
+def hide_memory() -> None:
+    """Let no process of this user read our memory and environment in /proc.
+
+    No core dump contains the token then, either.
+    """
+    with suppress(OSError):
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+
+
 async def end_shielded(child: Child, grace: float = 0.0) -> None:
     """End a child even while the caller is being cancelled."""
     with anyio.CancelScope(shield=True):
@@ -150,16 +148,20 @@ class ProcessRunner:
     isolation: Isolation
     grace_seconds: float
     """How long a cooperative child may take to end after its time."""
+    template: Template | None = None
+    """What children are forked from; None: one of its own."""
     _pools: dict[str, Pool] = field(default_factory=dict, init=False)
     _group: TaskGroup | None = field(default=None, init=False)
     _runs: int = field(default=0, init=False)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Keep children warm until the end of the block; then end all of them."""
+        """Keep children between tasks until the end of the block; then end them."""
         self._clean_up()
+        given = self.template
         async with anyio.create_task_group() as group:
             self._group = group
+            self.template = given or Template(self.isolation.environment)
             try:
                 yield self
             finally:
@@ -168,6 +170,9 @@ class ProcessRunner:
                 with anyio.CancelScope(shield=True):
                     for pool in self._pools.values():
                         await pool.close()
+                if given is None:
+                    self.template.close()
+                self.template = given
 
     def _clean_up(self) -> None:
         """Remove what a killed daemon left behind, and hide the memory of this one."""
@@ -177,30 +182,31 @@ class ProcessRunner:
             for left in homes.glob(f"{PREFIX}*"):
                 shutil.rmtree(left, ignore_errors=True)
         if self.isolation.private:
-            with suppress(OSError):
-                # Then no process of this user can read our memory and environment
-                # in /proc, and no core dump contains the token.
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+            hide_memory()
 
     def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
-        """Keep children warm for these strategies; end those of all others.
+        """End the children of all but these strategies.
 
         Children that have a task end after it.
         """
         wanted = {loaded.name: loaded for loaded in strategies}
-        for name in self._pools.keys() - wanted.keys():
-            self._close(self._pools.pop(name))
-        for loaded in wanted.values():
-            self._refill(self._pool_of(loaded))
+        for name, pool in list(self._pools.items()):
+            if wanted.get(name) is not pool.loaded:
+                self._close(self._pools.pop(name))
 
-    def _pool_of(self, loaded: LoadedStrategy) -> Pool:
+    def _pool_of(self, loaded: LoadedStrategy, template: Template) -> Pool:
         """Return a strategy's pool; one of another generation is closed."""
         pool = self._pools.get(loaded.name)
         if pool is None or pool.loaded is not loaded:
             if pool is not None:
                 self._close(pool)
             max_idle = 0 if self._group is None else self.isolation.warm_children
-            pool = Pool(loaded=loaded, isolation=self.isolation, max_idle=max_idle)
+            pool = Pool(
+                loaded=loaded,
+                isolation=self.isolation,
+                template=template,
+                max_idle=max_idle,
+            )
             self._pools[loaded.name] = pool
         return pool
 
@@ -208,15 +214,32 @@ class ProcessRunner:
         if self._group is not None:
             self._group.start_soon(pool.close)
 
-    def _refill(self, pool: Pool) -> None:
-        if self._group is not None and pool.begin_warm_up():
-            self._group.start_soon(pool.warm_up)
-
     async def run(
-        self, loaded: LoadedStrategy, task: Task, context: Context, limit: float
+        self, loaded: LoadedStrategy, context: Context, limit: float, **asked: object
     ) -> RunOutcome:
-        """Run a task in a child; `limit` is in seconds."""
-        pool = self._pool_of(loaded)
+        """Have a child do what is asked.
+
+        Args:
+            loaded: the strategy.
+            context: what it gets as `ctx`; it is ended afterwards.
+            limit: seconds.
+            asked: the message: `task`, or `hook` with what it takes, or `wants`.
+        """
+        if self.template is not None:
+            pool = self._pool_of(loaded, self.template)
+            return await self._run(pool, context, limit, asked)
+        with Template(self.isolation.environment, is_for_one=True) as template:
+            pool = self._pool_of(loaded, template)
+            del self._pools[loaded.name]
+            return await self._run(pool, context, limit, asked)
+
+    async def _run(
+        self,
+        pool: Pool,
+        context: Context,
+        limit: float,
+        asked: Mapping[str, object],
+    ) -> RunOutcome:
         try:
             child = await pool.acquire()
         except NotStartedError as error:
@@ -227,25 +250,27 @@ class ProcessRunner:
         except ChildGoneError as error:
             # No quarantine at once: the machine may only have been short of memory.
             first, *printed = str(error).splitlines()
-            return _error(loaded, f"its process does not start: {first}", printed)
+            return _error(pool.loaded, f"its process does not start: {first}", printed)
         except OSError as error:
             return RetryLater(f"no process can be started: {error}")
-        return await self._run_in(child, pool, task, context, limit)
+        return await self._run_in(child, pool, context, limit, asked)
 
     async def _run_in(
-        self, child: Child, pool: Pool, task: Task, context: Context, limit: float
+        self,
+        child: Child,
+        pool: Pool,
+        context: Context,
+        limit: float,
+        asked: Mapping[str, object],
     ) -> RunOutcome:
-        if child.fingerprint != pool.loaded.fingerprint and not child.tasks_done:
-            context.log.warning(
-                "its files have changed since the daemon loaded them: its new process "
-                "runs them as they are now; `journeyman reload` loads them everywhere"
-            )
+        _log_beginning(child, pool, context)
         self._runs += 1
         outcome: RunOutcome | None = None
         problem = ""
         time = anyio.CancelScope()
         try:
-            request = messages.pack(messages.run_message(self._runs, task, context))
+            message = messages.run_message(context, run=self._runs, **asked)
+            request = messages.pack(message)
             with anyio.move_on_after(limit) as time:
                 report = partial(_take_report, context)
                 last = await child.run(request, self._runs, report)
@@ -275,14 +300,26 @@ class ProcessRunner:
         self, child: Child, pool: Pool, grace: float, *, is_reusable: bool
     ) -> None:
         """Return a child to its pool, or end it; after a whole task, do not wait."""
+        group = self._group
         if pool.release(child, is_reusable=is_reusable):
+            if group is not None:
+                group.start_soon(pool.watch)
             return
-        if is_reusable and self._group is not None:
+        if is_reusable and group is not None:
             child.is_ending = True
-            self._group.start_soon(end_shielded, child)
+            group.start_soon(end_shielded, child)
         else:
             await end_shielded(child, grace)
-        self._refill(pool)
+
+
+def _log_beginning(child: Child, pool: Pool, context: Context) -> None:
+    """Log what was printed while it was loaded, and whether its files have changed."""
+    if child.fingerprint != pool.loaded.fingerprint and not child.tasks_done:
+        context.log.warning(
+            "its files have changed since the daemon loaded them: its new process "
+            "runs them as they are now; `journeyman reload` loads them everywhere"
+        )
+    _log_output(child, context)
 
 
 def _log_output(child: Child, context: Context) -> None:

@@ -4,27 +4,39 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import CoroutineType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
 
-from journeyman.domain.tasks import Task
+from journeyman.domain.tasks import Result, Task
+from journeyman.domain.text import storable
 from journeyman.strategies import outcomes, watchdog
 from journeyman.strategies.api import Context
-from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
+from journeyman.strategies.api.outcomes import (
+    Decline,
+    Misconfigured,
+    OutcomeReport,
+    RetryLater,
+)
+from journeyman.strategies.child import messages
+from journeyman.strategies.child.description import answer_from
+from journeyman.strategies.loading.confined import AnswerError, ConfinedStrategy
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.process import ProcessRunner
+from journeyman.strategies.running.template import Template
+from journeyman.strategies.speaker import speaking
 
 # As strings: neither can be subscripted at run time in every supported Python.
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
 HostTask: TypeAlias = "asyncio.Task[Any]"
+T = TypeVar("T")
 
 
 async def run_on_loop(
@@ -34,6 +46,7 @@ async def run_on_loop(
     limit: float,
     grace: float,
     block_limit: float | None,
+    told: watchdog.Told | None = None,
 ) -> outcomes.RunOutcome:
     """Run a strategy on the loop.
 
@@ -43,8 +56,9 @@ async def run_on_loop(
         limit: seconds that it may take in total.
         grace: seconds that it may take to clean up, once cancelled.
         block_limit: seconds that one step may block the loop; None: any.
+        told: is told how long a step took that was slow.
     """
-    drive = _Drive(call, limit, grace, block_limit)
+    drive = _Drive(call, limit, grace, block_limit, told)
     try:
         returned = await drive
     except KeyboardInterrupt:
@@ -74,6 +88,7 @@ class _Drive:
     limit: float
     grace: float
     block_limit: float | None
+    told: watchdog.Told | None
     expired: bool = field(default=False, init=False)
     is_stopped_from_outside: bool = field(default=False, init=False)
     _is_in_grace: bool = field(default=False, init=False)
@@ -82,7 +97,7 @@ class _Drive:
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        started = watchdog.call(self.block_limit, self.call)
+        started = watchdog.timed(self.block_limit, self.told, self.call)
         if not inspect.iscoroutine(started):
             return started
         task = asyncio.current_task()
@@ -104,7 +119,7 @@ class _Drive:
         resume = partial(coroutine.send, None)
         while True:
             try:
-                awaited = watchdog.call(self.block_limit, resume)
+                awaited = watchdog.timed(self.block_limit, self.told, resume)
             except StopIteration as stop:
                 return stop.value
             try:
@@ -201,6 +216,22 @@ class _Job:
             self.on_late_return()
 
 
+async def run_aside(call: Callable[[], T], name: str, limit: float) -> T:
+    """Return what a call returns, which is made in a thread of its own.
+
+    Raises:
+        TimeoutError: it took longer than `limit` seconds; the thread is abandoned.
+    """
+    job = _Job(call)
+    job.start(name)
+    with anyio.fail_after(limit):
+        await job.ended.wait()
+    if job.error is not None:
+        raise job.error
+    returned: T = job.returned
+    return returned
+
+
 @dataclass(kw_only=True, eq=False)
 class ThreadRunner:
     """Runs strategies in threads, and counts those that never returned."""
@@ -261,6 +292,8 @@ class ThreadRunner:
 
 BLOCK_SECONDS = 5.0
 """What one step on the loop may take; everything else waits meanwhile."""
+CONSULT_SECONDS = 10.0
+"""More than `wants` may take for one task, so that the child itself tells which."""
 GRACE_SECONDS = 2.0
 """How long a run may continue after its time, to clean up."""
 
@@ -271,11 +304,17 @@ class Runner:
 
     block_limit: float | None = BLOCK_SECONDS
     """Seconds that one step may block the loop; None, for simulated time: any."""
+    told: Callable[[LoadedStrategy, float], None] | None = None
+    """Is told how many seconds a strategy has blocked the loop, where it was slow."""
     grace_seconds: float = GRACE_SECONDS
     """What a run may take to end after its limit, or when the caller is cancelled."""
     isolation: Isolation | None = field(default_factory=Isolation)
     """The limits of processes; None, for simulated time: strategies that declare a
     process run on the loop."""
+    consult_seconds: float = CONSULT_SECONDS
+    """What a confined strategy may take to decide about the tasks of one page."""
+    template: Template | None = None
+    """What processes are forked from; None: a template of its own."""
     _threads: ThreadRunner = field(init=False)
     _processes: ProcessRunner | None = field(default=None, init=False)
 
@@ -284,12 +323,14 @@ class Runner:
         self._threads = ThreadRunner(grace_seconds=grace)
         if self.isolation is not None:
             self._processes = ProcessRunner(
-                isolation=self.isolation, grace_seconds=grace
+                isolation=self.isolation,
+                grace_seconds=grace,
+                template=self.template,
             )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Keep processes warm until the end of the block; then end all of them.
+        """Keep processes between tasks until the end of the block; then end them.
 
         Outside of it, each task gets a new process.
         """
@@ -300,10 +341,7 @@ class Runner:
                 yield self
 
     def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
-        """Keep processes warm for those of these strategies that run in one.
-
-        The processes of all others end after their tasks.
-        """
+        """End the processes of all but these strategies, after their tasks."""
         if self._processes is not None:
             self._processes.serve(one for one in strategies if one.runner == "process")
 
@@ -326,17 +364,85 @@ class Runner:
         limit = timeout_seconds if loaded.timeout is None else loaded.timeout
         limit = limit if at_most is None else min(limit, at_most)
         if loaded.runner == "process" and self._processes is not None:
-            return await self._processes.run(loaded, task, context, limit)
+            message = messages.task_message(task)
+            return await self._processes.run(loaded, context, limit, task=message)
         call = partial(loaded.run, **loaded.arguments(task, context))
-        if loaded.runner == "thread":
-            return await self._threads.run(loaded, call, context, limit)
-        try:
-            return await run_on_loop(
-                loaded,
-                call,
-                limit=limit,
-                grace=self.grace_seconds,
-                block_limit=self.block_limit,
-            )
-        finally:
-            context.end()
+        with speaking(loaded.name, task.id):
+            if loaded.runner == "thread":
+                return await self._threads.run(loaded, call, context, limit)
+            try:
+                return await run_on_loop(
+                    loaded,
+                    call,
+                    limit=limit,
+                    grace=self.grace_seconds,
+                    block_limit=self.block_limit,
+                    told=partial(self.told, loaded) if self.told else None,
+                )
+            finally:
+                context.end()
+
+    async def call_hook(
+        self,
+        loaded: LoadedStrategy,
+        name: str,
+        context: Context,
+        *,
+        limit: float,
+        asked: Mapping[str, object],
+    ) -> outcomes.RunOutcome:
+        """Call a hook of a confined strategy in its process.
+
+        Args:
+            loaded: the strategy.
+            name: of the hook.
+            context: what it gets as `ctx`.
+            limit: seconds.
+            asked: the `task` and its `outcome`, for `on_outcome`.
+
+        Returns:
+            A result, whose output holds what the hook returned under `value`; or how
+            the hook failed.
+        """
+        message: dict[str, object] = {"hook": name}
+        if isinstance(task := asked.get("task"), Task):
+            message["task"] = messages.task_message(task)
+        if isinstance(outcome := asked.get("outcome"), OutcomeReport):
+            message["outcome"] = asdict(outcome)
+        return await self._confined.run(loaded, context, limit, **message)
+
+    async def consult(
+        self, loaded: LoadedStrategy, tasks: Iterable[Task], context: Context
+    ) -> None:
+        """Ask a confined strategy whether it wants these tasks; keep its answers."""
+        stand_in = loaded.instance
+        if not isinstance(stand_in, ConfinedStrategy) or stand_in.blocked:
+            return
+        listed = list(tasks)
+        ended = await self._confined.run(
+            loaded,
+            context,
+            self.consult_seconds,
+            wants=[messages.task_message(task) for task in listed],
+        )
+        answers: Mapping[str, object] = {}
+        where = ended.where if isinstance(ended, outcomes.StrategyError) else ""
+        is_fault = not isinstance(ended, RetryLater)
+        failure = AnswerError(str(ended), where=where, is_fault=is_fault)
+        match ended:
+            case Result(output={"answers": dict(given), "blocked": str(blocked)}):
+                answers, stand_in.blocked = given, storable(blocked)
+            case outcomes.TimedOut():
+                stand_in.blocked = "wants blocked its process; it is not asked again"
+            case _:
+                pass
+        stand_in.answers = {
+            task.id: answer_from(answers[task.id]) if task.id in answers else failure
+            for task in listed
+        }
+
+    @property
+    def _confined(self) -> ProcessRunner:
+        if self._processes is None:
+            raise RuntimeError("a confined strategy cannot run where no process can")
+        return self._processes

@@ -23,11 +23,10 @@ def release_strategy(
     Use it when the cause was neither in its file nor in its settings: a change of
     either releases it anyway.
     """
-    with session.daemon() as daemon:
-        try:
-            released: Any = daemon.call(RELEASE, StrategyName(name))
-        except NotRunningError:
-            with session.writable_journal() as journal:
-                released = release_in_journal(journal, name)
+    try:
+        released: Any = session.daemon().call(RELEASE, StrategyName(name))
+    except NotRunningError:
+        with session.writable_journal() as journal:
+            released = release_in_journal(journal, name)
     text = f"{escape(name)} is given work again."
     session.answer(released, lambda: print(text))

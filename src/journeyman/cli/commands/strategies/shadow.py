@@ -77,8 +77,7 @@ def promote_strategy(
 
 def _promote(session: Session, name: str) -> dict[str, Any]:
     try:
-        with session.daemon() as daemon:
-            return dict(daemon.call(PROMOTE, StrategyName(name)))
+        return dict(session.daemon().call(PROMOTE, StrategyName(name)))
     except NotRunningError as error:
         raise NotRunningError(
             error.problem,

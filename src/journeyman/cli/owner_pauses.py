@@ -1,0 +1,49 @@
+"""What `pause`, `resume`, `strategies disable` and `enable` share."""
+
+import getpass
+import os
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from journeyman.cli.session import Session
+from journeyman.control.verbs import Asked, Verb
+from journeyman.daemon.environment import Environment, build_environment
+from journeyman.domain.errors import NotRunningError
+from journeyman.domain.tasks import JSON
+from journeyman.journal.journal import Journal
+
+ReasonOption = Annotated[
+    str, typer.Option(metavar="TEXT", help="Why; it is shown wherever this shows.")
+]
+HoursOption = Annotated[
+    float | None,
+    typer.Option(metavar="N", help="It ends by itself after so many hours."),
+]
+
+
+def ask(
+    session: Session,
+    verb: Verb[Asked],
+    request: Asked,
+    write: Callable[[Journal, Environment, Asked], dict[str, JSON]],
+) -> dict[str, JSON]:
+    """Tell the daemon, or write it down for the next one where none runs.
+
+    Raises:
+        JourneymanError: it is refused, or nothing can be written.
+    """
+    try:
+        return session.daemon().call(verb, request)
+    except NotRunningError:
+        with session.writable_journal() as journal:
+            return write(journal, build_environment(), request)
+
+
+def who() -> str:
+    """Return the name of the user who gives a command."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # A container may run as a number without a name.
+        return f"user {os.getuid()}"

@@ -1,0 +1,280 @@
+"""Can we earn here? What each step from the listing to the credits has shown so far."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from journeyman.daemon import events
+from journeyman.daemon.network import MODEL_FACT
+from journeyman.domain.tasks import TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import EntryKind
+from journeyman.network.service_model.evidence import (
+    EndpointRecord,
+    Shape,
+    records_from,
+)
+from journeyman.network.service_model.model import RefusedShape, RequestModel
+from journeyman.network.service_model.request import RequestShape
+from journeyman.network.service_model.store import read_document
+from journeyman.observability.events import Log
+
+CONFIRMED = "confirmed"
+LISTINGS = ("marketplace_tasks", "public_marketplace")
+_DELIVERED = (TaskState.SUBMITTED, TaskState.COMPLETING, TaskState.COMPLETED)
+_CLAIMED = (
+    *(TaskState.CLAIMED, TaskState.EXECUTING, TaskState.EXECUTED),
+    *(TaskState.SUBMITTING, TaskState.DECLINED, TaskState.FAILED, TaskState.REJECTED),
+    *_DELIVERED,
+)
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Standing(StrEnum):
+    """What is known of one step."""
+
+    PROVEN = "proven"
+    REFUSED = "refused"
+    UNTRIED = "untried"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step to a credit."""
+
+    name: str
+    standing: Standing
+    reason: str
+    """What proves it, what the network said, or what it waits for."""
+    toml: str = ""
+    """Settings to complete and to paste, where that could help."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What a journal holds of one network, as far as earning goes."""
+
+    endpoints: Mapping[str, EndpointRecord] = field(default_factory=dict)
+    """By name."""
+    requests: Mapping[str, RequestModel] = field(default_factory=dict)
+    """By action."""
+    tasks_seen: int = 0
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    """How many there are, by state."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many were skipped, by reason."""
+    last_reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why the last task came to a state that ends it, by state."""
+    given: tuple[str, ...] = ()
+    """Names of values that answers gave for a task whose next request waits."""
+    earned: int = 0
+    """Credits."""
+    is_pay_shown: bool = True
+    """The network has named an amount that it paid."""
+
+
+def can_earn(known: Known) -> tuple[Step, ...]:
+    """Return the six steps, in order."""
+    steps = [_listed(known), _understood(known)]
+    for name, action, states, ends_in in (
+        ("claimable", "claim", _CLAIMED, TaskState.LOST),
+        ("deliverable", "submit", _DELIVERED, TaskState.REJECTED),
+        ("completable", "complete", (TaskState.COMPLETED,), TaskState.REJECTED),
+    ):
+        reached = sum(known.tasks.get(state, 0) for state in states)
+        said = known.last_reasons.get(ends_in, "")
+        steps.append(_acted(known, name, action, reached, said))
+    return (*steps, _paid(known))
+
+
+def summary(steps: tuple[Step, ...]) -> str:
+    """Return the answer in one line."""
+    refused = [one for one in steps if one.standing is Standing.REFUSED]
+    if refused:
+        return f"no: {refused[0].name} is refused: {refused[0].reason}"
+    paid = steps[-1]
+    if paid.standing is Standing.PROVEN:
+        return f"yes: {paid.reason}"
+    waiting = next(one for one in steps if one.standing is not Standing.PROVEN)
+    return f"not known yet: {waiting.name}: {waiting.reason}"
+
+
+def _listed(known: Known) -> Step:
+    ended = _ended(known, *LISTINGS)
+    if ended[CONFIRMED]:
+        answered = f"answered {_times(ended[CONFIRMED])}"
+        return Step("listed", Standing.PROVEN, answered)
+    if known.tasks_seen:
+        # How often it answered is written once a minute, tasks at once.
+        return Step("listed", Standing.PROVEN, f"{known.tasks_seen} tasks were listed")
+    if refusals := _refusals(ended):
+        return Step("listed", Standing.REFUSED, refusals)
+    return Step("listed", Standing.UNTRIED, "the marketplace has not answered yet")
+
+
+def _understood(known: Known) -> Step:
+    name = "understood"
+    if known.tasks_seen:
+        return Step(name, Standing.PROVEN, f"{known.tasks_seen} tasks were read")
+    if any(_shows_records(shape) for shape in _listed_shapes(known)):
+        reason = "the listing has records, and none of them was read as a task"
+        return Step(name, Standing.REFUSED, reason)
+    return Step(name, Standing.UNTRIED, "no task was listed yet")
+
+
+def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Step:
+    ended, model = _ended(known, action), known.requests.get(action, RequestModel())
+    if reached or ended[CONFIRMED]:
+        return Step(name, Standing.PROVEN, _times(max(reached, ended[CONFIRMED])))
+    if model.refused:
+        last = model.refused[-1]
+        taught = [one for one in model.refused if one.has_taught]
+        # Where nothing was learned, the first was the likeliest.
+        table = _table(action, taught[-1] if taught else model.refused[0], known.given)
+        return Step(name, Standing.REFUSED, last.message, table)
+    if refusals := _refusals(ended):
+        return Step(
+            name, Standing.REFUSED, f"{said} ({refusals})" if said else refusals
+        )
+    if ended:
+        return Step(name, Standing.UNTRIED, "no request had a definite answer yet")
+    obstacle = _obstacle(known) if action == "claim" else ""
+    return Step(name, Standing.UNTRIED, obstacle or "nothing has come this far yet")
+
+
+def _obstacle(known: Known) -> str:
+    """Return why nothing was claimed, where all tasks were skipped for one reason."""
+    skipped, wanted = sum(known.skipped.values()), known.tasks.get(TaskState.WANTED, 0)
+    if len(known.skipped) == 1 and skipped == known.tasks_seen and not wanted:
+        return f"all {skipped} tasks are skipped: {next(iter(known.skipped))}"
+    return ""
+
+
+def _paid(known: Known) -> Step:
+    if known.earned:
+        how = "" if known.is_pay_shown else " at listed rewards; no answer named any"
+        return Step("paid", Standing.PROVEN, f"{known.earned} credits earned{how}")
+    completed = known.tasks.get(TaskState.COMPLETED, 0)
+    if completed:
+        reason = f"{completed} tasks are completed, and none of them paid anything"
+        return Step("paid", Standing.UNTRIED, reason)
+    return Step("paid", Standing.UNTRIED, "no task is completed yet")
+
+
+def _ended(known: Known, *names: str) -> Counter[str]:
+    """Count how the calls of some endpoints ended."""
+    ended: Counter[str] = Counter()
+    for name in names:
+        ended.update(known.endpoints.get(name, EndpointRecord()).outcomes)
+    return ended
+
+
+def _refusals(ended: Counter[str]) -> str:
+    definite = [(how, n) for how, n in ended.most_common() if how.startswith("refused")]
+    return ", ".join(f"{how}, {_times(number)}" for how, number in definite)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _listed_shapes(known: Known) -> Iterator[Shape]:
+    for name in LISTINGS:
+        for answer in known.endpoints.get(name, EndpointRecord()).answers.values():
+            if answer.is_yes:
+                yield answer.body
+
+
+def _shows_records(shape: Shape) -> bool:
+    """Return whether there was an array of objects anywhere."""
+    if shape.items is not None and "object" in shape.items.kinds:
+        return True
+    inner = [*shape.fields.values(), shape.items, shape.entries]
+    return any(_shows_records(one) for one in inner if one is not None)
+
+
+def _table(action: str, refused: RefusedShape, given: Iterable[str]) -> str:
+    """Return the settings that would send the refused body, for its owner to mend.
+
+    `given` names what it could say besides.
+    """
+    lines = [f"[contract.requests.{action}]", *_places(refused.shape)]
+    unused = [name for name in given if refused.shape.path_of(name) is None]
+    if unused:
+        lines.append(f"# also known: {', '.join(map(json.dumps, unused))}")
+    constants = [
+        f"{'.'.join(map(_key, one.path))} = {json.dumps(one.constant)}"
+        for one in refused.shape.placed
+        if not one.source and one.constant is not None
+    ]
+    lines += [f"constants = {{ {', '.join(constants)} }}"] if constants else []
+    return "\n".join(lines)
+
+
+def _places(shape: RequestShape) -> Iterator[str]:
+    for one in shape.placed:
+        if one.source:
+            yield f"{_key(one.source)} = {json.dumps('.'.join(one.path))}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
+
+
+def known_of(journal: Journal, base_url: str, *, is_report: bool = True) -> Known:
+    """Read what a journal holds of one network.
+
+    Only for a report all tasks are looked at, for why they were skipped.
+    """
+    saved = journal.facts.get(MODEL_FACT.format(base_url=base_url))
+    ends = (TaskState.LOST, TaskState.REJECTED)
+    last = {state: journal.tasks.recent(state, 1) for state in ends}
+    return Known(
+        endpoints=records_from(journal.observations.of(base_url.rstrip("/"))),
+        requests=read_document(saved).model.requests,
+        tasks_seen=journal.totals.get("tasks.seen"),
+        tasks=journal.tasks.counts(),
+        skipped=journal.tasks.skip_reasons(2) if is_report else {},
+        last_reasons={state: rows[0].reason for state, rows in last.items() if rows},
+        given=_given_names(journal) if is_report else (),
+        earned=journal.ledger.totals().get(EntryKind.EARNED, 0),
+        is_pay_shown=not is_report or journal.ledger.is_pay_shown(),
+    )
+
+
+_MOST_NAMES = 20
+
+
+def _given_names(journal: Journal) -> tuple[str, ...]:
+    waiting = (TaskState.SUBMITTING, TaskState.COMPLETING)
+    rows = [row for state in waiting for row in journal.tasks.recent(state, 1)]
+    names = dict.fromkeys(name for row in rows for name in row.given)
+    return tuple(names)[:_MOST_NAMES]
+
+
+@dataclass(kw_only=True, eq=False)
+class EarningWatch:
+    """Warns once of each thing that keeps us from earning."""
+
+    journal: Journal
+    base_url: str
+    log: Log
+    _told: frozenset[str] = field(init=False, default=frozenset())
+
+    def look(self) -> None:
+        """Warn if a step is refused that was not when it was looked at last."""
+        known = known_of(self.journal, self.base_url, is_report=False)
+        steps = can_earn(known)
+        refused = {one.name for one in steps if one.standing is Standing.REFUSED}
+        if refused - self._told:
+            first = next(one for one in steps if one.name in refused)
+            self.log.emit(
+                events.CANNOT_EARN,
+                step=first.name,
+                refused=sorted(refused),
+                message=first.reason,
+            )
+        self._told = frozenset(refused)

@@ -1,0 +1,48 @@
+"""The real clock and real randomness: the only place that reads either."""
+
+import random
+import resource
+import time
+import uuid
+from datetime import UTC, datetime
+
+import anyio
+
+
+def forbid_core_dumps() -> None:
+    """Let no crash write the memory of this process, and its token, to a file.
+
+    It holds for its children, too, and cannot be undone.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def monotonic(self) -> float:
+        """Return the seconds since some start."""
+        return time.monotonic()  # noqa: TID251 - this is the injected Clock
+
+    def now(self) -> datetime:
+        """Return the wall-clock time, in UTC."""
+        return datetime.now(UTC)  # noqa: TID251 - this is the injected Clock
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await anyio.sleep(seconds)
+
+
+class SystemRandomness:
+    """The machine's own chance."""
+
+    def __init__(self) -> None:
+        self._random = random.SystemRandom()
+
+    def uniform(self, low: float, high: float) -> float:
+        """Return a number between the two."""
+        return self._random.uniform(low, high)
+
+    def new_id(self, prefix: str) -> str:
+        """Return an unguessable identifier."""
+        return f"{prefix}_{uuid.uuid4().hex}"  # noqa: TID251 - this is the injected Randomness

@@ -1,0 +1,161 @@
+"""The journal's mark: the owner's limits hold also where the journal is lost or old.
+
+The mark is kept with the identity, and says how far the journal had come and what had
+been spent. It is written before the request of each post and top-up leaves, and
+otherwise once a minute. A crash between two marks leaves a journal that is ahead of its
+mark, and that is no fault: nothing was spent that the mark does not know.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from journeyman.domain.clock import Clock
+from journeyman.economy import events
+from journeyman.economy.bookkeeping import book_post
+from journeyman.economy.budget import Limits, start_of_day, start_of_month
+from journeyman.journal.identity import JournalMark
+from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import Confidence
+from journeyman.journal.spends import Spend, SpendKind
+from journeyman.observability.events import Log
+
+CARRIED_AT = "carried_at"
+"""The fact that holds when this journal was last found to be older than its mark."""
+
+
+@dataclass(kw_only=True, eq=False)
+class MarkKeeper:
+    """Notes how far the journal has come, and finds that it was once further."""
+
+    journal: Journal
+    load: Callable[[], JournalMark | None]
+    save: Callable[[JournalMark], None]
+    clock: Clock
+    log: Log
+    _reached: tuple[int, str, int] | None = field(init=False, default=None)
+    """Entries, head and spends of the mark that was written last."""
+
+    def begin(self) -> None:
+        """Carry what this journal does not know, if it is older than its mark.
+
+        Called at each start, before anything is decided.
+
+        Raises:
+            StateError: the disk refused, or the mark cannot be read.
+        """
+        mark = self.load()
+        if mark is not None:
+            self._reached = mark.entries, mark.head, mark.spends
+        if mark is not None and is_behind(self.journal, mark):
+            carry_missing(self.journal, mark, self.clock.now())
+            self.log.emit(
+                events.JOURNAL_IS_OLDER,
+                marked_at=mark.at.isoformat(timespec="seconds"),
+                entries=mark.entries,
+                spends=mark.spends,
+                posts_today=mark.posts,
+                balance=self.journal.ledger.balance(),
+            )
+        self.note()
+
+    def note(self) -> None:
+        """Write the mark, if anything was booked or spent since it was last written.
+
+        Raises:
+            StateError: the disk refused; what was about to be sent must not be.
+        """
+        reached = (*self.journal.ledger.head(), self.journal.spends.recorded())
+        if reached == self._reached:
+            return
+        self.save(mark_of(self.journal, self.clock.now()))
+        self._reached = reached
+
+
+def mark_of(journal: Journal, now: datetime) -> JournalMark:
+    """Return how far a journal has come."""
+    entries, head = journal.ledger.head()
+    posts, credits_, _ = journal.spends.counted_since(SpendKind.POST, start_of_day(now))
+    return JournalMark(
+        entries=entries,
+        head=head,
+        spends=journal.spends.recorded(),
+        at=now,
+        posts=posts,
+        credits=credits_,
+        posted=journal.spends.posted_credits(),
+        cents=_cents(journal, start_of_day(now)),
+        cents_of_month=_cents(journal, start_of_month(now)),
+    )
+
+
+def is_behind(journal: Journal, mark: JournalMark) -> bool:
+    """Return whether a journal was once further than it is: a restored backup is."""
+    is_short = journal.spends.recorded() < mark.spends
+    return is_short or journal.ledger.hash_of(mark.entries) != mark.head
+
+
+def carry_missing(journal: Journal, mark: JournalMark, now: datetime) -> None:
+    """Make an older journal count and book what its mark knows beyond it.
+
+    Only what left is booked: what was earned comes again with the tasks that earned it,
+    and where it does not, the ledger has too little, which spends nothing.
+    """
+    with journal.tx("mark carried"):
+        for post in carry_limits(journal, mark, now):
+            book_post(journal.ledger, post, Confidence.OBSERVED)
+        journal.facts.put(CARRIED_AT, now.isoformat())
+
+
+def carry_limits(journal: Journal, mark: JournalMark, now: datetime) -> list[Spend]:
+    """Make a journal count what its mark knows beyond it, inside a transaction.
+
+    Returns the posts: one for today's, one for all before. Asked again, it carries
+    nothing more.
+    """
+    today, month, known = start_of_day(now), start_of_month(now), mark_of(journal, now)
+    is_of_today, is_of_month = mark.at >= today, mark.at >= month
+    posts = max(0, mark.posts - known.posts) * is_of_today
+    credits_ = max(0, mark.credits - known.credits) * is_of_today
+    earlier = max(0, mark.posted - known.posted - credits_)
+    cents = max(0, mark.cents - known.cents) * is_of_today
+    of_month = max(0, mark.cents_of_month - known.cents_of_month - cents) * is_of_month
+
+    def carry(kind: SpendKind, at: datetime, *amounts: int) -> list[Spend]:
+        number, credits_, cents = amounts
+        if not any(amounts):
+            return []
+        return [
+            journal.spends.carry(
+                kind,
+                number=number,
+                credits_=credits_,
+                cents=cents,
+                at=at,
+                reason=f"not in this journal, and marked at {mark.at:%Y-%m-%d %H:%M}",
+            )
+        ]
+
+    carry(SpendKind.TOP_UP, now, 0, 0, cents)
+    carry(SpendKind.TOP_UP, month, 0, 0, of_month)
+    before = carry(SpendKind.POST, today - timedelta(days=1), 0, earlier, 0)
+    return [*before, *carry(SpendKind.POST, now, posts, credits_, 0)]
+
+
+def used_up(limits: Limits, now: datetime) -> JournalMark:
+    """Return the mark of an agent of which nothing is known: all limits are reached."""
+    return JournalMark(
+        entries=0,
+        head="",
+        spends=0,
+        at=now,
+        posts=limits.posts_per_day,
+        credits=limits.per_day_credits,
+        posted=limits.per_day_credits,
+        cents=limits.topup_per_day_cents,
+        cents_of_month=max(limits.topup_per_day_cents, limits.topup_per_month_cents),
+    )
+
+
+def _cents(journal: Journal, since: datetime) -> int:
+    return journal.spends.counted_since(SpendKind.TOP_UP, since)[2]

@@ -1,0 +1,269 @@
+"""How far a task has come, read from any answer: its states, its flags, its words.
+
+An answer may be wrapped in anything. What stands nearest to its root counts first, and
+what only repeats our own work counts for nothing.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from journeyman.domain.tasks import JSON, NOTHING_GIVEN, Given, Progress
+from journeyman.network.service_model.reading import Fields, as_label, as_moment
+
+DEPTH = 4
+"""How many objects deep an answer is looked into."""
+ACCEPTED, TOO_EARLY = 202, 425
+_CONTRADICTS = frozenset({400, 415, 422})
+"""Refusals of a body: in their prose, "pending" may be a value that is allowed."""
+
+_STATE_NAMES = frozenset(
+    {
+        *("status", "state", "outcome", "verdict", "decision", "phase", "stage"),
+        *("result", "grade"),
+    }
+)
+_ECHO_NAMES = frozenset(
+    {
+        *("result", "results", "output", "outputs", "evidence", "answer", "content"),
+        *("input", "request", "payload"),
+    }
+)
+"""Names that may hold what we sent, where they stand beside an id."""
+
+_Patterns = tuple[tuple[Progress, re.Pattern[str]], ...]
+
+
+def _patterns(**words: tuple[str, ...]) -> _Patterns:
+    """Compile alternatives for each progress, in order."""
+    return tuple(
+        (Progress[name], re.compile(rf"(?<!not )\b(?:{'|'.join(alternatives)})\b"))
+        for name, alternatives in words.items()
+    )
+
+
+_JUDGED = r"(?:rejected|disapproved|incorrect|unsatisfactory|unacceptable)"
+_STATES = _patterns(
+    REJECTED=(_JUDGED, "wrong", "low quality"),
+    IN_REVIEW=(
+        *(
+            "pending",
+            r"await\w*",
+            "waiting",
+            "(?:under|in|needs?|for) review",
+            "review",
+        ),
+        *("reviewing", "queued?", "enqueued", "processing", "verifying", "validating"),
+        *("grading", "evaluating", "moderation", "unreviewed"),
+    ),
+    PAID=("paid", "payed", "settled", "credited", "rewarded", "disbursed"),
+    DONE=(
+        *("completed?", "done", "finished", "approved", "passed", "verified"),
+        *("fulfilled", "resolved", "succeeded", "closed"),
+    ),
+    GONE=("expired", "cancell?ed", "withdrawn", "revoked", "removed", "deleted"),
+    CLAIMED=("claimed", "assigned", "reserved", "leased", "in progress", "started"),
+)
+"""In a state word, the first that matches counts."""
+
+_WORK = r"(?:results?|answers?|outputs?|solutions?|submissions?|work)"
+_LOOKED_AT = r"(?:reviewed|approved|verified|graded|processed|checked|evaluated)"
+_DEALT_WITH = (
+    r"(?:submitted|delivered|received|completed?|done|finished|accepted|settled|closed)"
+)
+_SAID = _patterns(
+    CLAIMED=(
+        *("not (?:yet )?(?:been )?submitted", f"(?:no|without an?|has no) {_WORK}"),
+        *(f"submit (?:an?|the|your) {_WORK} first", "must (?:first )?be submitted"),
+        f"{_WORK} (?:is )?missing",
+    ),
+    REJECTED=(
+        *(f"(?:was|been|is|{_WORK}) {_JUDGED}", "incorrect", f"wrong {_WORK}"),
+        f"{_WORK} (?:is|was|are|were) (?:wrong|not (?:correct|accepted|good enough))",
+        "failed (?:grading|review|quality|verification|the check)",
+        *("(?:low|poor|insufficient) quality", "quality (?:is )?too low"),
+    ),
+    IN_REVIEW=(
+        *("pending", "await(?:s|ing)", "waiting for", "(?:under|in|for) review"),
+        *("reviewing", f"being {_LOOKED_AT}", "queued", "enqueued", "processing"),
+        *("too early", "not ready", f"not (?:yet )?(?:been )?{_LOOKED_AT}"),
+        "not yet (?:been )?(?:ready|accepted|settled|confirmed|complete|completed)",
+    ),
+    PAID=("(?:was|were|been|is|are|already) (?:paid|credited)", "credited to"),
+    DONE=(
+        f"already (?:been )?{_DEALT_WITH}(?! by)",
+        f"already has an? (?:accepted )?{_WORK}",
+    ),
+    GONE=(
+        "(?:has|have|was|is|been) (?:expired|cancell?ed|withdrawn|reassigned)",
+        "no longer (?:yours|available|assigned|exists)",
+    ),
+)
+"""In a sentence, the first that matches counts."""
+_QUOTED = re.compile(r"\"[^\"]{0,200}\"|'[^']{0,200}'|`[^`]{0,200}`")
+_DEMANDS = re.compile(
+    r"\b(?:must|should|expected|one of|required|invalid|unknown|unexpected|schema)\b"
+)
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+_TRUE = {
+    **dict.fromkeys(("paid", "ispaid", "credited"), Progress.PAID),
+    **dict.fromkeys(("pending", "ispending", "inreview"), Progress.IN_REVIEW),
+    **dict.fromkeys(("underreview", "queued", "requiresreview"), Progress.IN_REVIEW),
+    **dict.fromkeys(("completed", "iscompleted", "done", "finished"), Progress.DONE),
+    "approved": Progress.DONE,
+    **dict.fromkeys(("rejected", "isrejected"), Progress.REJECTED),
+}
+_SINCE = {
+    **dict.fromkeys(("paidat", "creditedat", "settledat"), Progress.PAID),
+    "rejectedat": Progress.REJECTED,
+    **dict.fromkeys(("completedat", "approvedat", "acceptedat"), Progress.DONE),
+    "finishedat": Progress.DONE,
+}
+_FALSE = {
+    **dict.fromkeys(("correct", "iscorrect", "passed"), Progress.REJECTED),
+    **dict.fromkeys(("approved", "isapproved", "reviewed"), Progress.IN_REVIEW),
+}
+"""What a flag that is true says, a moment, a flag that is false: the first counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One object of an answer."""
+
+    sent: dict[str, JSON]
+    fields: Fields
+    around: tuple[str, ...] = ()
+    """The names of the objects that it stands in and its own, reduced."""
+
+
+def layers_of(answer: JSON, own: Collection[JSON] = ()) -> list[Layer]:
+    """Return the objects of an answer, those nearest to its root first.
+
+    A list of one stands for what is in it: some return the rows changed. Left out is
+    what repeats `own`, or probably does.
+    """
+    found: list[Layer] = []
+    level = _opened({"": answer}, (), own)
+    for _ in range(DEPTH + 1):
+        found += level
+        level = [
+            below for one in level for below in _opened(one.fields, one.around, own)
+        ]
+    return found
+
+
+def _opened(
+    fields: Mapping[str, JSON], around: tuple[str, ...], own: Collection[JSON]
+) -> list[Layer]:
+    """Return the objects directly in one of these fields."""
+    inner: list[Layer] = []
+    for name, sent in fields.items():
+        value = sent[0] if isinstance(sent, list) and len(sent) == 1 else sent
+        if not isinstance(value, dict) or value in own or sent in own:
+            continue
+        if name not in _ECHO_NAMES or not _names_a_thing(fields):
+            inner.append(Layer(value, Fields(value), (*around, name)))
+    return inner
+
+
+def _names_a_thing(fields: Mapping[str, JSON]) -> bool:
+    return any(
+        name.endswith("id") and not isinstance(value, dict | list)
+        for name, value in fields.items()
+    )
+
+
+def progress_in(
+    layers: Collection[Layer], status: int, *, said: str, own: Collection[JSON] = ()
+) -> Progress | None:
+    """Return how far an answer says that a task has come; None: it does not say.
+
+    `said` is its prose. `own` is what we sent, which it may repeat.
+    """
+    for layer in layers:
+        if shown := _named(layer.fields, own) or _flagged(layer.fields):
+            return shown
+    if status == ACCEPTED:
+        return Progress.IN_REVIEW  # also "accepted" is then only the request
+    if any(as_label(value) == "accepted" for one in layers for value in _states(one)):
+        return Progress.DONE
+    return Progress.IN_REVIEW if status == TOO_EARLY else _said(said, status)
+
+
+def _states(layer: Layer) -> list[JSON]:
+    return [value for name, value in layer.fields.items() if _is_state(name)]
+
+
+def _is_state(name: str) -> bool:
+    return name in _STATE_NAMES or name.endswith(("status", "state"))
+
+
+def _named(seen: Fields, own: Collection[JSON]) -> Progress | None:
+    for name, value in seen.items():
+        if _is_state(name) and value not in own:
+            progress = _progress_of_word(value)
+            about_money = "pay" in name and progress is not Progress.PAID
+            if progress and not about_money:
+                return progress
+    return None
+
+
+def _progress_of_word(value: JSON) -> Progress | None:
+    """Return what a state word says, such as `PENDING_REVIEW`; None: nothing known."""
+    label = as_label(_HUMPS.sub(" ", value) if isinstance(value, str) else value)
+    words = _BETWEEN_WORDS.sub(" ", label or "")
+    for progress, known in _STATES:
+        if known.search(words):
+            return progress
+    return None
+
+
+def _flagged(seen: Fields) -> Progress | None:
+    for name, progress in _TRUE.items():
+        if seen.get(name) is True:
+            return progress
+    for name, progress in _SINCE.items():
+        if name in seen and as_moment(seen[name]) is not None:
+            return progress
+    for name, progress in _FALSE.items():
+        if seen.get(name) is False:
+            return progress
+    return None
+
+
+def _said(text: str, status: int) -> Progress | None:
+    plain = _QUOTED.sub(" ", text.replace("_", " ")).lower()
+    for progress, words in _SAID:
+        if words.search(plain):
+            demands = status in _CONTRADICTS and _DEMANDS.search(plain)
+            is_value = progress is Progress.IN_REVIEW and demands
+            return None if is_value else progress
+    return None
+
+
+MOST_GIVEN = 60
+LONGEST_GIVEN = 500
+"""In characters; a longer text is nothing that a request has to repeat."""
+
+
+def given_by(action: str, answer: JSON) -> Given:
+    """Return the single values of an answer, by the action and the way to them.
+
+    Of many, those nearest to its root.
+    """
+    given: dict[str, JSON] = {}
+    level: list[tuple[str, JSON]] = [(action, answer)]
+    for _ in range(DEPTH + 3):
+        below: list[tuple[str, JSON]] = []
+        for path, value in level:
+            if isinstance(value, dict):
+                below += [(f"{path}.{name}", inner) for name, inner in value.items()]
+            elif isinstance(value, list):
+                below += [(f"{path}.{n}", inner) for n, inner in enumerate(value[:3])]
+            elif value is not None and len(f"{value}") <= LONGEST_GIVEN:
+                given[path] = value
+        level = below[:1_000]
+    return dict(islice(given.items(), MOST_GIVEN)) or NOTHING_GIVEN

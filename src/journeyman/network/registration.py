@@ -1,0 +1,250 @@
+"""Finds a new agent and its token, wherever the answer to a registration has them.
+
+The contract names `agent_id` and `access_token`. A registration cannot be repeated, so
+where they are not, the whole answer is searched: objects at any depth, lists, headers,
+a text that is no JSON, and what the token itself says (RFC 7519).
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote_plus, urlsplit
+
+from journeyman.domain.tasks import JSON, AccessToken, AgentId
+from journeyman.network.answers import is_header_safe
+from journeyman.network.http import UnreadableJSONError, decoded, parse
+from journeyman.network.service_model.reading import (
+    Fields,
+    WrongShapeError,
+    as_amount,
+    as_identifier,
+    names_of,
+    spelling,
+)
+from journeyman.network.service_model.vocabulary import Vocabulary
+from journeyman.observability.redaction import looks_random
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A new agent (contract section 2, Agent)."""
+
+    agent_id: AgentId
+    access_token: AccessToken
+    credits: int | None
+    """The starting balance; None when the answer does not show it."""
+    is_guess: bool = False
+    """Where the token stands does not prove that it is one."""
+
+
+_MAX_DEPTH = 12
+_MAX_LEAVES = 2_000
+_SAYS_NOTHING = frozenset({"value", "raw", "string", "plain", "plaintext", "data"})
+_NO_TOKEN = re.compile(
+    r"refresh|csrf|xsrf|public|publishable|type|expir|ttl|lifetime|url|uri|hint|name"
+    r"|cookie|etag|request|trace|idempotency|hash|fingerprint|price|keyid|tokenid"
+)
+"""Parts of names that stand beside a token and are none."""
+_TOKEN_NAMES: Mapping[str, int] = {
+    "accesstoken": 9,
+    "bearer": 8,
+    "authorization": 8,
+    "token": 7,
+    "jwt": 6,
+    "apikey": 5,
+    "secret": 4,
+    "credential": 4,
+    "key": 3,
+    "auth": 3,
+    "password": 2,
+}
+"""Parts of names, and how much they say."""
+_TELLING = 5
+"""A name that says less is not believed of a header."""
+_SURE = 7
+"""A name that says so much needs no value that looks like a token."""
+_JWT_WORTH = 6
+_SHORTEST_TOKEN = 8
+_JWT = re.compile(r"eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]*")
+_SCHEME = re.compile(r"(?:bearer|token)\s+", re.IGNORECASE)
+_HOLDER = re.compile(r"agent|account|user|bot|client|worker|profile|member")
+"""Parts of the names of whoever has registered."""
+_AGENTS_ID = re.compile(r"agent(?:id|uuid|uid|guid|pk|ref|slug|handle|number|code)?")
+_ID_NAMES = ("id", "uuid", "uid", "guid", "pk", "slug", "handle", "identifier", "sub")
+_WRAPPERS = frozenset({"data", "result", "response", "payload", "record", "attributes"})
+_PAIR = re.compile(r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*([^\s&;,]+)")
+"""In a form or in plain text."""
+
+
+def read_body(body: bytes) -> JSON:
+    """Read a body: as JSON, else as a token alone, or as the pairs of a form."""
+    text = decoded(body).strip()
+    try:
+        return parse(text)
+    except UnreadableJSONError:
+        if text[:1] in {"<", "{", "["}:
+            return None
+    pairs: dict[str, JSON] = {k: unquote_plus(v) for k, v in _PAIR.findall(text)}
+    return text if _JWT.fullmatch(text) else pairs
+
+
+class RegistrationReader:
+    """Reads the answer to a registration."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._units = vocabulary.credit_units
+        self._names = names_of(vocabulary)
+
+    def read(self, answer: JSON, headers: Mapping[str, str]) -> Registration:
+        """Read a new agent.
+
+        Raises:
+            WrongShapeError: there is no agent id or no token that can be used.
+        """
+        seen, leaves = self._seen(answer), [*_leaves(answer), *_of_headers(headers)]
+        named = seen.pick(self._names["token"], as_token)
+        token, is_sure = (named, True) if named else _likeliest_token(leaves)
+        if token is None:
+            raise WrongShapeError("a registration without a usable access_token")
+        agent_id = seen.pick(self._names["agent_id"], as_identifier)
+        agent_id = agent_id or _likeliest_id([*leaves, *_leaves(_claims(token))], token)
+        agent_id = agent_id or _created(headers)
+        if agent_id is None:
+            raise WrongShapeError("a registration without a usable agent_id")
+        return Registration(
+            AgentId(agent_id),
+            AccessToken(token),
+            self._credits(seen, leaves),
+            is_guess=not is_sure,
+        )
+
+    def _seen(self, answer: JSON) -> Fields:
+        """Lay the objects in which the contract's names stand over each other."""
+        seen = Fields(answer if isinstance(answer, dict) else {})
+        for wrappers in ("answer_wrappers", "account_wrappers"):
+            seen = seen.opened(self._names[wrappers])
+        return seen
+
+    def _credits(self, seen: Fields, leaves: list["_Leaf"]) -> int | None:
+        anywhere = Fields(*({leaf.name: leaf.value} for leaf in leaves if leaf.path))
+        return Fields(seen, anywhere).pick(
+            self._names["starter_credits"], lambda value: as_amount(value, self._units)
+        )
+
+
+def as_token(value: JSON) -> str | None:
+    """Return a text that the Authorization header can carry, without its scheme."""
+    if not isinstance(value, str):
+        return None
+    text = _SCHEME.sub("", value.strip(), count=1)
+    return text if is_header_safe(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """One value of an answer."""
+
+    path: tuple[str, ...]
+    """The names around it and its own, reduced to what their spellings share."""
+    value: JSON
+    is_header: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its own name, or that of the object around it where its own says nothing."""
+        telling = [name for name in self.path if name not in _SAYS_NOTHING]
+        return telling[-1] if telling else ""
+
+
+def _leaves(answer: JSON) -> Iterator[_Leaf]:
+    """Yield the values of an answer, from the outside to the inside."""
+    level: list[tuple[tuple[str, ...], JSON]] = [((), answer)]
+    count = 0
+    for _ in range(_MAX_DEPTH):
+        below: list[tuple[tuple[str, ...], JSON]] = []
+        for path, value in level:
+            if isinstance(value, dict | list):
+                below += _inside(path, value)
+            elif (count := count + 1) <= _MAX_LEAVES:
+                yield _Leaf(path, value)
+        level = below
+
+
+def _inside(
+    path: tuple[str, ...], value: dict[str, JSON] | list[JSON]
+) -> list[tuple[tuple[str, ...], JSON]]:
+    if isinstance(value, list):
+        return [(path, inner) for inner in value]
+    if "refresh" in value.values():
+        return []  # {"type": "refresh", "token": ...} beside the one we want
+    return [((*path, spelling(name)), inner) for name, inner in value.items()]
+
+
+def _of_headers(headers: Mapping[str, str]) -> Iterator[_Leaf]:
+    for name, value in headers.items():
+        yield _Leaf((spelling(name),), value, is_header=True)
+
+
+def _likeliest_token(leaves: list[_Leaf]) -> tuple[str | None, bool]:
+    """Return the likeliest token, and whether it is the only one with a sure name."""
+    weighed = [(_token_worth(leaf), as_token(leaf.value)) for leaf in leaves]
+    worth, token = max(weighed, key=lambda one: one[0], default=(0, None))
+    sure = {token for worth, token in weighed if worth >= _SURE}
+    return (token if worth else None), len(sure) == 1
+
+
+def _token_worth(leaf: _Leaf) -> int:
+    """Weigh whether a value is the token; 0 is "no"."""
+    token = as_token(leaf.value)
+    if token is None or _NO_TOKEN.search(leaf.name):
+        return 0
+    says = max((n for part, n in _TOKEN_NAMES.items() if part in leaf.name), default=0)
+    if leaf.is_header:
+        return says - 1 if says >= _TELLING and len(token) >= _SHORTEST_TOKEN else 0
+    if _JWT.fullmatch(token):
+        return max(says, _JWT_WORTH)
+    is_likely = len(token) >= _SHORTEST_TOKEN if says >= _SURE else looks_random(token)
+    return says if is_likely else 0
+
+
+def _likeliest_id(leaves: list[_Leaf], token: str) -> str | None:
+    worth: dict[str, int] = {}
+    for leaf in leaves:
+        name = as_identifier(leaf.value)
+        if name is not None and as_token(name) != token:
+            worth.setdefault(name, _id_worth(leaf.path))
+    best = max(worth, key=lambda name: worth[name], default="")
+    return best if worth.get(best) else None
+
+
+def _id_worth(path: tuple[str, ...]) -> int:
+    """Weigh whether a value is the agent's id; 0 is "no"."""
+    around = [name for name in path[:-1] if name not in _WRAPPERS]
+    own = path[-1] if path else ""
+    is_holders = bool(around) and bool(_HOLDER.search(around[-1]))
+    if _AGENTS_ID.fullmatch(own):
+        return 5
+    if own in _ID_NAMES:
+        return 4 if is_holders else 2 * (not around)
+    if own.endswith(("id", "uuid", "slug")) and _HOLDER.search(own):
+        return 3
+    return int(is_holders and own in {"name", "username"})
+
+
+def _claims(token: str) -> JSON:
+    """Return what a JSON web token says of its holder."""
+    found = _JWT.fullmatch(token)
+    if not found:
+        return None
+    try:
+        return parse(decoded(urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4))))
+    except (ValueError, UnreadableJSONError):
+        return None
+
+
+def _created(headers: Mapping[str, str]) -> str | None:
+    """Return the id at the end of the address of what was made (RFC 9110, 10.2.2)."""
+    *around, last = urlsplit(headers.get("location", "")).path.split("/")
+    is_holders = bool(around) and bool(_HOLDER.search(around[-1].lower()))
+    return as_identifier(last) if is_holders else None

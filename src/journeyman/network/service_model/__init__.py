@@ -1,0 +1,1 @@
+"""What is known of a network: its requests, its answers, and from which evidence."""

@@ -1,0 +1,468 @@
+"""The tasks of a marketplace's answer, gathered by what they are, wherever they are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+
+from journeyman.domain.tasks import JSON, Task, TaskId
+from journeyman.network.service_model.naming import (
+    Path,
+    value_at,
+    word_set,
+    words_of,
+)
+from journeyman.network.service_model.pages import PageRequest, Paging, next_pages
+from journeyman.network.service_model.reading import (
+    Places,
+    RecordReader,
+    WrongShapeError,
+    as_label,
+    id_path,
+    kind_of,
+    names_of,
+    spelling,
+    unquoted,
+)
+from journeyman.network.service_model.roles import SAMPLE, find_roles
+from journeyman.network.service_model.states import Meaning, StateWords
+from journeyman.network.service_model.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a marketplace shows, or one page of it."""
+
+    tasks: tuple[Task, ...]
+    """In the network's order, each id once."""
+    unreadable: int
+    """How many records have no usable id."""
+    total: int
+    """How many records there were."""
+    problem: str
+    """Why something could not be read; empty when all was well."""
+    next: tuple[PageRequest, ...] = ()
+    """How the next page may be asked for, the likeliest first; empty on the last."""
+
+
+_SAMPLE = 20
+"""Records looked at to judge an array."""
+_LONGEST_NUMBER = 3
+"""Digits of the numbers that PHP gives to the records of a list."""
+_MOST_READ = 20_000
+"""Tasks that are kept as they were read."""
+_MOST_GROUPS = 200
+"""Arrays of tasks in one answer, such as one for each category."""
+_MOST_VALUES = 200
+"""Values on each level of an answer in which a list is looked for."""
+_NAMES_SHOWN = 8
+"""Field names quoted when no tasks were found."""
+_TASK_NAME_WORTH = 20
+"""More than the likeness of any record: such a name is authoritative."""
+_NEUTRAL_NAME_WORTH = 2
+_TASK_LIKENESS = 3
+"""An id and two other features: so many are needed where no array shows them all."""
+_SAME_FIELDS = 0.6
+"""The share of common field names from which two arrays hold the same things."""
+
+_TASKS_WORDS = word_set(
+    "task tasks job jobs gig gigs quest quests bounty bounties assignment assignments "
+    "marketplace listings"
+)
+_OTHER_WORDS = word_set(
+    "agent agents user users error errors warning warnings link links product products "
+    "plan plans tag tags category categories type types kind kinds count counts facet "
+    "facets stats statistics schema"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """Records that stand together in an answer."""
+
+    path: Path
+    records: Sequence[JSON]
+    keys: Sequence[str] = ()
+    """The names of the records, where they are the values of an object."""
+    label: str = ""
+    """What the name or the object around them says of them all."""
+
+
+@dataclass(slots=True)
+class _Form:
+    """What the listings so far looked like."""
+
+    reader: RecordReader
+    places: Places = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    """Of the records' fields."""
+    learned_from: int = 0
+    """Records."""
+    only: _Array | None = None
+    """Where the only list of such an answer was."""
+    id_path: Path = ()
+    """Of the records."""
+    read: dict[TaskId, Task] = field(default_factory=dict)
+    """What was read last: most of it is listed again, unchanged."""
+
+    def task(self, record: JSON, key: str | None) -> Task | None:
+        """Read a record, unless it is the same as before."""
+        if not isinstance(record, dict):
+            return None
+        name = value_at(record, self.id_path) if self.id_path else None
+        known = self.read.get(TaskId(str(name)))
+        if known is not None and known.raw == record:
+            return known
+        task = self.reader.task(record, key)
+        if task is not None:
+            if len(self.read) >= _MOST_READ:
+                self.read.clear()
+            self.read[task.id] = task
+            self.id_path = self.id_path or id_path(task)
+        return task
+
+
+class ListingReader:
+    """Reads an answer as a list of tasks.
+
+    Where the tasks are, and what their fields mean, is found out once: again only where
+    there are more records than it was learned from, or fields that were not there.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._depth = vocabulary.container_depth
+        self._names = names_of(vocabulary)
+        self._record = RecordReader(vocabulary)
+        names = ("task_containers", "containers", "no_containers", "record_wrappers")
+        more = ("record_wrappers_without_id", "account_wrappers", "message_fields")
+        self._no_keys = {n for field in (*names, *more) for n in self._names[field]}
+        self._form: _Form | None = None
+
+    def listing(self, answer: JSON, paging: Paging | None = None) -> Listing:
+        """Return the tasks of an answer; records without an id are only counted.
+
+        `paging` tells how the answer was asked for, which its next page depends on.
+
+        Raises:
+            WrongShapeError: the answer is neither an array nor an object.
+        """
+        answer = unquoted(answer)
+        if not isinstance(answer, list | dict):
+            raise WrongShapeError(f"{kind_of(answer)} where a list was expected")
+        groups, form = self._as_before(answer), self._form
+        if not groups or form is None:
+            groups = self._find(answer)
+            form = self._learn(answer, groups)
+        if not groups:
+            said = f"no list of tasks in {_described(answer)}"
+            return Listing((), 0, 0, "" if self._is_empty(answer) else said)
+        records = [record for group in groups for record in group.records]
+        tasks, unreadable = self._tasks(groups, form)
+        problem = ""
+        if unreadable:
+            problem = f"{unreadable} of {len(records)} records have no usable id"
+        pages = next_pages(answer, records, paging or Paging())
+        return Listing(tuple(tasks.values()), unreadable, len(records), problem, pages)
+
+    def _tasks(
+        self, groups: list[_Array], form: _Form
+    ) -> tuple[dict[TaskId, Task], int]:
+        tasks: dict[TaskId, Task] = {}
+        unreadable = 0
+        for group in groups:
+            for record, key in zip_longest(group.records, group.keys):
+                task = form.task(record, key)
+                if task is None:
+                    unreadable += 1
+                elif task.id not in tasks:
+                    tasks[task.id] = _labelled(task, group.label)
+        return tasks, unreadable
+
+    # -- what is known from the listings so far --------------------------------------
+
+    def _as_before(self, answer: JSON) -> list[_Array]:
+        """Return the tasks where they were before, if nothing about them is new."""
+        form, lists = self._form, self._lists(answer)
+        if form is None or form.only is None or len(lists) != 1:
+            return []
+        ((path, records),) = lists
+        is_more = len(records) > form.learned_from and form.learned_from < SAMPLE
+        is_known = path == form.only.path and all(
+            isinstance(one, dict) and form.names.issuperset(one) for one in records
+        )
+        return [replace(form.only, records=records)] if is_known and not is_more else []
+
+    def _lists(self, answer: JSON) -> list[tuple[Path, list[JSON]]]:
+        walk = self._walk(answer, with_keyed=False)
+        return [(path, value) for path, value, _ in walk if isinstance(value, list)]
+
+    def _learn(self, answer: JSON, groups: list[_Array]) -> _Form:
+        """Find roles; of few records, where they were when there were more of them."""
+        records = [record for group in groups for record in group.records]
+        if not records:
+            return _Form(self._record)
+        has_keys = any(map(_has_own_keys, groups))
+        places = find_roles(records, self._record, has_keys=has_keys)
+        if self._form and len(records) < self._form.learned_from:
+            # What few records show is for them alone: it says nothing about others.
+            kept = self._form.places.items()
+            places = {**places, **{r: p for r, p in kept if _all_have(records, p)}}
+            return _Form(self._record.at(places))
+        is_only = self._lists(answer) == [(one.path, one.records) for one in groups]
+        only = replace(groups[0], records=()) if is_only else None
+        names, reader = _field_names(records), self._record.at(places)
+        self._form = _Form(reader, places, names, len(records), only)
+        return self._form
+
+    # -- which arrays hold the tasks ------------------------------------------------
+
+    def _find(self, answer: JSON) -> list[_Array]:
+        arrays = list(self._arrays(answer))
+        weighed = [(self._worth(array), array) for array in arrays]
+        worth, best = max(weighed, key=lambda one: one[0], default=(0, None))
+        if worth and best is not None:
+            groups = self._alike(best, arrays)
+            return [self._labelled(group, groups) for group in groups]
+        if any(self._name_worth(one.path) is not None for one in arrays):
+            return []
+        return self._single(answer)
+
+    def _alike(self, best: _Array, arrays: list[_Array]) -> list[_Array]:
+        """Return the arrays that hold the same things as the best, in order."""
+        if not best.records:
+            return [best]
+        names = _field_names(best.records[:_SAMPLE])
+        return [
+            one
+            for one in arrays[:_MOST_GROUPS]
+            if one is best
+            or (
+                one.records
+                and self._name_worth(one.path) is not None
+                and _likeness(names, _field_names(one.records[:_SAMPLE]))
+                >= _SAME_FIELDS
+            )
+        ]
+
+    def _is_empty(self, answer: JSON) -> bool:
+        """Return whether an answer without a list may be one without tasks.
+
+        Some write an empty list as null or as an empty object, or leave it out.
+        """
+        if self._form and isinstance(answer, dict):
+            return not self._lists(answer)
+        return any(
+            value in (None, {})
+            for path, value, _ in self._walk(answer)
+            if path and self._is_of_tasks(path[-1])
+        )
+
+    def _single(self, answer: JSON) -> list[_Array]:
+        """Find one task that stands alone, where nothing is a list."""
+        for path, value, _ in self._walk(answer):
+            if self._name_worth(path) is None:
+                continue
+            is_task = self._record.likeness(value) >= _TASK_LIKENESS
+            if is_task and self._record.promises_reward(value):
+                return [_Array(path, [value])]
+        return []
+
+    def _arrays(self, answer: JSON) -> Iterator[_Array]:
+        for path, value, is_keyed in self._walk(answer):
+            if isinstance(value, list):
+                array = _Array(path, _flat(value, self._depth))
+                yield array
+                yield from self._inside(array)
+            elif isinstance(value, dict) and is_keyed:
+                yield _Array(path, [*value.values()], [*value])
+            elif isinstance(value, dict) and (rows := _table(value)):
+                yield _Array(path, rows)
+
+    def _inside(self, array: _Array) -> Iterator[_Array]:
+        """Find the arrays in an array's objects, where those are groups of tasks."""
+        likeness = _likenesses(array, self._record)
+        is_tasks = sum(likeness) > _TASK_LIKENESS * len(likeness)
+        groups = [one for one in array.records[:_MOST_GROUPS] if isinstance(one, dict)]
+        for group, (name, value) in ((g, item) for g in groups for item in g.items()):
+            if not isinstance(value, list) or not _has_objects(value):
+                continue
+            if not is_tasks or not _TASKS_WORDS.isdisjoint(words_of(name)):
+                label = self._word_for(group)
+                yield _Array((*array.path, name), value, label=label)
+
+    def _walk(
+        self, answer: JSON, *, with_keyed: bool = True
+    ) -> Iterator[tuple[Path, JSON, bool]]:
+        """Walk the objects, shallow ones first; arrays are not entered.
+
+        Each comes with whether it is a list of tasks under names of their own.
+        """
+        level: list[tuple[Path, JSON]] = [((), answer)]
+        for _ in range(self._depth + 1):
+            below: list[tuple[Path, JSON]] = []
+            for path, sent in level[:_MOST_VALUES]:
+                value = unquoted(sent) if isinstance(sent, str) else sent
+                is_object = isinstance(value, dict)
+                is_keyed = with_keyed and is_object and self._is_keyed(path, value)
+                yield path, value, is_keyed
+                if isinstance(value, dict) and not is_keyed:
+                    below += [((*path, k), v) for k, v in value.items()]
+            level = below
+
+    def _is_keyed(self, path: Path, value: JSON) -> bool:
+        """Return whether an object is a list of tasks, each under a name of its own."""
+        sample = dict([*value.items()][:_SAMPLE]) if isinstance(value, dict) else {}
+        if not sample or any(spelling(key) in self._no_keys for key in sample):
+            return False
+        if not _are_alike([*sample.values()]):
+            return False
+        array = _Array(path, [*sample.values()], [*sample])
+        reader = self._reader_of(array)
+        if min(_likenesses(array, reader)) < _TASK_LIKENESS:
+            return False
+        is_named = self._name_worth(path) == _TASK_NAME_WORTH
+        return is_named or any(map(reader.promises_reward, array.records))
+
+    def _worth(self, array: _Array) -> float:
+        """Weigh an array; 0 is "certainly not the tasks"."""
+        name = self._name_worth(array.path)
+        if name is None:
+            return 0
+        if not array.records:
+            return max(name - 1, 0)
+        likeness = _likenesses(array, self._reader_of(array))
+        if not any(likeness):
+            return 0.5 if name else 0
+        is_known = any(_likenesses(array, self._record))
+        if not name and max(likeness) <= (1 if is_known else _TASK_LIKENESS - 1):
+            return 0  # an id alone, under a name that says nothing
+        return name + sum(likeness) / len(likeness)
+
+    def _reader_of(self, array: _Array) -> RecordReader:
+        sample, has_keys = array.records[:_SAMPLE], bool(array.keys)
+        return self._record.at(find_roles(sample, self._record, has_keys=has_keys))
+
+    def _name_worth(self, path: Path) -> int | None:
+        if path and self._is_other(path[-1]):
+            return None
+        if any(self._is_of_tasks(name) for name in path):
+            return _TASK_NAME_WORTH
+        known = self._names["containers"]
+        is_neutral = not path or spelling(path[-1]) in known
+        return _NEUTRAL_NAME_WORTH if is_neutral else 0
+
+    def _is_other(self, name: str) -> bool:
+        """Return whether a name is that of other things than tasks."""
+        is_listed = spelling(name) in self._names["no_containers"]
+        is_other = words_of(name)[-1:] and words_of(name)[-1] in _OTHER_WORDS
+        return is_listed or (bool(is_other) and name != "type")
+
+    def _is_of_tasks(self, name: str) -> bool:
+        is_listed = spelling(name) in self._names["task_containers"]
+        return is_listed or not _TASKS_WORDS.isdisjoint(words_of(name))
+
+    # -- what a group says of its tasks -----------------------------------------------
+
+    def _labelled(self, group: _Array, groups: list[_Array]) -> _Array:
+        """Return a group with the word that its name has for all its tasks."""
+        if group.label or not group.path:
+            return group
+        *above, name = group.path
+        is_container = spelling(name) in self._names["containers"]
+        is_one_of_several = len({one.path for one in groups}) > 1
+        is_in_tasks = any(map(self._is_of_tasks, above))
+        if is_container or self._is_of_tasks(name):
+            return group
+        if not (is_one_of_several or is_in_tasks):
+            return group
+        return replace(group, label=as_label(name) or "")
+
+    def _word_for(self, group: Mapping[str, JSON]) -> str:
+        seen = self._record.open(dict(group))
+        words = (self._record.read(seen, role) for role in ("kind", "title"))
+        return as_label(str(next(filter(None, words), ""))) or ""
+
+
+def _likenesses(array: _Array, reader: RecordReader) -> list[int]:
+    """Return how much of a task each of some records shows."""
+    pairs = zip_longest(array.records[:_SAMPLE], array.keys[:_SAMPLE])
+    return [reader.likeness(record, key) for record, key in pairs]
+
+
+def _has_own_keys(array: _Array) -> bool:
+    """Return whether the records' names are ids, and not just their numbers."""
+    return not all(key.isdigit() and len(key) <= _LONGEST_NUMBER for key in array.keys)
+
+
+def _labelled(task: Task, label: str) -> Task:
+    """Give a task its group's word, where it has none itself: its state or its kind."""
+    if not label:
+        return task
+    meaning = StateWords().meaning(label)
+    if meaning is not Meaning.UNKNOWN:
+        return task if task.status else replace(task, status=label)
+    return task if task.kind else replace(task, kind=label)
+
+
+def _has_objects(array: list[JSON]) -> bool:
+    return any(isinstance(one, dict) for one in array[:_SAMPLE])
+
+
+def _all_have(records: Sequence[JSON], path: Path) -> bool:
+    objects = [record for record in records if isinstance(record, dict)]
+    return all(value_at(record, path) is not None for record in objects)
+
+
+def _flat(array: list[JSON], depth: int) -> list[JSON]:
+    """Return an array with what the arrays in it hold, as far as those hold objects."""
+    for _ in range(depth):
+        if not any(isinstance(one, list) for one in array):
+            break
+        array = [
+            inner
+            for one in array
+            for inner in (one if isinstance(one, list) and one else [one])
+        ]
+    return array
+
+
+def _table(value: dict[str, JSON]) -> list[JSON]:
+    """Return the records of a table: one array has the names, another the rows."""
+    arrays = [one for one in value.values() if isinstance(one, list) and one]
+    for names in arrays:
+        heads = [name for name in map(as_label, names) if name]
+        if len(heads) == 1 or len(set(heads)) < len(names):
+            continue
+        for array in arrays:
+            rows = [row for row in array if isinstance(row, list)]
+            if len(rows) == len(array) and {*map(len, rows)} == {len(heads)}:
+                return [dict(zip(heads, row, strict=True)) for row in rows]
+    return []
+
+
+def _are_alike(records: list[JSON]) -> bool:
+    """Return whether values are records of one kind: objects with the same fields.
+
+    One that holds nothing but objects and arrays is rather an object around records.
+    """
+    names = [frozenset(one) for one in records if isinstance(one, dict)]
+    if len(names) < len(records):
+        return False
+    if len(names) == 1 and isinstance(records[0], dict):
+        return not all(isinstance(v, dict | list) for v in records[0].values())
+    return all(_likeness(names[0], others) >= _SAME_FIELDS / 2 for others in names)
+
+
+def _field_names(records: Sequence[JSON]) -> frozenset[str]:
+    return frozenset(n for one in records if isinstance(one, dict) for n in one)
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of names that both have."""
+    return len(one & other) / max(len(one | other), 1)
+
+
+def _described(answer: JSON) -> str:
+    if not isinstance(answer, dict):
+        return "the answer (an array without tasks)"
+    names = ", ".join(name[:40] for name in list(answer)[:_NAMES_SHOWN])
+    return f"the answer (its fields: {names or 'none'})"

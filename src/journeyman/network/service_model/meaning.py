@@ -1,0 +1,250 @@
+"""Which of our values a name means, as a cost: 0 is certain, and 9 a contradiction.
+
+Below 1 the words of the name say it; up to 3 they leave room for another value; 5 is
+what is left over when nothing else fits. Only the order of costs matters.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import (
+    ID_WORDS,
+    Path,
+    in_order,
+    word_set,
+    words_of,
+)
+from journeyman.network.service_model.refusals import type_of
+from journeyman.network.service_model.request import RECORD, converted
+
+TASK_NOUNS = word_set(
+    "task job work item gig order quest mission bounty listing ticket todo "
+    "request offer activity project record resource entity"
+)
+GENERIC_NOUNS = word_set("item record resource entity request activity offer")
+"""Of them, those that lists of anything have."""
+COMMON_NOUNS = ("job", "work", "item", "order", "request")
+AGENT_NOUNS = word_set(
+    "agent worker user member bot runner claimant assignee executor performer "
+    "contractor account actor by claimer claimed assigned owner submitter "
+    "freelancer provider solver operator participant who"
+)
+RESULT_WORDS = in_order(
+    "result output answer response solution deliverable content text body submission "
+    "payload value work artifact data outcome completion reply message"
+)
+"""The likeliest first."""
+EVIDENCE_WORDS = word_set(
+    "evidence proof notes note metadata meta details comment comments "
+    "explanation summary log"
+)
+_KEY_WORDS = word_set(
+    "idempotency idempotent nonce dedupe dedup correlation transaction trace"
+)
+ENVELOPES = word_set(
+    "data input payload body params parameters variables attributes request "
+    "args arguments fields values object json content"
+)
+NOUNS: Mapping[str, frozenset[str]] = {
+    "claim": word_set(
+        "claim claims assignment assignments lease reservation booking acceptance "
+        "assign accept contract hold lock"
+    ),
+    "submit": word_set(
+        "submission submissions submit result results delivery deliverable answer "
+        "solution response completion attempt work"
+    ),
+    "complete": word_set(
+        "completion completions complete completed finish done closure"
+    ),
+    "post_task": word_set("task tasks post job listing posting order"),
+}
+"""What networks call what an action makes."""
+STATE_OF: Mapping[str, str] = {
+    "claim": "claimed",
+    "submit": "submitted",
+    "complete": "completed",
+    "post_task": "open",
+}
+RESOURCES: Mapping[str, str] = {
+    "claim": "claims",
+    "submit": "submissions",
+    "complete": "completions",
+    "post_task": "tasks",
+}
+"""The `type` of what an action makes, as JSON:API would have it."""
+POST_WORDS: Mapping[str, tuple[str, ...]] = {
+    "title": in_order("title name headline subject label summary"),
+    "description": in_order(
+        "description details instructions prompt body text content desc brief spec"
+    ),
+    "reward": in_order("reward credits bounty price budget amount payout pay fee cost"),
+    "kind": in_order("kind type category group"),
+    "tags": in_order("tags labels skills keywords topics"),
+    "input": in_order("input payload data params attachments"),
+}
+"""The likeliest first."""
+GENERIC = ID_WORDS | {"_id"}
+_UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+
+TOO_DEAR = 9.0
+"""A choice of this cost is a contradiction, not an idea."""
+FAR_FETCHED = 7.5
+"""What costs more is not tried."""
+FITS = 0.7
+"""What costs no more may be sent where a name is known and not required."""
+ELIMINATED = 5.0
+"""For a name that says nothing of the value that is left over."""
+
+
+def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
+    """Return whether an object is one value's, rather than around everything.
+
+    `sources` are the values that stand in it.
+    """
+    nouns = (TASK_NOUNS | AGENT_NOUNS) - NOUNS[action]
+    if {*sources} == {"result"}:
+        nouns |= {*RESULT_WORDS} - ENVELOPES - {"submission"}
+    return any({*words_of(name)} & nouns for name in path)
+
+
+_IDS = frozenset({"task_id", "agent_id"})
+
+
+def affinity(  # noqa: PLR0911  # one line for each kind of value
+    action: str, path: Path, source: str, noun: str
+) -> float:
+    """Return what it costs to believe that a name means a value: 0 is certain.
+
+    `noun` is what the network calls a task.
+    """
+    words = words_of(path[-1])
+    is_result = bool({*words} & {*RESULT_WORDS}) and words[-1:] != ("id",)
+    if not words or (action == "submit" and source in _IDS and is_result):
+        return TOO_DEAR  # work that is no work would be accepted for it
+    if source in POST_WORDS and action == "post_task":
+        return _post_affinity(words, source)
+    match source:
+        case "task_id":
+            return _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
+        case "agent_id":
+            # Rather the task than the agent, where only "an id" is asked for.
+            others = TASK_NOUNS | {noun}
+            cost = _id_affinity(action, path, words, AGENT_NOUNS, others)
+            is_bare = len(words) == 1 and words[0] in ID_WORDS
+            return cost if cost <= 1 and not is_bare else cost + 1.2
+        case "result":
+            return _result_affinity(path, words)
+        case "evidence":
+            return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
+        case "key":
+            is_key = _KEY_WORDS & {*words} or words in (
+                ("request", "id"),
+                ("client", "token"),
+            )
+            return 0.6 if is_key else TOO_DEAR - 1
+        case _:
+            is_bare = len(words) == 1 and words[0] in ID_WORDS
+            above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
+            return _given_affinity((*above, *words), source)
+
+
+def _post_affinity(words: tuple[str, ...], source: str) -> float:
+    known = POST_WORDS[source]
+    hits = [known.index(word) for word in words if word in known]
+    return 0.1 * min(hits) + 0.2 * (len(words) - len(hits)) if hits else ELIMINATED + 1
+
+
+def _id_affinity(
+    action: str,
+    path: Path,
+    words: tuple[str, ...],
+    own: frozenset[str],
+    others: frozenset[str],
+) -> float:
+    is_id = words[-1] in ID_WORDS
+    noun = {*(words[:-1] if is_id else words)}
+    if not noun:
+        above = {*words_of(path[-2])} if len(path) > 1 else set()
+        if above & others and not above & own:
+            return TOO_DEAR - 1
+        return 0.0 if above & own else 1.0
+    if noun & own:
+        return 0.0 if is_id else 1.0
+    if noun & others:
+        return TOO_DEAR - 1
+    earlier = {
+        word for verb, known in NOUNS.items() for word in known if verb != action
+    }
+    return 4.0 if noun & earlier else (3.0 if is_id else ELIMINATED + 1)
+
+
+def _result_affinity(path: Path, words: tuple[str, ...]) -> float:
+    if words[-1] in ID_WORDS and len(words) > 1:
+        return TOO_DEAR - 1
+    hits = [RESULT_WORDS.index(word) for word in words if word in RESULT_WORDS]
+    if not hits:
+        return ELIMINATED
+    is_inside = len(path) > 1 and {*words_of(path[-2])} & {*RESULT_WORDS}
+    return 0.0 if is_inside else 0.1 * min(hits) + 0.1 * (len(words) - 1)
+
+
+def _given_affinity(words: tuple[str, ...], source: str) -> float:
+    """Judge a value that an answer or the record gave, by the way to it."""
+    verb, *way = source.split(".")
+    leaf = words_of(way[-1]) if way else ()
+    if not leaf or not _WORK.isdisjoint(way[:-1]):
+        return TOO_DEAR  # what there is to work on says nothing of the task
+    above = words_of(way[-2]) if len(way) > 1 else ()
+    is_id, is_record = leaf[-1] in ID_WORDS, f"{verb}." == RECORD
+    if is_record and {*leaf} & {*RESULT_WORDS}:
+        return TOO_DEAR  # the task's own text is no result of it
+    is_same = "".join(words) in {"".join(leaf), "".join((*above, *leaf))}
+    if is_same and (len(leaf) > 1 or not is_id or above):
+        # Of two that fit, the answer's own word; but our ids have names of their own.
+        is_ours = is_id and {*leaf, *above} & (TASK_NOUNS | AGENT_NOUNS)
+        return 0.5 if is_record or is_ours else -0.5
+    if is_id:
+        is_made = not is_record
+        return _given_id_affinity(words, verb, way, leaf) if is_made else TOO_DEAR
+    is_end = leaf[-1] == words[-1] and len(leaf[-1]) >= _TELLING_LETTERS
+    return (0.8 if is_record else 1.5) if is_end else TOO_DEAR
+
+
+_ANSWERS = frozenset({"result", "response", "results", "json", "attributes", "record"})
+"""Objects that are around everything in an answer."""
+_WORK = frozenset({"input", "inputs", "task_input", "document", "content"})
+"""Objects in a task that are there to be worked on."""
+_TELLING_LETTERS = 4
+"""A shorter last word of a name may be that of many."""
+
+
+def _given_id_affinity(
+    words: tuple[str, ...], verb: str, way: Sequence[str], leaf: tuple[str, ...]
+) -> float:
+    """Judge an identifier that the answer to an action gave, such as a claim's."""
+    is_id = words[-1] in ID_WORDS
+    noun = {*(words[:-1] if is_id else words)}
+    made = NOUNS.get(verb, frozenset())
+    above = {word for name in way[:-1] for word in words_of(name)}
+    if len(leaf) == 1 and noun & made and above <= made | ENVELOPES | _ANSWERS:
+        return 0.4 + 0.1 * len(above)
+    if len(leaf) == 1 and noun & made and above <= made | ENVELOPES | TASK_NOUNS:
+        return 2.0
+    if noun and noun == {*leaf} - ID_WORDS:
+        return 0.6
+    return 4.5 if is_id else TOO_DEAR
+
+
+def type_cost(value: JSON, wants: str) -> float:
+    """Return what it costs to send a value where a type is wanted."""
+    there = type_of(value)
+    if wants in {"", "id", there} or (there, wants) == ("integer", "number"):
+        return 0.0
+    if wants == "uuid":
+        return 0.0 if isinstance(value, str) and _UUID.fullmatch(value) else 6.0
+    if wants in {"string", "array"}:
+        return 0.3 if there in {"integer", "number"} else 1.0
+    is_digits = there == "string" and isinstance(converted(value, wants), int)
+    return 0.3 if is_digits else TOO_DEAR

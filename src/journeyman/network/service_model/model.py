@@ -1,0 +1,618 @@
+"""What is known of a network's requests: one value, learned from facts, and pure.
+
+Each fact makes another `ServiceModel`. The owner's word is not part of it, since it is
+used as it is. Of what is, a shape that was accepted outranks a description, until it
+is refused; a description outranks what was refused before it, until a refusal belies
+it; and refusals outrank our guesses.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.meaning import (
+    ENVELOPES,
+    GENERIC_NOUNS,
+    NOUNS,
+    TASK_NOUNS,
+    is_of_one_value,
+)
+from journeyman.network.service_model.naming import Path, case_of, words_of
+from journeyman.network.service_model.openapi import (
+    REFUSED,
+    Schema,
+    merged,
+    object_in,
+)
+from journeyman.network.service_model.refusals import (
+    Fault,
+    FieldFault,
+    type_of_word,
+)
+from journeyman.network.service_model.request import (
+    ACTIONS,
+    OBJECT,
+    RECORD,
+    Placed,
+    RequestShape,
+    Values,
+)
+from journeyman.network.service_model.writing import Constraints, Style, Wanted, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedBody:
+    """A body was refused for its shape."""
+
+    shape: RequestShape
+    findings: tuple[FieldFault, ...]
+    is_strict: bool
+    """The refusal says that the body has too much, and not what."""
+    message: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedShape:
+    """A shape that was refused, and why."""
+
+    shape: RequestShape
+    message: str
+    status: int
+    has_taught: bool
+    """Something was known after it that was not known before."""
+
+
+MOST_REFUSED = 60
+"""Shapes of one action that are remembered as refused; the oldest are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestModel:
+    """What is known of one action's request."""
+
+    proven: RequestShape | None = None
+    """The shape that was understood last."""
+    since: str = ""
+    """When it was first understood."""
+    constraints: Constraints = field(default_factory=Constraints)
+    refused: tuple[RefusedShape, ...] = ()
+    ways: tuple[Constraints, ...] = ()
+    """The bodies that a description allows and that nothing has contradicted; the first
+    is where the constraints began."""
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The shapes that were refused."""
+        return frozenset(one.shape.mark for one in self.refused)
+
+    def accept(self, shape: RequestShape, at: str) -> "RequestModel":
+        """Return it with a shape that was understood."""
+        since = self.since if self.proven == shape else at
+        return replace(self, proven=shape, since=since)
+
+    def refuse(self, action: str, fact: RefusedBody) -> "RequestModel":
+        """Return it with what a refusal says."""
+        ways = self.ways[1:] if self._is_belied(fact) else self.ways
+        is_left = ways != self.ways
+        before = next(iter(ways), Constraints()) if is_left else self.constraints
+        known = _Learning(before, fact.shape, action).learned(fact)
+        has_taught = known != self.constraints
+        refused = RefusedShape(fact.shape, fact.message, fact.status, has_taught)
+        others = tuple(one for one in self.refused if one.shape.mark != fact.shape.mark)
+        return replace(
+            self,
+            constraints=known,
+            refused=(*others, refused)[-MOST_REFUSED:],
+            proven=None if self.proven == fact.shape else self.proven,
+            ways=ways,
+        )
+
+    def _is_belied(self, fact: RefusedBody) -> bool:
+        """Return whether the network wants another body than its description says.
+
+        Of several that it describes, each is left when it is refused without a reason.
+        """
+        named = {one.path[-1] for one in self.constraints.wanted}
+        return (len(self.ways) > 1 and not fact.findings) or any(
+            (one.fault is Fault.UNKNOWN and one.path[-1] in named)
+            or (one.fault is Fault.MISSING and one.path[-1] not in named)
+            for one in fact.findings
+            if one.path
+        )
+
+    def describe(self, schema: JSON) -> "RequestModel":
+        """Return it with what a description says; refusals of before are forgotten."""
+        ways = tuple(dict.fromkeys(_ways(schema)))
+        if not ways:
+            return self
+        return replace(self, constraints=ways[0], refused=(), ways=ways)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceModel:
+    """What is known of a network's requests."""
+
+    requests: Mapping[str, RequestModel] = field(default_factory=dict)
+    """By action."""
+    noun: str = "task"
+    """What listings call a task."""
+    around: tuple[str, ...] = ()
+    """The objects that are around tasks in a listing."""
+
+    def of(self, action: str) -> RequestModel:
+        """Return what is known of an action's request."""
+        return self.requests.get(action, RequestModel())
+
+    def describe(self, action: str, schema: JSON) -> "ServiceModel":
+        """Return it with a JSON schema, without references, of an action's body."""
+        return self._with(action, self.of(action).describe(schema))
+
+    def accept(self, action: str, shape: RequestShape, at: str) -> "ServiceModel":
+        """Return it with a body that was understood; `at` is UTC, as ISO 8601."""
+        return self._with(action, self.of(action).accept(shape, at))
+
+    def refuse(self, action: str, fact: RefusedBody) -> "ServiceModel":
+        """Return it with a body that was refused for its shape."""
+        return self._with(action, self.of(action).refuse(action, fact))
+
+    def forgive(self, action: str, most: int) -> "ServiceModel":
+        """Let the shapes that were refused longest ago be tried again, and no others.
+
+        So a round goes on to new ones, and what the network said last is still told.
+        """
+        known = self.of(action)
+        forgotten = max(min(most, len(known.refused) - 1), 0)
+        return self._with(action, replace(known, refused=known.refused[forgotten:]))
+
+    def name(self, noun: str, around: tuple[str, ...]) -> "ServiceModel":
+        """Return it with what a listing calls its tasks, and has around them."""
+        return replace(self, noun=noun or self.noun, around=around)
+
+    def _with(self, action: str, known: RequestModel) -> "ServiceModel":
+        return replace(self, requests={**self.requests, action: known})
+
+    def next_shape(
+        self, action: str, values: Values, listed: "Listed"
+    ) -> RequestShape | None:
+        """Return the likeliest shape that was not refused; None when there is none."""
+        known = self.of(action)
+        if known.proven and known.proven.fits(values):
+            return known.proven
+        constraints = known.constraints
+        if not constraints.wanted:
+            shown = tuple(examples_in(action, values))
+            constraints = replace(constraints, wanted=shown)
+        style = self.style_for(action, listed)
+        if known.ways:
+            style = style.without_constants_but(one.path for one in constraints.wanted)
+        writer = Writer(action, constraints, values, style)
+        marks = known.marks
+        return next((one for one in writer.shapes() if one.mark not in marks), None)
+
+    def style_for(self, action: str, listed: "Listed") -> Style:
+        """Return how this network seems to write the requests of an action."""
+        named = [
+            one.path[-1]
+            for known in self.requests.values()
+            for one in known.constraints.wanted
+        ]
+        case = case_of(named) or case_of(listed.names) or "snake"
+        others = [verb for verb in ACTIONS if verb not in {action, "post_task"}]
+        noun = listed.noun or self.noun
+        id_name = listed.id_name.rpartition(".")[2]
+        is_enforced = any(
+            one.is_required and not known.ways
+            for known in self.requests.values()
+            for one in known.constraints.wanted
+        )
+        style = Style(case, noun, id_name, self.around, is_enforced=is_enforced)
+        for verb in others if action != "post_task" else ():
+            shape = self.of(verb).proven
+            if shape is not None:
+                wanted = {one.path for one in self.of(action).constraints.wanted}
+                style = _in_the_manner_of(style, verb, shape, action, wanted)
+        return style
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the record of a task shows of how its network writes."""
+
+    names: tuple[str, ...] = ()
+    """Of its fields."""
+    id_name: str = ""
+    """What it calls its identifier."""
+
+    @property
+    def noun(self) -> str:
+        """What the network calls a task; empty when its identifier does not say."""
+        words = words_of(self.id_name.rpartition(".")[2])
+        return words[0] if len(words) > 1 else ""
+
+
+_VERBS: Mapping[str, str] = {
+    "claim": "claim|accept|take|assign|reserve",
+    "submit": "submit|deliver|answer|respond",
+    "complete": "complete|finish|finalize|close",
+    "post_task": "post|create",
+}
+_BODIES = "body|payload|json|example|template|fields|request"
+
+
+def examples_in(action: str, values: Values) -> Iterator[Wanted]:
+    """Return the body that a record or an answer shows for an action.
+
+    As in `{"links": {"claim": {"href": ..., "body": {"claim": {"task_id": 7}}}}}`.
+    """
+    shown = re.compile(
+        rf"(?:.*\.)?(?:{_VERBS[action]})[\w-]*\.(?:{_BODIES})\.(?P<way>.+)"
+    )
+    for source, value in values.items():
+        match = shown.fullmatch(source)
+        if match:
+            kind = "integer" if isinstance(value, int) else ""
+            yield Wanted(tuple(match["way"].split(".")), wants=kind)
+
+
+def named_in_listing(answer: JSON) -> tuple[str, tuple[str, ...]]:
+    """Return what a listing calls its tasks, and the objects around them."""
+    way = _way_to_list(answer, 0) or ()
+    noun = next(filter(None, map(_noun_in, reversed(way))), "")
+    around = tuple(name for name in way[:-1] if {*words_of(name)} <= ENVELOPES)
+    return noun, around
+
+
+def _way_to_list(value: JSON, depth: int) -> tuple[str, ...] | None:
+    """Return the names on the way to the first array of objects; None without one."""
+    if isinstance(value, list):
+        return () if any(isinstance(one, dict) for one in value) else None
+    if not isinstance(value, dict) or depth >= _DEEPEST:
+        return None
+    for name, inner in value.items():
+        way = _way_to_list(inner, depth + 1)
+        if way is not None:
+            return (name, *way)
+    return None
+
+
+def _noun_in(name: str) -> str:
+    """Return the task's noun in the name of a list, such as `job` in `openJobs`."""
+    plurals = (word for word in words_of(name) if word.endswith("s"))
+    nouns = TASK_NOUNS - GENERIC_NOUNS
+    return next((one[:-1] for one in plurals if one[:-1] in nouns), "")
+
+
+_DEEPEST = 7
+_LONGEST_VALUE = 200
+"""In characters; a longer text is work, and no value that a request repeats."""
+_MOST_VALUES = 80
+
+
+def record_values(record: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the scalars of a task's record, by the way to them."""
+    found: dict[str, JSON] = {}
+
+    def walk(value: JSON, way: str, depth: int) -> None:
+        if isinstance(value, dict) and depth < _DEEPEST:
+            for name, inner in value.items():
+                walk(inner, f"{way}.{name}", depth + 1)
+        elif isinstance(value, bool | int | float) or (
+            isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE
+        ):
+            found[way] = value
+
+    walk(dict(record), RECORD[:-1], 0)
+    return dict([*found.items()][:_MOST_VALUES])
+
+
+_OF_ACTION = {"claim": "claim", "submit": "submission", "complete": "completion"}
+
+
+def _in_the_manner_of(
+    style: Style, verb: str, shape: RequestShape, action: str, wanted: set[Path]
+) -> Style:
+    """Return a style with what a proven shape of another action shows.
+
+    What is `wanted` of this action is called so here, too: where a task is called an
+    assignment, a submission has the assignment's id, and no submission's.
+    """
+
+    def renamed(word: str) -> str:
+        """Turn `claim` and `claims` into `submission` and `submissions`."""
+        words = words_of(word)
+        if len(words) != 1 or words[0] not in NOUNS[verb] or words[0] == "work":
+            return word
+        ours = _OF_ACTION[action] + ("s" if words[0].endswith("s") else "")
+        return ours.capitalize() if word[:1].isupper() else ours
+
+    def there(path: Path) -> Path:
+        return path if path in wanted else (*map(renamed, path[:-1]), path[-1])
+
+    paths, kinds, constants = {}, {}, {}
+    for one in shape.placed:
+        if not one.source:
+            value = one.constant
+            constants[there(one.path)] = (
+                renamed(value) if isinstance(value, str) else value
+            )
+        elif one.source in {"task_id", "agent_id", "key"}:
+            paths[one.source], kinds[one.source] = there(one.path), one.kind
+    # What is said inside of an object that another action does not have goes with it.
+    inside = {path[:i] for path in paths.values() for i in range(len(path))}
+    constants = {path: v for path, v in constants.items() if path[:-1] in inside}
+    core = ACTIONS[verb].optional
+    omits = {name for name in core if name not in paths and name == "agent_id"}
+    return replace(
+        style,
+        paths={**style.paths, **paths},
+        kinds={**style.kinds, **kinds},
+        constants={**style.constants, **constants},
+        omits=frozenset(omits),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Learning:
+    """What one refusal of one shape adds to what is known."""
+
+    known: Constraints
+    shape: RequestShape
+    action: str
+
+    @property
+    def _around(self) -> Path:
+        """The objects that are around everything in the body."""
+        sources = {one.source for one in self.shape.placed if one.source}
+        around = self.shape.envelope
+        return () if is_of_one_value(around, self.action, sources) else around
+
+    def learned(self, fact: RefusedBody) -> Constraints:
+        known = self.known
+        for finding in fact.findings:
+            for path in self._places(finding):
+                known = self._with(known, finding, path)
+        return replace(known, is_strict=known.is_strict or fact.is_strict)
+
+    def _places(self, finding: FieldFault) -> Iterator[Path]:
+        """Return where in the body a finding is about: a bare name may be inside."""
+        path = finding.path
+        if not path:
+            return
+        ends = [
+            one.path[:i]
+            for one in self.shape.placed
+            for i in range(1, len(one.path) + 1)
+            if one.path[i - len(path) if i >= len(path) else 0 : i] == path
+        ]
+        if finding.fault is Fault.UNKNOWN:
+            exact = path if finding.is_exact and path in ends else None
+            yield from [exact] if exact else dict.fromkeys(ends)
+            return
+        if path in ends or (finding.is_exact and len(path) > 1):
+            yield path
+            return
+        around = self._around
+        if ends and finding.fault is not Fault.ALLOWED:
+            sent = [*dict.fromkeys(ends)]
+            if finding.fault is not Fault.MISSING or len(path) > 1:
+                yield sent[0]
+                return
+        yield self._missing_place(path, around)
+
+    def _missing_place(self, path: Path, around: Path) -> Path:
+        """Return where a name should stand that the body does not have."""
+        inner = (*around, *path)
+        for one in self.known.wanted:
+            is_meant = one.is_required and one.path[-len(path) :] == path
+            if is_meant and one.path != around and self.shape.at(one.path) is None:
+                return one.path
+        for above in self._wanted_objects() if not around else ():
+            if not self.known.is_unknown((*above, *path)):
+                return (*above, *path)
+        # Frameworks name a field by its model, which may be the object around it.
+        was_tried = self.shape.at(inner) is not None or self.known.is_unknown(inner)
+        return path if was_tried and inner != path else inner
+
+    def _wanted_objects(self) -> list[Path]:
+        """Return the objects in the body that are there to be around its values."""
+        empty = {one.path for one in self.shape.placed if one.constant == {}}
+        around = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
+        wanted = {one.path for one in self.known.wanted if one.is_required}
+        return sorted(
+            path
+            for path in empty | around
+            if path in wanted or {*words_of(path[-1])} <= ENVELOPES
+        )
+
+    def _with(self, known: Constraints, finding: FieldFault, path: Path) -> Constraints:
+        match finding.fault:
+            case Fault.UNKNOWN:
+                wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
+                unknown = _together(known.unknown, [path])
+                return replace(known, unknown=unknown, wanted=wanted)
+            case Fault.MISSING:
+                return self._missing(known, finding, path)
+            case Fault.ALLOWED:
+                is_known = known.get(path) or known.is_unknown(path)
+                wanted_here = Wanted(path, is_required=False)
+                return known if is_known else _wanting(known, wanted_here)
+            case _:
+                return self._valued(known, finding, path)
+
+    def _missing(
+        self, known: Constraints, finding: FieldFault, path: Path
+    ) -> Constraints:
+        wanted = Wanted(path, wants=finding.wants, options=finding.options)
+        inner = (*self._around, *path)
+        sent = self.shape.at(path) or self.shape.at(inner)
+        if sent is None:
+            revived = tuple(p for p in known.unknown if path[: len(p)] != p)
+            return _wanting(replace(known, unknown=revived), wanted)
+        respelled = self._respelled(known, sent, finding.path)
+        if respelled is None:
+            return self._misfit(_wanting(known, wanted), sent)
+        others = tuple(one for one in known.wanted if one.path != sent.path)
+        known = replace(
+            known,
+            wanted=others,
+            respelled=_together(known.respelled, [sent.path, respelled]),
+        )
+        return _wanting(known, replace(wanted, path=respelled))
+
+    def _respelled(self, known: Constraints, sent: Placed, named: Path) -> Path | None:
+        """Return how else a name may be written that is missed though it was sent.
+
+        Frameworks name a relation for its key (`submission` for `submission_id`), a
+        property for its member (`TaskId` for `taskId`), or leave out what is around it.
+        """
+        *around, name = sent.path
+        ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
+        is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
+        if is_id and words_of(name)[-1:] != ("id",):
+            case = case_of([one.path[-1] for one in known.wanted]) or "snake"
+            ways.append((*around, Style(case).write(f"{name}_id")))
+        ways += [named, (*self._around, *named)]
+        tried = {sent.path, *known.respelled}
+        return next((way for way in ways if way not in tried), None)
+
+    def _valued(
+        self, known: Constraints, finding: FieldFault, path: Path
+    ) -> Constraints:
+        """Learn from a value that is wrong, by its type or otherwise."""
+        sent = self.shape.at(path)
+        is_value = finding.fault is Fault.VALUE
+        if sent is not None or finding.options or finding.wants or not is_value:
+            told = Wanted(path, wants=finding.wants, options=finding.options)
+            known = _wanting(known, told)
+        if sent is None:
+            inside = any(one.path[: len(path)] == path for one in self.shape.placed)
+            misfits = (*known.misfits, (path, OBJECT))
+            return replace(known, misfits=misfits) if inside and is_value else known
+        is_other = is_value and not finding.options
+        return self._misfit(known, sent) if is_other else known
+
+    def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
+        if sent.source in {"result", ""}:
+            return known  # a verdict on the work, or a constant of ours
+        pair = (sent.path, sent.source)
+        if pair in known.misfits:
+            return known
+        return replace(known, misfits=(*known.misfits, pair))
+
+
+def _wanting(known: Constraints, wanted: Wanted) -> Constraints:
+    """Return constraints with a name that is wanted, or more about it."""
+    before = known.get(wanted.path)
+    if before is None:
+        return replace(known, wanted=(*known.wanted, wanted))
+    merged = Wanted(
+        wanted.path,
+        is_required=before.is_required or wanted.is_required,
+        wants=wanted.wants or before.wants,
+        options=wanted.options or before.options,
+        example=before.example,
+    )
+    return replace(
+        known,
+        wanted=tuple(
+            merged if one.path == wanted.path else one for one in known.wanted
+        ),
+    )
+
+
+def _together(one: tuple[Path, ...], more: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((*one, *more)))
+
+
+_MAX_DESCRIBED = 60
+_MAX_WAYS = 6
+"""Alternatives of a description that are tried."""
+
+
+def _ways(schema: JSON) -> Iterator[Constraints]:
+    """Return what a JSON schema asks for, with each of its alternatives in turn.
+
+    What it does not name is not asked for, and may be refused: surely so where it
+    allows nothing more, and of what an export lists as refused.
+    """
+    for way in range(_MAX_WAYS):
+        whole = _in_one_way(schema, way)
+        wanted = tuple(_described(whole, ()))
+        listed = whole.get(REFUSED)
+        refused = map(str, listed if isinstance(listed, list) else ())
+        unknown = (tuple(one.strip("/").split("/")) for one in refused)
+        if wanted:
+            closed = tuple(_closed(whole, ()))
+            yield Constraints(wanted, tuple(unknown), closed=closed, is_strict=True)
+
+
+def _in_one_way(schema: JSON, way: int, depth: int = 0) -> dict[str, JSON]:
+    """Return a schema with one of the alternatives that it has at each place."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return {}
+    whole = dict(schema)
+    for key in ("oneOf", "anyOf"):
+        listed = whole.pop(key, None)
+        listed = listed if isinstance(listed, list) else []
+        ways = [one for one in listed if one != {"type": "null"}]
+        if ways:
+            parts = whole.get("allOf")
+            parts = parts if isinstance(parts, list) else []
+            whole["allOf"] = [*parts, ways[min(way, len(ways) - 1)]]
+            whole = _in_one_way(merged(whole), way, depth + 1)
+    properties = dict(object_in(whole, "properties"))
+    for name, one in properties.items():
+        properties[name] = _in_one_way(one, way, depth + 1)
+    return whole | ({"properties": properties} if properties else {})
+
+
+def _closed(schema: Schema, above: Path) -> Iterator[Path]:
+    """Return the objects in which nothing may stand that is not described."""
+    properties = object_in(schema, "properties")
+    if properties and schema.get("additionalProperties") is False:
+        yield above
+    for name in properties:
+        yield from _closed(object_in(properties, name), (*above, name))
+
+
+def _described(
+    schema: Schema, above: Path, *, is_needed: bool = True
+) -> Iterator[Wanted]:
+    """Return the names that a JSON schema has; what may be left out needs nothing."""
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    properties = object_in(schema, "properties")
+    for name in [*properties][:_MAX_DESCRIBED]:
+        inside = object_in(properties, name)
+        path, is_required = (*above, name), is_needed and name in names
+        kind, options = _schema_type(inside), _schema_options(inside)
+        yield Wanted(path, is_required, kind, options, _schema_example(inside))
+        yield from _described(inside, path, is_needed=is_required)
+
+
+def _schema_type(schema: Mapping[str, JSON]) -> str:
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [kind]
+    told = [one for one in kinds if isinstance(one, str) and one != "null"]
+    if schema.get("format") in {"uuid", "guid"}:
+        return "uuid"
+    if not told and "properties" in schema:
+        return "object"
+    return type_of_word(told[0]) if told else ""
+
+
+def _schema_options(schema: Mapping[str, JSON]) -> tuple[str, ...]:
+    listed = schema.get("enum")
+    const = schema.get("const")
+    values = listed if isinstance(listed, list) else [const]
+    return tuple(str(one) for one in values if isinstance(one, str | int) and one != "")
+
+
+def _schema_example(schema: Mapping[str, JSON]) -> JSON:
+    """Return a scalar that may stand there; None when none is shown."""
+    several = schema.get("examples")
+    examples = several if isinstance(several, list) else []
+    shown = [schema.get("default"), schema.get("example"), *examples]
+    return next((one for one in shown if isinstance(one, str | int | float)), None)

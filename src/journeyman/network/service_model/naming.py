@@ -1,0 +1,109 @@
+"""What the names of fields say: their words, and whether they name an id."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from journeyman.domain.tasks import JSON
+
+Path = tuple[str, ...]
+"""Names from a record to a value in it, as the network writes them."""
+
+_DEPTH = 4
+"""Objects inside each other in which fields are looked for."""
+
+_WORD_ENDS = re.compile(
+    r"[\W_]+|(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])"
+)
+
+
+def word_set(listed: str) -> frozenset[str]:
+    """Split words at the spaces."""
+    return frozenset(listed.split())
+
+
+def in_order(listed: str) -> tuple[str, ...]:
+    """Split words at the spaces, in their order."""
+    return tuple(listed.split())
+
+
+ID_WORDS = word_set(
+    "id pk key ref reference uuid guid uid oid ulid no nr num number nummer numero "
+    "identifier slug handle code serial ticket urn hash"
+)
+_ID_ENDINGS = ("id", "nr", "ref", "key", "uuid", "pk")
+TASK_WORDS = word_set("task job gig quest order assignment bounty work item")
+OTHERS_WORDS = word_set(
+    "agent user owner poster creator author worker claimant assignee requester "
+    "customer client account org organization organisation tenant parent category "
+    "project group team batch trace request correlation session wallet currency "
+    "schema version by company publisher issuer escrow nonce etag checksum"
+)
+"""A field with one of these in its name names another thing than the task."""
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name: `TaskKey`, `task_key` and `task-key` have two."""
+    return tuple(_WORD_ENDS.sub(" ", name).lower().split())
+
+
+def id_name_score(path: Path) -> int:
+    """Weigh how much a field's name is that of a record's id."""
+    words = words_of(path[-1]) or ("",)
+    score = 1 - len(path)
+    if not OTHERS_WORDS.isdisjoint(words):
+        score -= 6
+    if words[-1] in ID_WORDS:
+        score += 5 + (not TASK_WORDS.isdisjoint(words))
+    elif words[-1] in TASK_WORDS:
+        score += 2
+    elif words[-1].endswith(_ID_ENDINGS) or words[-1].startswith("ident"):
+        score += 3
+    return score
+
+
+def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSON]]:
+    """Return the fields of a record, those of the objects in it after each object.
+
+    Of an array only the first object is entered, under the name "0".
+    """
+    found: list[tuple[Path, JSON]] = []
+    for name, value in record.items():
+        if value is None:
+            continue
+        path = (*above, name)
+        found.append((path, value))
+        if isinstance(value, dict | list) and len(path) < _DEPTH:
+            found += leaves(_entered(value), path)
+    return found
+
+
+def _entered(value: JSON) -> Mapping[str, JSON]:
+    if isinstance(value, list) and value and isinstance(value[0], dict | str):
+        return {"0": value[0]}
+    return value if isinstance(value, dict) else {}
+
+
+def value_at(record: Mapping[str, JSON], path: Path) -> JSON:
+    """Return the value at a path; None where there is none."""
+    value: JSON = dict(record) if not path else None
+    inside: Mapping[str, JSON] = record
+    for name in path:
+        value = inside.get(name)
+        inside = _entered(value)
+    return value
+
+
+def case_of(names: Iterable[str]) -> str:
+    """Return the case that most of these names show; empty when none shows one."""
+    seen = dict.fromkeys(("snake", "camel", "pascal", "kebab"), 0)
+    for name in names:
+        if "_" in name.strip("_"):
+            seen["snake"] += 1
+        elif "-" in name:
+            seen["kebab"] += 1
+        elif re.match(r"[a-z0-9]+[A-Z]", name):
+            seen["camel"] += 1
+        elif re.match(r"[A-Z][a-z]", name):
+            seen["pascal"] += 1
+    best = max(seen, key=lambda case: seen[case])
+    return best if seen[best] else ""

@@ -1,0 +1,593 @@
+"""The tolerant reader of values, fields and task records: nothing here raises."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields as declared_fields
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TypeVar
+
+from journeyman.domain.tasks import JSON, Task, TaskId
+from journeyman.network.http import UnreadableJSONError, parse
+from journeyman.network.service_model.naming import (
+    Path,
+    id_name_score,
+    leaves,
+    value_at,
+)
+from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
+
+T = TypeVar("T")
+
+MAX_CREDITS = 2**53
+"""Beyond it, JSON readers disagree and a database integer may overflow."""
+LONGEST_WORD = 200
+"""In characters; a longer tag or kind is something else."""
+MOST_WORDS = 100
+"""Tags of one task; a task with more hides something among them."""
+MAX_ID_LENGTH = 500
+"""In characters; a longer "id" is something else."""
+
+_EARLIEST_EPOCH = 1_000_000_000
+"""In seconds, September 2001: a smaller number is a duration, not a moment."""
+_UNITS = ((100_000_000_000, 1), (10**14, 10**3), (10**17, 10**6), (10**20, 10**9))
+"""Below the first number, how many of them are a second: so each unit has the years
+from 1973 to 5138."""
+_MOMENT_KEYS = ("$date", "iso", "date", "timestamp", "seconds", "_seconds")
+"""Inside a moment that is an object, as document databases have it."""
+_NOBODY = re.compile(r"[0-]+|none|null|nil|nobody|false|n/a", re.IGNORECASE)
+"""A claimant that is none: also the UUID of zeros."""
+_LARGEST_CODE = 1000
+"""A state that is a larger number is something else."""
+_TYPE_KEYS = frozenset(
+    {
+        *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
+        *("booleanValue", "timestampValue", "$oid", "$uuid", "$numberInt"),
+        *("$numberLong", "$numberDouble", "#text"),
+    }
+)
+"""The only key of a value that a document database writes with its type."""
+_WORD_KEYS = ("name", "label", "slug", "tag", "value", "title", "code")
+"""Inside a word that is an object."""
+_TAG_SEPARATORS = re.compile(r"[,;|]")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DIGITS = re.compile(r"\d{10,19}(?:\.\d+)?")
+_NUMBER_WITH_UNIT = re.compile(
+    r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18})?)"
+    r"\s*(?P<unit>[A-Za-z]*)\s*",
+)
+
+
+def untyped(value: JSON) -> JSON:
+    """Return what an object holds that only says the type of its value."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, inner),) = value.items()
+        return inner if name in _TYPE_KEYS else value
+    return value
+
+
+def as_string(value: JSON) -> str | None:
+    """Return a string that is not blank, as it is."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def as_word(value: JSON) -> str | None:
+    """Return a string in lower case without outer spaces, unless blank or too long."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return word if 0 < len(word) <= LONGEST_WORD else None
+
+
+def as_label(value: JSON) -> str | None:
+    """Return a word, also out of an object that has a name."""
+    if isinstance(value, dict):
+        value = _inside(value, _WORD_KEYS)
+    return as_word(value)
+
+
+def as_state(value: JSON) -> str | None:
+    """Return a state as a word, also where it is a small number."""
+    if isinstance(value, dict):
+        value = _inside(value, _WORD_KEYS)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if 0 <= value < _LARGEST_CODE else None
+    return as_word(value)
+
+
+def as_identifier(value: JSON) -> str | None:
+    """Return an id as a string, also where it is a whole number."""
+    value = untyped(value) if isinstance(value, dict) else value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if isinstance(value, float):
+        if not value.is_integer():
+            return None
+        value = int(value)
+    name = str(value).strip()
+    usable = 0 < len(name) <= MAX_ID_LENGTH and name.isprintable()
+    return name if usable else None
+
+
+def as_amount(value: JSON, units: frozenset[str]) -> int | None:
+    """Return credits as a whole number, rounded down, from a number or a string.
+
+    `units` are the words that may follow the number in a string.
+    """
+    if isinstance(value, str):
+        match = _NUMBER_WITH_UNIT.fullmatch(value)
+        if not match or match["unit"].lower() not in units:
+            return None
+        value = float(re.sub(r"[,_ ]", "", match["number"]))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    amount = math.floor(value)
+    return amount if abs(amount) <= MAX_CREDITS else None
+
+
+def as_moment(value: JSON) -> datetime | None:
+    """Return a moment in UTC: from ISO 8601, from an HTTP date, or from an epoch.
+
+    An epoch counts seconds, or thousandths, millionths or billionths of them. A time
+    without a zone is taken as UTC.
+    """
+    if isinstance(value, dict):
+        value = _inside(value, _MOMENT_KEYS)
+    if isinstance(value, str):
+        if not _EPOCH_DIGITS.fullmatch(value.strip()):
+            return _from_text(value.strip())
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return _from_epoch(value) if value >= _EARLIEST_EPOCH else None
+
+
+def as_words(value: JSON) -> tuple[str, ...] | None:
+    """Return tags, in lower case and each once.
+
+    From a list of words or of objects with a name, from an object with a true value
+    for each, or from a text: with commas, as a JSON list, or as PostgreSQL writes one.
+    """
+    if isinstance(value, str):
+        value = _split(value)
+    elif isinstance(value, dict):
+        value = [name for name, there in value.items() if there is True]
+    if not isinstance(value, list):
+        return None
+    words = [as_label(item) for item in value]
+    return tuple(dict.fromkeys(word for word in words if word))[:MOST_WORDS] or None
+
+
+def as_object(value: JSON) -> dict[str, JSON] | None:
+    """Return an object, also one that was sent as a JSON text."""
+    value = unquoted(value)
+    return value if isinstance(value, dict) else None
+
+
+def unquoted(value: JSON) -> JSON:
+    """Return what a text says that is itself JSON: some services encode twice."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
+        return value
+    try:
+        return parse(value)
+    except UnreadableJSONError:
+        return value
+
+
+def _split(text: str) -> list[JSON]:
+    listed = unquoted(text)
+    if isinstance(listed, list):
+        return listed
+    plain = text.strip().removeprefix("{").removesuffix("}")
+    return [word.strip(' "#') for word in _TAG_SEPARATORS.split(plain)]
+
+
+def _inside(value: dict[str, JSON], names: Iterable[str]) -> JSON:
+    return next((value[name] for name in names if name in value), None)
+
+
+def _from_epoch(value: float) -> datetime | None:
+    try:
+        scale = next(scale for below, scale in _UNITS if value < below)
+        return _EPOCH + timedelta(seconds=value / scale)
+    except (StopIteration, OverflowError):
+        return None
+
+
+def _from_text(text: str) -> datetime | None:
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text)
+            zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return zoned.astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+_SEPARATORS = str.maketrans("", "", "_-. ")
+_LONGEST_NAME = 64
+"""In characters; what follows tells no name that we know from another."""
+
+
+@lru_cache(maxsize=4096)
+def _reduced(name: str) -> str:
+    return name.translate(_SEPARATORS).lower()
+
+
+def spelling(name: str) -> str:
+    """Reduce a name to what all its spellings share: `taskId` to `taskid`."""
+    return _reduced(name[:_LONGEST_NAME])
+
+
+def spellings(names: Iterable[str]) -> tuple[str, ...]:
+    """Reduce several names, keeping their order."""
+    return tuple([spelling(name) for name in names])
+
+
+class Fields(dict[str, JSON]):
+    """One or more JSON objects read as one; earlier objects hide later ones.
+
+    A null counts as absent. Names are reduced by `spelling`, so all that are asked for
+    must be, too.
+    """
+
+    def __init__(self, *layers: Mapping[str, JSON]) -> None:
+        super().__init__()
+        for layer in layers:
+            for name, value in layer.items():
+                if value is not None:
+                    plain = untyped(value) if isinstance(value, dict) else value
+                    self.setdefault(_reduced(name[:_LONGEST_NAME]), plain)
+
+    def value(self, names: Iterable[str]) -> JSON:
+        """Return the first value under these names, whatever it is."""
+        return next((self[name] for name in names if name in self), None)
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Return whether one of the names is there."""
+        return not self.keys().isdisjoint(names)
+
+    def says(self, names: Iterable[str], *, flag: bool) -> bool:
+        """Return whether one of the names is there with just this value."""
+        # Only real booleans: in Python, 0 equals False.
+        return flag in [self[n] for n in names if isinstance(self.get(n), bool)]
+
+    def pick(self, names: Iterable[str], read: Callable[[JSON], T | None]) -> T | None:
+        """Return the first value under these names that `read` can use."""
+        for name in names:
+            if name in self:
+                value = read(self[name])
+                if value is not None:
+                    return value
+        return None
+
+    def objects(self, names: Iterable[str]) -> dict[str, dict[str, JSON]]:
+        """Return the values under these names that are objects."""
+        found: dict[str, dict[str, JSON]] = {}
+        for name in names:
+            value = self.get(name)
+            if isinstance(value, dict):
+                found[name] = value
+        return found
+
+    def opened(self, names: Iterable[str]) -> "Fields":
+        """Return the same fields under those of the objects that these names hold."""
+        inner = self.objects(names).values()
+        return Fields(*inner, self) if inner else self
+
+
+@lru_cache(maxsize=8)
+def names_of(vocabulary: Vocabulary) -> Mapping[str, tuple[str, ...]]:
+    """Return a vocabulary's lists of names, reduced to what their spellings share."""
+    return {
+        item.name: spellings(value)
+        for item in declared_fields(vocabulary)
+        if isinstance(value := getattr(vocabulary, item.name), tuple)
+        and all(isinstance(name, str) for name in value)
+    }
+
+
+def as_credits(value: JSON, vocabulary: Vocabulary) -> int | None:
+    """Return credits, also out of an object with the amount and its unit.
+
+    None for other money, and for what is no amount.
+    """
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        value = value[0]
+    if isinstance(value, dict):
+        names, inside = names_of(vocabulary), Fields(value)
+        unit = inside.pick(names["reward_unit"], as_label) or ""
+        if unit not in vocabulary.credit_units:
+            return None
+        value = inside.value(names["reward_amount"])
+    return as_amount(value, vocabulary.credit_units)
+
+
+Places = Mapping[str, Path]
+"""Where a listing's records have a role, such as their id, under no known name."""
+KEY_FIELD = "@key"
+"""In `Task.raw`: the name under which a record without an id was found."""
+_ID_SCORE = 4
+"""A field's name that scores higher is that of an id."""
+LONGEST_TITLE = 500
+"""In characters; the rest is cut, since a title is only shown."""
+MOST_WRAPPERS = 2
+"""Inside each other, such as the attributes of a JSON:API record in a GraphQL node."""
+
+
+class RecordReader:
+    """Reads one record of a listing as a task."""
+
+    #: What tells a task from any other thing that has an id.
+    FEATURES = (
+        *("title", "description", "kind", "text", "input", "tags"),
+        *("reward", "status", "deadline", "poster", "claimant"),
+    )
+
+    #: Of them, what says that there is something to do.
+    TELLING = ("title", "description", "text", "input")
+
+    def __init__(
+        self, vocabulary: Vocabulary, places: Places = MappingProxyType({})
+    ) -> None:
+        """Read known names, and before them what is at the places of some roles."""
+        self._vocabulary = vocabulary
+        self._places = {f"@{role}": path for role, path in places.items()}
+        self._names = {
+            field: (f"@{field}", *names) if field in places else names
+            for field, names in names_of(vocabulary).items()
+        }
+        self._role_of = {
+            name: role for role in (*self.FEATURES, "id") for name in self._names[role]
+        }
+        self._flags = self._all_of("open_flags", "closed_flags")
+        self._telling = self._all_of(*self.TELLING)
+        self._maybe_wrappers = self._all_of(
+            "record_wrappers",
+            "record_wrappers_without_id",
+            "record_wrappers_of_bare_ids",
+        )
+        self._readers: dict[str, Callable[[JSON], object]] = {
+            "id": as_identifier,
+            **dict.fromkeys(("title", "description", "text"), as_string),
+            "kind": self._kind,
+            "tags": as_words,
+            "reward": self.amount,
+            "input": lambda value: value,
+            "status": as_state,
+            "deadline": as_moment,
+            "poster": self.agent,
+            "claimant": self.claimant,
+        }
+
+    def _all_of(self, *fields: str) -> frozenset[str]:
+        return frozenset(name for field in fields for name in self._names[field])
+
+    def at(self, places: Places) -> "RecordReader":
+        """Return a reader that also knows where some roles are."""
+        return RecordReader(self._vocabulary, places) if places else self
+
+    def task(self, record: JSON, key: str | None = None) -> Task | None:
+        """Read a record; None when it is not an object or has no usable id.
+
+        `key` is the name under which it was found, and its id if it has none itself.
+        """
+        if not isinstance(record, dict):
+            return None
+        seen = self.open(record)
+        name = self._id(seen)
+        if name is None and (name := as_identifier(key)):
+            record = {KEY_FIELD: key, **record}
+        return self._build(TaskId(name), seen, record) if name else None
+
+    def likeness(self, record: JSON, key: str | None = None) -> int:
+        """Count how much of a task a record shows: 0 without an id, at most 12."""
+        if not isinstance(record, dict):
+            return 0
+        seen = self.open(record)
+        has_id = self._id(seen) or as_identifier(key)
+        return 1 + self._features(seen) if has_id else 0
+
+    def described(self, record: dict[str, JSON], task_id: TaskId) -> Task | None:
+        """Read a record if it is this task and says what there is to do."""
+        seen = self.open(record)
+        if not seen.has(self._telling):
+            return None
+        is_it = self._id(seen) == task_id or _names_itself(record, task_id)
+        return self._build(task_id, seen, record) if is_it else None
+
+    def promises_reward(self, record: JSON) -> bool:
+        """Return whether a record has a reward that can be read."""
+        seen = self.open(record) if isinstance(record, dict) else Fields()
+        return self.read(seen, "reward") is not None
+
+    def not_understood(self, record: Mapping[str, JSON]) -> dict[str, JSON]:
+        """Return the fields of a record that we do not understand, as they were sent.
+
+        Fields of an object that was opened are named by their path, as `task.colour`.
+        """
+        opened = self._wrappers(Fields(record))
+        rest: dict[str, JSON] = {}
+        for name, value in record.items():
+            inner = opened.get(spelling(name))
+            fields = {name: value} if inner is None else inner
+            above = "" if inner is None else f"{name}."
+            rest |= {
+                f"{above}{field}": held
+                for field, held in fields.items()
+                if held is not None and not self._is_understood(field, held)
+            }
+        return rest
+
+    def _is_understood(self, name: str, value: JSON) -> bool:
+        if name == KEY_FIELD or spelling(name) in self._flags:
+            return True
+        role = self.role_of(name)
+        return bool(role) and self._readers[role](untyped(value)) is not None
+
+    def agent(self, value: JSON) -> str | None:
+        """Read who an agent is: an id, or an object that has one."""
+        if not isinstance(value, dict):
+            return as_identifier(value)
+        seen = Fields(value).opened(self._names["account_wrappers"])
+        return seen.pick(self._names["agent_id"], as_identifier)
+
+    def claimant(self, value: JSON) -> str | None:
+        """Read who holds a task; None for the ways of writing "nobody"."""
+        name = self.agent(value)
+        return None if name is None or _NOBODY.fullmatch(name) else name
+
+    def amount(self, value: JSON) -> int | None:
+        """Read a reward in credits."""
+        amount = as_credits(value, self._vocabulary)
+        return amount if amount is not None and amount >= 0 else None
+
+    def _build(self, name: TaskId, seen: Fields, record: dict[str, JSON]) -> Task:
+        names = self._names
+        description = seen.pick(names["description"], as_string) or ""
+        given = seen.value(names["input"])
+        return Task(
+            id=name,
+            title=(seen.pick(names["title"], as_string) or "").strip()[:LONGEST_TITLE],
+            description=description,
+            kind=seen.pick(names["kind"], self._kind) or "",
+            tags=seen.pick(names["tags"], as_words) or (),
+            reward=seen.pick(names["reward"], self.amount) or 0,
+            text=self.own_text(seen) or description,
+            input=given,
+            status=self._status(seen),
+            deadline=seen.pick(names["deadline"], as_moment),
+            poster=seen.pick(names["poster"], self.agent),
+            claimant=seen.pick(names["claimant"], self.claimant),
+            raw=record,
+        )
+
+    def role_of(self, name: str) -> str:
+        """Return the role of a known name; empty where it has none."""
+        return self._role_of.get(spelling(name), "")
+
+    def read(self, seen: Fields, role: str) -> object | None:
+        """Return what a record has in a role, if it can be read."""
+        return seen.pick(self._names[role], self._readers[role])
+
+    def open(self, record: dict[str, JSON]) -> Fields:
+        """Lay what a record's wrappers hold over what is outside of them."""
+        opened = Fields(record)
+        for _ in range(MOST_WRAPPERS):
+            if not opened.has(self._maybe_wrappers):
+                break
+            inner = self._wrappers(opened)
+            outer = {n: held for n, held in opened.items() if n not in inner}
+            opened = Fields(*inner.values(), outer)
+        for role, path in self._places.items():
+            value = value_at(record, path)
+            if value is not None:
+                opened[role] = untyped(value)
+        return opened
+
+    def _wrappers(self, outer: Fields) -> dict[str, dict[str, JSON]]:
+        """Find the objects in a record that hold (part of) the task itself."""
+        inner = outer.objects(self._names["record_wrappers"])
+        more = outer.objects(self._names["record_wrappers_without_id"])
+        if not self._id(outer):
+            # The one with the id is the record; `data` beside it is its input.
+            every = inner | more
+            named = {n: held for n, held in every.items() if self._id(Fields(held))}
+            return named or (inner if self._features(outer, less=every) else every)
+        more |= outer.objects(self._names["record_wrappers_of_bare_ids"])
+        if more and not inner and not self._features(outer, less=more):
+            # With a reward, or two other features, it is a task and not a task's input.
+            return {n: h for n, h in more.items() if self._features(Fields(h)) > 1}
+        return inner
+
+    def _features(self, seen: Fields, less: Collection[str] = ()) -> int:
+        """Count what tells a task from other things, as far as a record shows it."""
+        roles = {self._role_of.get(name) for name in seen if name not in less}
+        return len(roles - {None, "id"})
+
+    def _id(self, seen: Fields) -> str | None:
+        return seen.pick(self._names["id"], as_identifier)
+
+    def _kind(self, value: JSON) -> str | None:
+        word = as_label(value)
+        return None if word in self._vocabulary.kind_of_everything else word
+
+    def _status(self, seen: Fields) -> str:
+        """Read the network's word for it; a flag that the task is taken wins."""
+        status = seen.pick(self._names["status"], as_state) or ""
+        if not seen.has(self._flags):
+            return status
+        for name in self._names["closed_flags"]:
+            if seen.get(name) is True:
+                return name.removeprefix("is")
+        is_closed = seen.says(self._names["open_flags"], flag=False)
+        return "closed" if is_closed else status
+
+    def own_text(self, seen: Fields) -> str | None:
+        """Read the text to work on, where it is more than the description."""
+        own = seen.pick(self._names["text"], as_string)
+        if own:
+            return own
+        given = seen.value(self._names["input"])
+        inside = as_object(given)
+        text = Fields(inside or {}).pick(self._names["text"], as_string)
+        return text or as_string(given)
+
+
+def not_understood(
+    record: Mapping[str, JSON], vocabulary: Vocabulary = ASSUMED
+) -> dict[str, JSON]:
+    """Return the fields of a task's record that we do not understand."""
+    return RecordReader(vocabulary).not_understood(record)
+
+
+def wire_id(task: Task) -> JSON:
+    """Return a task's id as the network wrote it: a number as a number."""
+    path = id_path(task)
+    return untyped(value_at(task.raw, path)) if path else task.id
+
+
+def id_path(task: Task) -> Path:
+    """Return where a task's record has its id; empty where it has none."""
+    return _where(task.raw, task.id) or ()
+
+
+def id_name(task: Task) -> str | None:
+    """Return the name of the field with the id, such as `uuid` or `attributes.id`.
+
+    None where the id stands in no field: the record was found under it.
+    """
+    path = id_path(task)
+    return None if path in {(), (KEY_FIELD,)} else ".".join(path)
+
+
+def _names_itself(record: Mapping[str, JSON], task_id: TaskId) -> bool:
+    """Return whether a field that looks like an id says that this is the task."""
+    path = _where(record, task_id)
+    return path is not None and len(path) == 1 and id_name_score(path) > _ID_SCORE
+
+
+def _where(record: Mapping[str, JSON], task_id: TaskId) -> Path | None:
+    """Return where a record says its id; of several places the likeliest."""
+    paths = [
+        path
+        for path, value in leaves(record)
+        if (value.strip() if isinstance(value, str) else as_identifier(value))
+        == task_id
+    ]
+    return paths[0] if len(paths) == 1 else max(paths, key=id_name_score, default=None)
+
+
+class WrongShapeError(Exception):
+    """A 2xx answer lacks what makes it an answer; the message says what."""
+
+
+_KINDS = {bool: "boolean", str: "string", list: "array", dict: "object"}
+
+
+def kind_of(value: JSON) -> str:
+    """Return what a JSON value is, as in "a JSON array"."""
+    name = "null" if value is None else _KINDS.get(type(value), "number")
+    return f"a JSON {name}"

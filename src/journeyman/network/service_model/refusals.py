@@ -1,0 +1,769 @@
+"""What a refusal says of the body it refuses: any style, read into the same findings.
+
+The contract shows no errors. Whatever the style, a fault is a sentence about a place.
+A structure (pydantic, zod, ajv, problem details, JSON:API, google.rpc, Rails, Laravel,
+Django, ASP.NET) has the place in a field or a key beside the sentence, and a line of
+text before it, as in `task.id: must be an integer`; how some frameworks write that
+(fastify, Jackson, graphql-js) is rewritten so first. Else the names in the sentence
+are the places. A few words tell what is wrong there. Where no sentence is understood,
+a name in it that our body lacks is taken as missing. Nothing here raises.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.http import UnreadableJSONError, parse
+from journeyman.network.service_model.naming import Path, in_order, word_set
+from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.request import leaves_of
+
+
+class Fault(StrEnum):
+    """What is said of a value."""
+
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+    """Nothing may stand there."""
+    TYPE = "wrong type"
+    VALUE = "wrong value"
+    ALLOWED = "allowed"
+    """No fault: the network has just named it as one that it knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """One thing that a refusal says."""
+
+    path: Path
+    fault: Fault
+    wants: str = ""
+    """A JSON type, `uuid` or `id`, where it says so."""
+    options: tuple[str, ...] = ()
+    """The values that it would take, where it lists them."""
+    is_exact: bool = True
+    """False: a bare name, which may stand inside any object."""
+
+
+MAX_TEXT = 600
+"""In characters, of one sentence: searching it is what costs time."""
+_MAX_FINDINGS = 60
+_MAX_DEPTH = 7
+_MAX_NODES = 400
+_MAX_LETTERS = 6_000
+"""Of sentences, in all."""
+
+
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+# -- what is wrong ---------------------------------------------------------------
+
+_TYPES: Mapping[str, str] = {
+    word: kind
+    for kind, words in {
+        "string": "str string text varchar char",
+        "integer": "int int16 int32 int64 integer long bigint whole short uint uint64"
+        " u8 u16 u32 u64 i32 i64 usize",
+        "number": "number float double decimal numeric float64 f64 f32",
+        "object": "type internally adjacently tagged object dict dictionary map mapping"
+        " struct hash record model jsonobject input",
+        "array": "array list slice sequence",
+        "boolean": "bool boolean true false",
+        "uuid": "uuid guid",
+        "id": "pk id objectid mongodb ulid identifier primary",
+    }.items()
+    for word in words.split()
+}
+_JSON_TYPES: Mapping[type, str] = {
+    bool: "boolean",
+    str: "string",
+    int: "integer",
+    float: "number",
+    list: "array",
+    type(None): "null",
+}
+_UNKNOWN = _any_case(
+    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected|unpermitted"
+    r"|unsupported|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
+    r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
+    r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
+    r"|not an? (?:valid|known) (?:field|key|propert|param)|expected never"
+    r"|(?:could not|cannot) (?:find|be mapped)"
+    r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
+)
+_MISSING = _any_case(
+    r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
+    r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
+    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
+    r"|must be (?:provided|present|set|specified)|received null"
+    r"|(?:must|should|please|to) (?:include|provide|contain|specify|have|send|supply)"
+    r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
+)
+_INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
+_TYPE_SAID = (
+    _any_case(
+        r"\b(?:expected|be|valid|format|of type|(?:converted?|deserialized?) (?:in)?to)"
+        r"(?=(?: an?| valid| type| of type| json)* [`'\"]?(?:\w+\.)*(?P<type>\w+))"
+    ),
+    # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
+    _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
+    re.compile(r"required type \"\w*(?P<type>Input)!"),
+    re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
+    _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
+)
+_OPTIONS = _any_case(
+    r"(?:must|should|has to|needs to)"
+    r" (?:be (?:one of|equal to|exactly|either)|equal"
+    r"|match(?! (?:the )?(?:format|pattern)\b))"
+    r"[^:'\"\[(]{0,40}[:\[(]?\s*(?P<one>.{1,300})"
+    r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
+    r"|(?:one of|expected|allowed values?(?: are)?|options?(?: are)?|in):?\s*"
+    r"(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
+)
+_OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_STRICT = _any_case(
+    r"must not have additional|additional (?:properties|fields|keys) (?:are )?not"
+    r"|(?:unknown|unexpected|extra|unrecognized) (?:fields|properties|keys)\W*$"
+)
+
+
+def type_of_word(word: str) -> str:
+    """Return the JSON type that a word means in some language; empty if in none."""
+    last = word.strip(".").rpartition(".")[2].lower()
+    return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
+
+
+def type_of(value: JSON) -> str:
+    """Return the JSON type of a value."""
+    return _JSON_TYPES.get(type(value), "object")
+
+
+def fault_in(said: str) -> Fault | None:
+    """Judge what is said of a value that is named elsewhere; None tells nothing."""
+    said = said[:MAX_TEXT]
+    if _UNKNOWN.search(said):
+        return Fault.UNKNOWN
+    return Fault.MISSING if _MISSING.search(said) else None
+
+
+def wanted_type(said: str) -> str:
+    """Return the type that is asked for; empty when none is."""
+    words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said[:MAX_TEXT]))
+    return next(filter(None, map(type_of_word, words)), "")
+
+
+def options_in(said: str) -> tuple[str, ...]:
+    """Return the values that a sentence would take."""
+    match = _OPTIONS.search(said[:MAX_TEXT])
+    if match is None:
+        return ()
+    text = match["one"] or match["quoted"] or match["listed"] or ""
+    quoted = tuple(_OPTION.findall(text))
+    if quoted or not match["one"]:
+        return quoted[:20]
+    words = [word.strip(" .[]()") for word in re.split(r",|\bor\b|\|", text)]
+    is_list = len(words) > 1 and all(re.fullmatch(r"[\w./:-]{1,40}", w) for w in words)
+    return tuple(words[:20]) if is_list else ()
+
+
+def says_strict(body: JSON, message: str) -> bool:
+    """Return whether a refusal says, without names, that our body has too much."""
+    texts = [message, *_strings(body)]
+    return any(_STRICT.search(text[:MAX_TEXT]) for text in texts)
+
+
+def _strings(value: JSON, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict) and depth <= _MAX_DEPTH:
+        for item in list(value.values() if isinstance(value, dict) else value)[:50]:
+            yield from _strings(item, depth + 1)
+
+
+def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
+    """Return what is said of a value whose place is known."""
+    fault, wants = fault_in(said), wanted_type(said)
+    options = tuple(one for one in options_in(said) if one not in path)
+    if fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
+        fault = Fault.TYPE if wants and not options else Fault.VALUE
+    return FieldFault(path, fault, wants, options, is_exact)
+
+
+# -- sentences -------------------------------------------------------------------
+
+_QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
+_NAME = r"\$?[A-Za-z_][\w-]{0,60}(?:[./][A-Za-z_][\w-]{0,60}){0,6}"
+_QUOTED = rf"{_QUOTE}{_NAME}{_QUOTE}"
+_NAMES = (
+    rf"(?P<names>{_QUOTED}(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_QUOTED}){{0,12}})"
+)
+_NOUN = (
+    r"(?:field|propert(?:y|ie)|parameter|param|argument|key|column|attribute|input"
+    r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
+)
+_REWRITTEN = (
+    (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
+    (re.compile(r"(?<=constraint failed: )\w+\."), ""),
+    (re.compile(r"\bKey: '[^']{1,200}' (?=Error:)"), ""),
+    # graphql-js
+    (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
+    (
+        re.compile(
+            r"Variable \"\$(\w+)\" got invalid value .*? at \"([\w.]+)\"; ", re.DOTALL
+        ),
+        r"\2: ",
+    ),
+    (
+        re.compile(r"Variable \"\$(\w+)\" got invalid value .*?; (?=Field|Exp|Unk)"),
+        r"\1: ",
+    ),
+    # fastify, Prism
+    (
+        _any_case(
+            r"^(?:(?:body|data|request|payload)?/|request body property )"
+            r"([\w./-]+) (?=must|should)"
+        ),
+        r"\1: ",
+    ),
+    (
+        _any_case(
+            r"^.*\b(?:(?:column|field|property) [`'\"]|(?:type|value) for [`'\"]?)"
+            r"([\w.]{1,80})[`'\"]?: "
+        ),
+        r"\1: ",
+    ),
+)
+"""How frameworks write `place: what is said`, and what they say besides."""
+_CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
+_LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
+"""Jackson names the way to a value at the end of what it says of it."""
+_CLAUSES = re.compile(r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])")
+_OTHERS = _any_case(
+    r"(?:\b(?:type|relation|serial name|on field|on the)|(?<=column) of)"
+    r" [`'\"][^'\"`]{1,80}[`'\"]|(?<!\w)\"[^\"]*\s[^\"]*\""
+)
+"""Quoted names of other things than fields, and values."""
+_ALLOWED = _any_case(
+    r"(?<![a-z])(?:known propert(?:y|ies): "
+    r"|(?:allowed|valid|accepted|supported|known|expected)"
+    r" (?:fields|keys|properties|names)(?: are)?:? "
+    r"|did you mean (?:to use )?"
+    # serde: unknown field `task_id`, expected `gig_id` or `worker`
+    rf"|(?<=, )expected (?:one of )?(?=`))\W{{0,3}}?{_NAMES}"
+)
+_VERB = (
+    r"(?:(?:is|are|was|were)(?! missing (?!from|in|or|but)\w| not allowed to)"
+    r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
+    r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
+)
+_GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
+_LEAD = (
+    r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
+    r"|have|send|supply|unknown|unexpected|invalid|no|type (?:of|for)|set)\b"
+    r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
+)
+_FRAMES = tuple(
+    _any_case(frame)
+    for frame in (
+        rf"{_NAMES}(?: {_NOUN})? {_VERB}",
+        rf"\bthe (?=['\"`]){_NAMES} {_NOUN}",
+        rf"\b{_NOUN}{_GLUE}{_NAMES}",
+        rf"{_LEAD}{_NAMES}",
+        rf"\bexpected {_NAMES} to be\b",
+        rf":\s+{_NAMES}\W*$",
+    )
+)
+"""Where a sentence has the names that it is about; the first that matches tells."""
+_NO_NAMES = word_set(
+    "a additional an and any are at be by cannot could did do each either following "
+    "for from has have if in is it its least must no none not of one only or please "
+    "property should some that the these this to was were which with you your "
+    "all invalid argument arguments body column data error errors field fields "
+    "function header input inputs json key keys missing number object param "
+    "parameter parameters params positional properties provided received "
+    "request required string type undefined unknown value values array list "
+    "boolean integer null nil empty authentication authorization content-type "
+    "credentials login permission permissions role scope token bad true false "
+    "expected format payload class called schema validation failed constraint got "
+    "resource entity message valid one-of record but also member include extra there "
+    "supplied"
+)
+"""Words that stand where a name could, and are none of ours."""
+_NUMBERS = frozenset({"integer", "number", "boolean"})
+_WEAK_NAMES = word_set(
+    "data input body payload params request object value type key function "
+    "argument message content list record resource"
+)
+"""Words of sentences that are names when they are quoted."""
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is nothing but the name of a field, or the way to one."""
+    return bool(re.fullmatch(_NAME, text))
+
+
+_INDEX = re.compile(r"\[['\"]?([^\]'\"]*)['\"]?\]")
+_ROOTS = ("body", "request", "json", "instance", "(root)", "root")
+"""What a way may begin with that is the body itself, and no field of it."""
+
+
+def path_of(named: str, sent: Container[str] = ()) -> Path:
+    """Read `#/task/id`, `$.task.id`, `body.task.id` and `task['id']`.
+
+    Of the words for a body, those that were sent as names are names.
+    """
+    plain = _INDEX.sub(r".\1", named[:MAX_TEXT]).replace("~1", "/").replace("/", ".")
+    parts = [part.strip("`'\"\u201c\u201d* ").lstrip("$") for part in plain.split(".")]
+    parts = [part for part in parts if part]
+    for root in () if named.startswith("$.") else ("req", "#", *_ROOTS):
+        if len(parts) > 1 and parts[0].lower() == root and parts[0] not in sent:
+            parts.pop(0)
+            if root != "req":
+                break
+    return tuple(part for part in parts if not part.isdigit())
+
+
+_OF_NAMES = frozenset({Fault.MISSING, Fault.UNKNOWN, Fault.ALLOWED})
+
+
+class _Prose:
+    """Reads sentences."""
+
+    def __init__(self, sent: JSON) -> None:
+        """`sent` is the body that was refused."""
+        self._sent = leaf_names(sent)
+
+    def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
+        """Return what each clause of a text says."""
+        text = text[:MAX_TEXT]
+        for notation, plain in _REWRITTEN:
+            text = notation.sub(plain, text)
+        chain = _CHAIN.fullmatch(text)
+        if chain:
+            text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
+        for clause in _CLAUSES.split(text):
+            yield from self._in_clause(clause, above)
+
+    def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
+        """Read `place: what is said`; without a place, the sentence."""
+        for colon in re.finditer(": ", clause):
+            before, said = clause[: colon.start()], clause[colon.end() :]
+            name = before.rpartition(": ")[2].strip("`'\" ").removeprefix("$.")
+            if is_name(name) and self._is_told_of(name, said):
+                path = path_of(name, self._sent)
+                path = above if above[-len(path) :] == path else (*above, *path)
+                # serde tells of a field again after the way to it.
+                is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
+                is_sent = path[-1] in self._sent
+                is_around = is_sent and not is_again
+                found = self._in_clause(said, path if is_around else above)
+                named = [one for one in found if one.fault in _OF_NAMES]
+                if named and spelling(named[0].path[-1]) != spelling(name):
+                    yield from named  # as in `output: missing field "kind"`
+                else:
+                    yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
+                return
+        yield from self._in_sentence(clause, above)
+
+    def _is_told_of(self, name: str, said: str) -> bool:
+        """Return whether what is said is about a name that stands before it."""
+        fault = fault_in(said)
+        if name.lower() in _WEAK_NAMES:
+            return fault is not None or (name in self._sent and bool(wanted_type(said)))
+        is_told = fault is not None or bool(wanted_type(said))
+        return is_told and name.lower() not in _NO_NAMES
+
+    def _in_sentence(self, text: str, above: Path) -> Iterator[FieldFault]:
+        if "variant" not in text:
+            for match in _ALLOWED.finditer(text):
+                names = self._named(match["names"])
+                yield from _each(names, above, FieldFault((), Fault.ALLOWED))
+            text = _ALLOWED.sub(" ", text)
+        told = _fault_at((), text)
+        if told != FieldFault((), Fault.VALUE) or _INVALID.search(text):
+            yield from self._about_names(_OTHERS.sub(" ", text), above, told)
+
+    def _about_names(
+        self, text: str, above: Path, told: FieldFault
+    ) -> Iterator[FieldFault]:
+        for frame in _FRAMES:
+            for match in frame.finditer(text):
+                paths = [*self._named(match["names"], weak=self._is_told(match))]
+                yield from _each(paths, above, told)
+                if paths:
+                    return
+
+    def _is_told(self, match: re.Match[str]) -> bool:
+        """Return whether a word such as "data" stands where only a name does.
+
+        We never send an empty body, so that "data is required" is about a field of it.
+        """
+        begins, text = match.start("names"), match.string
+        is_capital = bool(self._sent) and all(name[:1].isupper() for name in self._sent)
+        is_code = begins == 0 and (text[:1].islower() or is_capital)
+        return is_code or bool(_any_case(rf"{_NOUN}\W*$").search(text[:begins]))
+
+    def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
+        for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{_NAME})", names):
+            name = match["name"]
+            is_weak = weak and name.lower() in _WEAK_NAMES
+            is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
+            if is_word and not (match["quote"] or is_weak):
+                continue
+            path = path_of(name, self._sent)
+            if path:
+                yield path
+
+
+def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[FieldFault]:
+    """Say the same of each of some names."""
+    for path in names:
+        is_exact = bool(above) or len(path) > 1
+        options = tuple(one for one in told.options if one not in path)
+        yield replace(told, path=(*above, *path), options=options, is_exact=is_exact)
+
+
+# -- structures ------------------------------------------------------------------
+
+_FIELD_KEYS = in_order(
+    "loc path pointer instancePath dataPath propertyName propertyPath param parameter "
+    "field property attribute name key fieldName member location argument"
+)
+"""Where a vocabulary says which field it speaks about; the first that is there."""
+_BODY_KEYS = word_set("loc path pointer instancePath location")
+"""Of them, those that begin with the part of the request."""
+_SAYING_KEYS = in_order(
+    "type code keyword rule reason msg message detail error title description "
+    "defaultMessage received constraints errorMessage expected"
+)
+"""Where it says what is wrong with it."""
+_OPTION_KEYS = in_order(
+    "options enum allowedValues allowed values const allowed_values"
+)
+_LISTS: Mapping[str, Fault] = {
+    name: fault
+    for fault, names in {
+        Fault.MISSING: "missing missingfields missingproperty required requiredfields",
+        Fault.UNKNOWN: "unknown unknownfields unexpected unexpectedfields extra "
+        "unrecognized unrecognizedkeys additionalproperty keys",
+        Fault.ALLOWED: "allowedfields knownfields didyoumean",
+    }.items()
+    for name in names.split()
+}
+"""Where whole lists of names are, as `spelling` reduces it."""
+_CONTAINERS = word_set(
+    "errors error detail details issues violations invalidparams validation "
+    "validationerrors fielderrors fieldviolations messages json fields params "
+    "invalid problems failures causes body data extensions exception properties nested"
+)
+"""Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_PROSE_KEYS = word_set(
+    "message messages msg errormessage errordescription detail details error "
+    "errors title hint reason description code status type exception"
+)
+_KEYS = _PROSE_KEYS | (_CONTAINERS - _WEAK_NAMES)
+"""Of these, those that are hardly names in a request."""
+_PARTS = frozenset({"body", "query", "params", "headers", "cookies"})
+"""Of a request."""
+
+
+class _Walk:
+    """Goes through a body, within limits."""
+
+    def __init__(self, sent: JSON) -> None:
+        self._sent = sent
+        self._nodes = _MAX_NODES
+        self._letters = _MAX_LETTERS
+        self._prose = _Prose(sent)
+
+    def findings(
+        self, value: JSON, above: Path = (), *, fields: bool = False, depth: int = 0
+    ) -> Iterator[FieldFault]:
+        """Return what is said below a value.
+
+        `fields` says that the names in an object are fields of ours.
+        """
+        self._nodes -= 1
+        if depth > _MAX_DEPTH or self._nodes < 0:
+            return
+        if isinstance(value, str):
+            inner = _unpacked(value)
+            if inner is not None:
+                yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+            elif not value.isupper() or " " in value:  # no code
+                text = value[: min(MAX_TEXT, self._letters)]
+                self._letters -= len(text)
+                yield from self._prose.findings(text, above)
+        elif isinstance(value, list):
+            for item in value:
+                yield from self.findings(item, above, fields=fields, depth=depth + 1)
+        elif isinstance(value, dict):
+            yield from self._in_object(value, above, fields=fields, depth=depth)
+
+    def _in_object(
+        self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        said = " ".join(_sayings(value))
+        tells = " " in said or fault_in(said) or wanted_type(said)
+        place = _place_in(value, self._sent) if tells else None
+        listed = [*_listed(value, (*above, *(place or ())), said)]
+        yield from listed
+        if place and not listed:
+            yield from self._at((*above, *place), said, value)
+        if place or any(one.fault is not Fault.ALLOWED for one in listed):
+            return
+        # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
+        by_way = any(name.startswith("$") for name in value)
+        for name, inner in value.items():
+            is_read = listed and spelling(name) in _LISTS
+            if not is_read and (name.startswith("$") or not by_way):
+                yield from self._in_member(
+                    name, inner, above, fields=fields, depth=depth
+                )
+
+    def _at(
+        self, path: Path, said: str, value: Mapping[str, JSON]
+    ) -> Iterator[FieldFault]:
+        """Read an object that says something of a field, or of members inside of it."""
+        prose = self._prose.findings(said, path)
+        inside = [one for one in prose if _is_in(path, one, said)]
+        yield from inside
+        # An object with too much inside is not itself too much.
+        is_object = isinstance(value_at(self._sent, path), dict)
+        if inside or (is_object and _STRICT.search(said)):
+            return
+        found = _fault_at(path, said)
+        wants = type_of_word(str(value.get("expected"))) or found.wants
+        options = tuple(_listed_options(value)) or found.options
+        is_value = options and found.fault is Fault.TYPE
+        fault = Fault.VALUE if is_value else found.fault
+        yield FieldFault(path, fault, wants, options)
+
+    def _in_member(
+        self, name: str, inner: JSON, above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        spelled = spelling(name)
+        texts = inner if isinstance(inner, list) else [inner]
+        is_said = bool(texts) and all(isinstance(text, str) for text in texts)
+        said = " ".join(map(str, texts)) if is_said else ""
+        if is_said and above and spelled == "errors":  # of zod's trees
+            yield _fault_at(above, said)
+            return
+        if is_said and self._is_field(name, inner, said, fields=fields):
+            yield _fault_at((*above, *path_of(name)), said)
+            return
+        is_container = spelled in _CONTAINERS | _PROSE_KEYS
+        is_sent = isinstance(value_at(self._sent, (*above, name)), dict)
+        if is_sent and isinstance(inner, dict):
+            # Where it repeats our body, a word such as "data" is a field of it.
+            is_container = not _KEYS.isdisjoint(map(spelling, inner))
+        is_object = isinstance(inner, dict)
+        if is_object and (fields or is_sent) and not is_container and is_name(name):
+            above, fields = (*above, *path_of(name)), True
+        else:
+            fields = is_object and (fields or spelled in _CONTAINERS)
+        yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+
+    def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
+        """Return whether a member says something of the field of ours that it names."""
+        spelled = spelling(name)
+        if not is_name(".".join(path_of(name))):
+            return False
+        if isinstance(inner, str):
+            # A sentence: codes and names, such as "ZodError", say nothing of a field.
+            return fields and spelled not in _PROSE_KEYS and " " in said.strip()
+        if fields:
+            return spelled not in _PROSE_KEYS or fault_in(said) is not None
+        if spelled in _KEYS | _BODY_KEYS:
+            return False
+        is_own = fault_in(said) is not None and not [*self._prose.findings(said)]
+        return spelled not in _CONTAINERS or is_own
+
+
+def _is_in(path: Path, found: FieldFault, said: str) -> bool:
+    """Return whether a sentence about an object names a member of it."""
+    name = found.path[-1]
+    is_quoted = re.search(rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]", said)
+    is_other = len(found.path) > len(path) and spelling(name) != spelling(path[-1])
+    return (
+        found.fault in {Fault.MISSING, Fault.UNKNOWN} and is_other and bool(is_quoted)
+    )
+
+
+def _unpacked(text: str) -> JSON:
+    """Return the JSON that a text holds: some services encode their faults twice."""
+    if text.lstrip()[:1] not in {"[", "{"}:
+        return None
+    try:
+        return parse(text[:_MAX_LETTERS])
+    except UnreadableJSONError:
+        return None
+
+
+def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]]:
+    """Return an object that may be inside, and what is around it."""
+    inner = value.get(name)
+    if isinstance(inner, dict):
+        yield inner
+    yield value
+
+
+def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[FieldFault]:
+    """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
+    fields = value.get("fields")
+    if isinstance(fields, list) and said:
+        for name in filter(is_name, map(str, fields)):
+            yield _fault_at((*above, *path_of(name)), said)
+    for layer in _layers(value, "params"):
+        for key, inner in layer.items():
+            fault = _LISTS.get(spelling(key))
+            names = inner if isinstance(inner, list) else [inner]
+            if fault is not None and all(isinstance(name, str) for name in names):
+                for name in filter(is_name, map(str, names)):
+                    yield FieldFault((*above, *path_of(name)), fault)
+
+
+def _listed_options(value: Mapping[str, JSON]) -> Iterator[str]:
+    for layer in _layers(value, "params"):
+        for key in _OPTION_KEYS:
+            listed = layer.get(key)
+            listed = listed if isinstance(listed, list) else [listed]
+            yield from (one for one in listed if isinstance(one, str) and one)
+
+
+def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
+    for key in _SAYING_KEYS:
+        said = value.get(key)
+        if isinstance(said, str):
+            yield said
+        elif isinstance(said, dict):
+            yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
+
+
+def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
+    """Find which field an object speaks about; None when it names none."""
+    # GraphQL says with `path` where in its answer, Spring which address it was.
+    no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
+    for layer in _layers(value, "source"):
+        for key in _FIELD_KEYS:
+            named = None if key == "path" and no_path else layer.get(key)
+            if key == "loc" and named in (["body"], "body"):
+                return None  # the body as a whole
+            if isinstance(named, list):
+                begins = key == "loc" and named[:1] == ["body"]
+                named = ".".join(map(_part, named[begins:_MAX_DEPTH]))
+            if not isinstance(named, str) or named.endswith(("Error", "Exception")):
+                continue
+            path = path_of(named, sent if isinstance(sent, dict) else ())
+            if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
+                return path
+    return None
+
+
+def _part(part: JSON) -> str:
+    return str(part.get("key") if isinstance(part, dict) else part)
+
+
+# -- all that is said ------------------------------------------------------------
+
+
+def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]:
+    """Return what a refusal says of the body that was sent.
+
+    `message` is what is left of an answer that is not JSON.
+    """
+    body = message if body is None else body
+    found: dict[Path, FieldFault] = {}
+    for one in _Walk(sent).findings(body):
+        known = found.get(one.path)
+        if known is None or _is_surer(one, known):
+            found[one.path] = one
+        elif known.fault is one.fault or one.fault in {Fault.TYPE, Fault.VALUE}:
+            # class-validator tells one field's faults one by one.
+            found[one.path] = replace(known, wants=known.wants or one.wants)
+        if len(found) >= _MAX_FINDINGS:
+            break
+    clear = [*_without_echoes(found.values())]
+    if not clear and not says_strict(body, message):
+        told = [*_strings(body)]
+        clear = [*_named_by_value(told, sent)] or [*_named_in_passing(told, sent)]
+    return tuple(_in_light_of(one, sent) for one in clear)
+
+
+def _is_surer(one: FieldFault, known: FieldFault) -> bool:
+    weak = {Fault.TYPE, Fault.VALUE, Fault.ALLOWED}
+    return known.fault in weak and one.fault not in weak
+
+
+def _without_echoes(found: Iterable[FieldFault]) -> Iterator[FieldFault]:
+    """Leave out names from sentences that a structure names as well."""
+    everything = [*found]
+    exact = ["".join(map(spelling, one.path)) for one in everything if one.is_exact]
+    for one in everything:
+        name = "".join(map(spelling, one.path))
+        if one.is_exact or not any(known.endswith(name) for known in exact):
+            yield one
+
+
+def _named_by_value(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
+    """Read what is wanted where a value of ours is quoted in place of its name."""
+    for text in told:
+        quoted = {*_OPTION.findall(text[:MAX_TEXT])}
+        paths = [path for path, value in leaves_of(sent) if str(value) in quoted]
+        found = [_fault_at(path, text) for path in paths]
+        if len(found) == 1 and (found[0].wants or found[0].options):
+            yield found[0]
+
+
+_IDENTIFIER = re.compile(
+    r"[`'\"](?P<quoted>[A-Za-z_][\w.-]{1,60})[`'\"]|\b(?P<bare>[A-Za-z]+(?:_[A-Za-z0-9]+)+"
+    r"|[a-z]+(?:[A-Z][a-z0-9]+)+)\b"
+)
+"""What looks like a name in any language: quoted, with `_`, or with a hump."""
+_FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f]")
+_ASCII_NAME = re.compile(r"\b[a-zA-Z][a-zA-Z0-9_.]{2,40}\b")
+"""In a sentence of another script, what is written in this one is a name."""
+
+
+def _named_in_passing(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
+    """Take names out of sentences that nobody understands."""
+    names, values = leaf_names(sent), {*_strings(sent)}
+    for text in told:
+        is_code = text.isascii() and " " not in text.strip()
+        if is_code or text.lstrip()[:1] in {"[", "{"}:
+            continue  # a code, or what was read as a structure
+        pattern = _ASCII_NAME if _FOREIGN.search(text) else _IDENTIFIER
+        for match in pattern.finditer(text[:MAX_TEXT]):
+            name = next(filter(None, match.groups()), match[0])
+            if name.lower() in _NO_NAMES or name.isupper() or name in values:
+                continue
+            fault = Fault.VALUE if name in names else Fault.MISSING
+            yield FieldFault(path_of(name), fault, is_exact=False)
+
+
+def leaf_names(body: JSON) -> set[str]:
+    """Return every name in a body."""
+    return {name for path, _ in leaves_of(body) for name in path}
+
+
+def value_at(body: JSON, path: Path) -> JSON:
+    """Return what a body has at a path; None when nothing is there."""
+    for part in path:
+        body = body.get(part) if isinstance(body, dict) else None
+    return body
+
+
+def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
+    """Judge a finding by what was sent."""
+    there = value_at(sent, found.path)
+    if found.fault in {Fault.TYPE, Fault.VALUE} and there is None and found.is_exact:
+        return replace(found, fault=Fault.MISSING)
+    if found.fault is Fault.MISSING and there is not None and found.wants:
+        # As in "A valid integer is required".
+        is_typed = found.wants != type_of(there)
+        return replace(found, fault=Fault.TYPE if is_typed else Fault.VALUE)
+    return found

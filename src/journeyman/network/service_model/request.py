@@ -1,0 +1,159 @@
+"""The shape of a request: where each value of an action stands in its body."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import Path
+
+Values = Mapping[str, JSON]
+"""What a request may say, by source: `task_id`, `result`, what earlier answers gave as
+`claim.assignment.id`, and what the task's record shows as `record.version`."""
+
+OBJECT = "{}"
+"""As a source: the name is an object around others."""
+RECORD = "record."
+"""Before the sources that are fields of the task's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionValues:
+    """The values of one action, by our own names."""
+
+    essential: tuple[str, ...]
+    """Without these the request says nothing."""
+    optional: tuple[str, ...] = ()
+    """Sent until the network says that it does not know them."""
+    on_demand: tuple[str, ...] = ("key",)
+    """Sent only where the network asks for them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.essential, *self.optional, *self.on_demand)
+
+
+ACTIONS: Mapping[str, ActionValues] = {
+    "claim": ActionValues(("task_id",), ("agent_id",)),
+    "submit": ActionValues(("task_id", "result"), ("agent_id", "evidence")),
+    "complete": ActionValues(("task_id",), ("agent_id",)),
+    "post_task": ActionValues(
+        ("title", "description", "reward"), ("agent_id", "kind", "tags", "input")
+    ),
+}
+"""By the names of the endpoints."""
+_OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {""}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One value at its place in a body."""
+
+    path: Path
+    source: str = ""
+    """Empty for a constant."""
+    kind: str = ""
+    """The JSON type that it is sent as; empty sends it as it is."""
+    constant: JsonValue = None
+
+
+@dataclass(frozen=True)
+class RequestShape:
+    """Where the values of one action go."""
+
+    placed: tuple[Placed, ...]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent besides our own."""
+
+    def body(self, values: Values) -> dict[str, JSON]:
+        """Return the body: the same one for the same values, in the same order."""
+        made: dict[str, JSON] = {}
+        for one in self.placed:
+            if not one.source:
+                _put(made, one.path, deepcopy(one.constant))
+            elif one.source in values:
+                _put(made, one.path, converted(values[one.source], one.kind))
+        return made
+
+    def fits(self, values: Values) -> bool:
+        """Return whether all that it needs is there."""
+        return self._needed <= values.keys()
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        return frozenset([one.source for one in self.placed]) - _OPTIONAL
+
+    @cached_property
+    def reads_record(self) -> bool:
+        """Whether it says what only the task's record shows."""
+        return any(one.source.startswith(RECORD) for one in self.placed)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether each value stands under our own name for it."""
+        return all(one.path == (one.source,) for one in self.placed)
+
+    def at(self, path: Path) -> Placed | None:
+        """Return what stands at a path."""
+        return next((one for one in self.placed if one.path == path), None)
+
+    def path_of(self, source: str) -> Path | None:
+        """Return where a value stands."""
+        return next((one.path for one in self.placed if one.source == source), None)
+
+    @property
+    def envelope(self) -> Path:
+        """Return the objects that are around everything."""
+        paths = [one.path[:-1] for one in self.placed if one.source]
+        shared: list[str] = []
+        for parts in zip(*paths, strict=False):
+            if len({*parts}) > 1:
+                break
+            shared.append(parts[0])
+        return tuple(shared)
+
+    @cached_property
+    def mark(self) -> str:
+        """A short name that no other shape has."""
+        told = [[one.path, one.source, one.kind, one.constant] for one in self.placed]
+        text = json.dumps([sorted(told, key=str), dict(self.headers)], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def _put(body: dict[str, JSON], path: Path, value: JSON) -> None:
+    for part in path[:-1]:
+        inner = body.setdefault(part, {})
+        if not isinstance(inner, dict):
+            return  # the search puts nothing inside of a value
+        body = inner
+    there = body.get(path[-1])
+    if not (isinstance(there, dict) and value == {}):
+        body[path[-1]] = value
+
+
+def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
+    """Return what a body has that is no object around others, and where."""
+    if isinstance(body, Mapping) and (body or not above):
+        for name, value in body.items():
+            yield from leaves_of(value, (*above, name))
+    else:
+        yield above, body
+
+
+def converted(value: JSON, kind: str) -> JSON:
+    """Return a value as the JSON type that a network wants; as it is where it can't."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind == "string" and not isinstance(value, str):
+        return str(value) if is_number else json.dumps(value)
+    if kind in {"integer", "number"} and isinstance(value, str):
+        return int(value) if re.fullmatch(r"-?\d{1,18}", value.strip()) else value
+    if kind == "array" and not isinstance(value, list):
+        return [value]
+    return value

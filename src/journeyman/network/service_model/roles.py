@@ -1,0 +1,378 @@
+"""Which fields of a listing's records play which role, where no known name says so.
+
+A role is read from what a field does over all records of a listing: an id differs in
+every one, a state is one of few words, the text to work on is the longest prose. Names
+only weigh in. It is a function of the records, so that the same listing is always read
+in the same way.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import (
+    ID_WORDS,
+    OTHERS_WORDS,
+    Path,
+    id_name_score,
+    leaves,
+    word_set,
+    words_of,
+)
+from journeyman.network.service_model.reading import (
+    Places,
+    RecordReader,
+    as_identifier,
+    as_moment,
+    as_state,
+    as_string,
+)
+from journeyman.network.service_model.states import Meaning, StateWords
+
+_PARTIES = frozenset({"poster", "claimant", "reward", "deadline", "status", "tags"})
+"""Roles of objects in which nothing about the task itself is looked for."""
+_NO_WORDS = frozenset({"title", "text", "description", "reward", "input"})
+"""Roles of fields that are never a state or a kind, though few words stand in them."""
+_NO_ID = frozenset({"reward", "deadline", "tags", "text", "poster", "claimant"})
+"""Roles of fields that are never an id."""
+_SETTLED = frozenset({"id", "kind", "tags", "poster", "claimant", "status", "deadline"})
+"""Roles that a known name settles: such a field has no other."""
+_LINK_WORDS = word_set("link links href url uri rel")
+SAMPLE = 100
+"""Records of a listing that are looked at."""
+MOST_FIELDS = 150
+"""Fields of a listing that are looked at."""
+_LONGEST_ID = 128
+_MOST_STATES = 8
+"""Different words that the states of a listing have, at most."""
+_LONGEST_STATE = 32
+_FEW = 3
+"""Records from which something can be said of all."""
+
+_OPAQUE = re.compile(
+    r"[0-9a-fA-F]{8,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"
+    r"[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}|[A-Za-z]{1,12}[-_#:/.]\w*\d[\w-]*"
+)
+"""A UUID, an ObjectId, a ULID, `job_17`: made to name something."""
+_MIXED = re.compile(r"(?i)(?=.*[a-z])(?=.*[0-9])")
+_SEGMENT_ENDS = re.compile(r"[/?=&#]+")
+
+
+MEASURE_WORDS = word_set(
+    "count total size length words chars characters bytes priority rank position "
+    "index row attempts retries level score version min max minimum maximum seconds "
+    "minutes hours days duration timeout ttl votes views difficulty weight age limit "
+    "rating year usd eur gbp dollars euros cents percent"
+)
+TIME_WORDS = word_set(
+    "at on time date datetime timestamp ts created updated modified posted published"
+)
+REWARD_WORDS = word_set(
+    "reward credit credits bounty payout pay payment price fee amount budget worth "
+    "compensation prize earn earning earnings points tokens value"
+)
+DEADLINE_WORDS = word_set(
+    "deadline due expires expiry expire expiration until before ends end closes close"
+)
+_UNIT_WORDS = word_set("unit units currency")
+CLAIM_WORDS = word_set(
+    "claim claimed assignment assigned taken held reserved locked lease holder"
+)
+AGENT_WORDS = word_set("by to for id agent holder worker")
+STATE_WORDS = word_set("status state phase stage lifecycle availability condition")
+KIND_WORDS = word_set(
+    "kind type category op operation action skill capability method function class verb"
+)
+PROSE_WORDS = word_set(
+    "text prompt description instructions content body question brief passage message "
+    "input source details task sentence phrase"
+)
+
+
+class _Column:
+    """One field over all records."""
+
+    def __init__(self, path: Path, reader: RecordReader) -> None:
+        self.path, self.words = path, words_of(path[-1])
+        self.around = frozenset(map(reader.role_of, path[:-1]))
+        """The roles that known names give to the objects that it stands in."""
+        self.role = reader.role_of(path[-1])
+        self.values: dict[int, JSON] = {}
+        """By the number of the record; a null counts as missing."""
+
+    def has(self, words: frozenset[str]) -> bool:
+        """Return whether one of the words is in its name."""
+        return not words.isdisjoint(self.words)
+
+    def ends_in(self, words: frozenset[str]) -> bool:
+        """Return whether its name ends in one of the words."""
+        return bool(self.words) and self.words[-1] in words
+
+    def read(self, read: Callable[[JSON], object | None]) -> list[object]:
+        """Return what can be read of its values."""
+        found = (read(value) for value in self.values.values())
+        return [value for value in found if value is not None]
+
+
+def find_roles(
+    records: Sequence[JSON], reader: RecordReader, *, has_keys: bool = False
+) -> Places:
+    """Return where the roles are that no known name shows.
+
+    `has_keys` says that each record was found under a name of its own.
+    """
+    objects = [one for one in records[:SAMPLE] if isinstance(one, dict)]
+    return _Search(objects, reader).found(has_keys=has_keys) if objects else {}
+
+
+class _Search:
+    def __init__(self, records: list[dict[str, JSON]], reader: RecordReader) -> None:
+        self._records, self._reader = records, reader
+        self._opened = [reader.open(record) for record in records]
+        self._columns = _columns(records, reader)
+        self._taken: dict[str, Path] = {}
+        self._ambiguous: _Column | None = None
+
+    def found(self, *, has_keys: bool) -> Places:
+        """Look for each role that the known names do not show, the surest first."""
+        searches: dict[str, Callable[[], _Column | None]] = {
+            "id": self._id,
+            "reward": self._reward,
+            "deadline": self._deadline,
+            "status": self._state,
+            "claimant": self._claimant,
+            "text": self._text,
+            "kind": self._kind,
+        }
+        for role, search in searches.items():
+            if self._is_known(role) or (role == "id" and has_keys):
+                continue
+            if (column := search()) is not None:
+                self._taken[role] = column.path
+        return self._taken
+
+    def _is_known(self, role: str) -> bool:
+        """Return whether known names show a role, and its values do not belie them.
+
+        An id differs in every record, and a text in some.
+        """
+        values = self._read(role)
+        if not values or 2 * len(values) < len(self._records):
+            return False
+        if role not in {"id", "text"} or len(values) < _FEW:
+            return True
+        different = len({repr(value) for value in values})
+        return different > (len(values) // 2 if role == "id" else 1)
+
+    def _read(self, role: str) -> list[object]:
+        """Return what known names show of a role."""
+        read, own_text = self._reader.read, self._reader.own_text
+        if role == "text":
+            texts = (own_text(one) or read(one, "description") for one in self._opened)
+            return [text for text in texts if text]
+        values = (read(one, role) for one in self._opened)
+        return [value for value in values if value is not None]
+
+    # -- the roles ----------------------------------------------------------------
+
+    def _id(self) -> _Column | None:
+        scored = [(self._id_score(column), column) for column in self._columns]
+        least = 1 if len(self._records) > 1 else 2
+        likely = [(score, column) for score, column in scored if score >= least]
+        return max(likely, key=lambda one: one[0])[1] if likely else None
+
+    def _id_score(self, column: _Column) -> int:
+        """Weigh a field as the id; 0 is "certainly not"."""
+        values = [column.values.get(n) for n in range(len(self._records))]
+        ids = [one for one in map(as_identifier, values) if one and _is_token(one)]
+        is_different = len(set(ids)) == self._different
+        if len(ids) < len(values) or not is_different or _is_something_else(column):
+            return 0
+        return (
+            id_name_score(column.path)
+            + 3 * all(one in self._segments[n] for n, one in enumerate(ids))
+            + 2 * all(map(_OPAQUE.fullmatch, ids))
+            + all(isinstance(one, int) for one in values)
+            + all(map(_MIXED.search, ids))
+            + (len(ids) >= _FEW)
+        )
+
+    @cached_property
+    def _different(self) -> int:
+        """Return how many records there are; some networks list one twice."""
+        return len({repr(record) for record in self._records})
+
+    @cached_property
+    def _segments(self) -> list[set[str]]:
+        """Return the parts of the addresses in each record: some name it by its id."""
+        segments: list[set[str]] = [set() for _ in self._records]
+        for column in self._columns:
+            for number, value in column.values.items():
+                if _is_address(value):
+                    segments[number].update(_SEGMENT_ENDS.split(str(value)))
+        return segments
+
+    def _reward(self) -> _Column | None:
+        # What stands beside a unit is read with it, or not at all.
+        with_unit = {c.path[:-1] for c in self._columns if c.has(_UNIT_WORDS)} - {()}
+        numbers = [
+            column
+            for column in self._free()
+            if self._is_mostly(column, self._reader.amount)
+            and column.path[:-1] not in with_unit
+            and not column.has(MEASURE_WORDS | TIME_WORDS | DEADLINE_WORDS)
+            and not column.ends_in(ID_WORDS)
+            and not any(_is_epoch(value) for value in column.values.values())
+        ]
+        named = _first(column for column in numbers if column.has(REWARD_WORDS))
+        if named or len(numbers) != 1:
+            return named
+        # The only number is the reward, unless that stands there and cannot be read.
+        roles = {self._reader.role_of(name) for seen in self._opened for name in seen}
+        return None if "reward" in roles else numbers[0]
+
+    def _deadline(self) -> _Column | None:
+        # By name only: a wrong one would make every task look too late.
+        named = (column for column in self._free() if column.has(DEADLINE_WORDS))
+        return _first(column for column in named if self._is_mostly(column, as_moment))
+
+    def _state(self) -> _Column | None:
+        words = [column for column in self._free() if self._is_of_few_words(column)]
+        named = (column for column in words if column.has(STATE_WORDS))
+        said = (column for column in words if _has_known_state(column))
+        return _first(named) or _first(said) or self._lone_word(words)
+
+    def _lone_word(self, words: list[_Column]) -> _Column | None:
+        """Return the only field of few words, which may be a state or a kind.
+
+        It is read as both: a claim will tell of the one, and a strategy of the other.
+        """
+        rest = [column for column in words if not column.has(KIND_WORDS)]
+        rest = [
+            column for column in rest if len(set(column.read(as_state))) > 1
+        ] or rest
+        if len(rest) != 1:
+            return None
+        if not self._is_known("kind"):
+            self._ambiguous = rest[0]
+        return rest[0]
+
+    def _kind(self) -> _Column | None:
+        named = (column for column in self._free() if column.has(KIND_WORDS))
+        return _first(filter(self._is_of_few_words, named)) or self._ambiguous
+
+    def _claimant(self) -> _Column | None:
+        other = TIME_WORDS | MEASURE_WORDS | STATE_WORDS
+        return _first(
+            column
+            for column in self._columns
+            if column.has(CLAIM_WORDS)
+            and not column.has(other)
+            and all(self._is_agent(column, one) for one in column.values.values())
+        )
+
+    def _is_agent(self, column: _Column, value: JSON) -> bool:
+        is_named = isinstance(value, dict) or column.ends_in(AGENT_WORDS)
+        return is_named and self._reader.agent(value) is not None
+
+    def _text(self) -> _Column | None:
+        prose = [column for column in self._free() if self._is_prose(column)]
+        role_of = self._reader.role_of
+        given = [column for column in prose if role_of(column.path[0]) == "input"]
+        own = given or [column for column in prose if column.role != "title"]
+        # A title is all that some networks write; beside a text it is only a title.
+        if not own and (self._read("text") or self._read("input")):
+            return None
+        return max(own or prose, key=_length_of_prose, default=None)
+
+    def _is_prose(self, column: _Column) -> bool:
+        texts = [str(text) for text in column.read(as_string)]
+        if 2 * len(texts) < len(self._records) or any(map(_is_address, texts)):
+            return False
+        if len(texts) >= _FEW and len(set(texts)) == 1:
+            return False
+        if column.role not in {"title", "text"} and _is_something_else(column):
+            return False
+        return column.has(PROSE_WORDS) or any(" " in text for text in texts)
+
+    def _is_of_few_words(self, column: _Column) -> bool:
+        words = [str(word) for word in column.read(as_state)]
+        different = set(words)
+        repeats = len(words) > len(different) or column.has(STATE_WORDS | KIND_WORDS)
+        return (
+            len(words) == len(self._records)
+            and repeats
+            and len(different) <= _MOST_STATES
+            and not any(
+                len(one) > _LONGEST_STATE or as_moment(one) for one in different
+            )
+            and not column.has(MEASURE_WORDS | TIME_WORDS | OTHERS_WORDS)
+            and not column.ends_in(ID_WORDS)
+            and not _is_aside(column)
+        )
+
+    def _is_mostly(self, column: _Column, read: Callable[[JSON], object]) -> bool:
+        return 2 * len(column.read(read)) >= len(self._records)
+
+    def _free(self) -> Iterator[_Column]:
+        """Return the fields that have no role yet and no known name of another."""
+        for column in self._columns:
+            is_other = column.role in _SETTLED or not _PARTIES.isdisjoint(column.around)
+            if not is_other and column.path not in self._taken.values():
+                yield column
+
+
+def _columns(records: Iterable[dict[str, JSON]], reader: RecordReader) -> list[_Column]:
+    columns: dict[Path, _Column] = {}
+    for number, record in enumerate(records):
+        for path, value in leaves(record):
+            if path not in columns and len(columns) < MOST_FIELDS:
+                columns[path] = _Column(path, reader)
+            if path in columns:
+                columns[path].values[number] = value
+    return list(columns.values())
+
+
+def _is_something_else(column: _Column) -> bool:
+    """Return whether a field is surely no id: another role, a measure, a time."""
+    if column.role in _NO_ID or column.has(MEASURE_WORDS | TIME_WORDS):
+        return True
+    values = column.values.values()
+    texts = (one for one in values if isinstance(one, str) and not one.isdigit())
+    return any(isinstance(one, bool | float) for one in values) or any(
+        map(as_moment, texts)
+    )
+
+
+def _is_aside(column: _Column) -> bool:
+    """Return whether a field is about something else: a title, a link, a type."""
+    is_link = any(not _LINK_WORDS.isdisjoint(words_of(name)) for name in column.path)
+    return is_link or column.path[-1].startswith("_") or column.role in _NO_WORDS
+
+
+def _is_token(text: str) -> bool:
+    """Return whether a value is one short piece, as ids are."""
+    return len(text) <= _LONGEST_ID and not any(map(str.isspace, text))
+
+
+def _is_address(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("/", "http://", "https://"))
+
+
+def _is_epoch(value: JSON) -> bool:
+    return isinstance(value, int | float) and as_moment(value) is not None
+
+
+def _length_of_prose(column: _Column) -> tuple[int, bool]:
+    texts = [str(text) for text in column.read(as_string)]
+    return sum(map(len, texts)) // len(texts), column.has(PROSE_WORDS)
+
+
+def _has_known_state(column: _Column) -> bool:
+    meanings = {StateWords().meaning(str(word)) for word in column.read(as_state)}
+    return meanings != {Meaning.UNKNOWN}
+
+
+def _first(columns: Iterable[_Column]) -> _Column | None:
+    return next(iter(columns), None)

@@ -1,0 +1,450 @@
+"""Finds out how a network wants an action written (decision 0050).
+
+A definite refusal of the body rules out what it contradicts; the likeliest of what is
+left is sent next. What was understood is remembered and used from then on.
+
+- Never after an unknown outcome: its repeat has the same shape and the same key, and
+  the answer to that is the caller's to decide on.
+- Never on a status that is about something else: 401, 403, 404, 409, 429, any 5xx.
+- Never on a verdict about the work, or about a value that was understood.
+- One at a time for each action. It goes on while refusals teach something, and then
+  waits for minutes.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import anyio
+
+from journeyman.domain import outcomes
+from journeyman.domain.clock import Clock
+from journeyman.domain.tasks import JSON, IdempotencyKey, Task
+from journeyman.network import events
+from journeyman.network.service_model.model import (
+    Listed,
+    RefusedBody,
+    ServiceModel,
+    named_in_listing,
+    record_values,
+)
+from journeyman.network.service_model.reading import id_name
+from journeyman.network.service_model.refusals import (
+    Fault,
+    FieldFault,
+    read_refusal,
+    says_strict,
+)
+from journeyman.network.service_model.request import RequestShape, Values
+from journeyman.network.service_model.store import ModelStore
+from journeyman.observability.events import Log
+
+T = TypeVar("T")
+
+BODY_STATUSES = frozenset({400, 415, 422})
+"""Statuses by which services say that they do not understand a body."""
+MOST_REFUSED_IN_A_ROUND = 10
+MOST_UNTAUGHT_IN_A_ROUND = 6
+"""Refusals in a round from which nothing was learned."""
+SECOND_CHANCES = 3
+"""Refused shapes that another round may try again: half of one that learns nothing."""
+FIRST_WAIT_SECONDS = 60.0
+LONGEST_WAIT_SECONDS = 900.0
+"""Between two rounds; it doubles from the first to the longest."""
+STRIKES = 3
+"""So many refusals in a row that name no field, and a shape that has worked is doubted:
+one alone is likelier about its task."""
+MAX_QUOTED = 120
+"""Of the end of each refusal, in characters, where several are shown together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Generic[T]):
+    """A request that was sent, and its outcome."""
+
+    outcome: outcomes.Outcome[T]
+    body: JSON
+    """Of a refusal; None when it was not JSON."""
+    is_final: bool = False
+    """Whether the answer leaves a doubt that nothing was done."""
+
+
+Send = Callable[
+    [Mapping[str, JSON], Mapping[str, str], IdempotencyKey], Awaitable[Sent[T]]
+]
+"""Sends an action: a body, headers besides our own, and a key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """An action that is to be sent."""
+
+    action: str
+    said: Values
+    """What it may say, besides what the record of its task shows."""
+    key: IdempotencyKey
+    task: Task | None = None
+
+    def values(self, shape: RequestShape | None = None) -> Values:
+        """Return what it may say: anything, or what a shape takes."""
+        if self.task is None or (shape is not None and not shape.reads_record):
+            return self.said
+        return {**self.said, **record_values(self.task.raw)}
+
+    @property
+    def listed(self) -> Listed:
+        """What the task's record shows of how its network writes."""
+        if self.task is None:
+            return Listed()
+        return Listed(tuple(self.task.raw), id_name(self.task) or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[T]):
+    """One shape that was tried."""
+
+    shape: RequestShape
+    outcome: outcomes.Outcome[T]
+    findings: tuple[FieldFault, ...] = ()
+    is_strict: bool = False
+    is_about_shape: bool = False
+
+
+class RequestSearch:
+    """Decides how each action is written."""
+
+    def __init__(
+        self,
+        *,
+        owner: Mapping[str, RequestShape],
+        store: ModelStore,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        """Begin with what the store knows; `owner` has the configured shapes."""
+        self.log = log
+        self._owner = owner
+        self._store = store
+        self._clock = clock
+        self._learned = store.load()
+        self._locks: dict[str, anyio.Lock] = {}
+        self._strikes: dict[str, int] = {}
+
+    @property
+    def model(self) -> ServiceModel:
+        """What is known."""
+        return self._learned.model
+
+    def describe(self, requests: Mapping[str, JSON]) -> None:
+        """Learn the JSON schemas of request bodies, by action, from a description."""
+        for action, schema in requests.items():
+            if self._learned.described.get(action) != schema:
+                self._learned.described[action] = schema
+                self._learned.model = self.model.describe(action, schema)
+        self._save()
+
+    def look_at(self, listing: JSON) -> None:
+        """Learn how a listing names its tasks."""
+        noun, around = named_in_listing(listing)
+        if (noun or self.model.noun, around) != (self.model.noun, self.model.around):
+            self._learned.model = self.model.name(noun, around)
+            self._save()
+
+    async def run(self, request: Request, send: Send[T]) -> outcomes.Outcome[T]:
+        """Send an action as this network wants it, as far as is known."""
+        action = request.action
+        owner = self._owner.get(action)
+        if owner is not None:
+            return (await _sent(request, owner, send)).outcome
+        repeated, attempt = self._learned.sent(request.key), None
+        shape = repeated or self._proven(request)
+        if shape is not None:
+            attempt = await self._try(request, shape, send)
+            if not self._is_doubtful(action, attempt, is_repeat=repeated is not None):
+                return attempt.outcome
+        async with self._locks.setdefault(action, anyio.Lock()):
+            return await self._find(request, send, attempt)
+
+    def blocked_actions(self) -> dict[str, str]:
+        """Return which actions wait because they are taken in no shape, and why."""
+        return {
+            action: self._blocked(action).message
+            for action in self._learned.waits
+            if self._seconds_blocked(action) > 0
+        }
+
+    def _proven(self, request: Request) -> RequestShape | None:
+        """Return the shape that has worked, if there is all that it needs."""
+        shape = self.model.of(request.action).proven
+        is_used = shape is not None and shape.fits(request.values(shape))
+        return shape if is_used else None
+
+    def _is_doubtful(
+        self, action: str, attempt: Attempt[T], *, is_repeat: bool
+    ) -> bool:
+        """Return whether a shape that was used is to be left for another.
+
+        Of a repeat: if it is refused for its shape, then so was the one without an
+        answer; but a shape that has worked once may have done so then.
+        """
+        if not attempt.is_about_shape:
+            self._strikes[action] = 0
+            return False
+        if is_repeat:
+            contradicts = any(
+                _contradicts(one, attempt.shape) for one in attempt.findings
+            )
+            return contradicts and self.model.of(action).proven is None
+        self._strikes[action] = self._strikes.get(action, 0) + 1
+        return bool(attempt.findings) or self._strikes[action] >= STRIKES
+
+    async def _find(
+        self, request: Request, send: Send[T], after: Attempt[T] | None
+    ) -> outcomes.Outcome[T]:
+        """Look for a shape; without another, stay with the one that has worked."""
+        action, proven = request.action, self._proven(request)
+        if proven is not None and (after is None or after.shape != proven):
+            # Found while this one waited.
+            return (await self._try(request, proven, send)).outcome
+        refused = after.outcome if proven is not None and after is not None else None
+        if self._seconds_blocked(action) > 0:
+            return refused or self._blocked(action)
+        if refused is not None:
+            told = _message(refused)
+            self.log.emit(events.REQUEST_DOUBTED, endpoint=action, message=told)
+        before = self.model
+        found = await self._search(request, send, after)
+        if found is not None:
+            return found
+        if refused is not None:
+            self._learned.model = before
+        self._wait(action)
+        if refused is not None:
+            return refused
+        self.log.emit(
+            events.REQUEST_NOT_UNDERSTOOD,
+            endpoint=action,
+            refused=len(self.model.of(action).refused),
+            retry_in=round(self._seconds_blocked(action)),
+            message=self._summary(action),
+        )
+        return self._blocked(action)
+
+    async def _search(
+        self, request: Request, send: Send[T], attempt: Attempt[T] | None
+    ) -> outcomes.Outcome[T] | None:
+        """Try shapes until one is understood, or an answer is about something else.
+
+        None: all were refused. Each is on disk before it is sent, so that a crash
+        neither changes the shape of a repeat nor renews the number of tries.
+        """
+        values, listed, action = request.values(), request.listed, request.action
+        refused = untaught = 0
+        while True:
+            if attempt is not None:
+                refused += 1
+                untaught += not self._has_taught(action, attempt)
+            is_over = (
+                refused >= MOST_REFUSED_IN_A_ROUND
+                or untaught >= MOST_UNTAUGHT_IN_A_ROUND
+            )
+            shape = None if is_over else self.model.next_shape(action, values, listed)
+            if shape is None:
+                self._save()
+                return None
+            if attempt is not None:
+                self._tell(action, attempt)
+            self._learned.sends(request.key, shape)
+            self._save()
+            attempt = await self._try(request, shape, send)
+            if not attempt.is_about_shape:
+                return attempt.outcome
+
+    def _has_taught(self, action: str, refused: Attempt[T]) -> bool:
+        """Learn from a refusal, and return whether there was anything to learn."""
+        outcome = refused.outcome
+        fact = RefusedBody(
+            refused.shape,
+            refused.findings,
+            refused.is_strict,
+            _message(outcome),
+            outcome.status if isinstance(outcome, outcomes.Refused) else 0,
+        )
+        before = self.model.of(action).constraints
+        self._learned.model = self.model.refuse(action, fact)
+        return self.model.of(action).constraints != before
+
+    async def _try(
+        self, request: Request, shape: RequestShape, send: Send[T]
+    ) -> Attempt[T]:
+        """Send once, and remember the key as long as there is no definite answer."""
+        key, learned = request.key, self._learned
+        was_open = learned.sent(key) == shape
+        learned.sends(key, shape)
+        try:
+            sent = await _sent(request, shape, send)
+        except (ValueError, TypeError):
+            learned.ends(key)  # JSON cannot say it: nothing was sent
+            raise
+        is_unclear = isinstance(sent.outcome, outcomes.Unknown) or (
+            was_open and isinstance(sent.outcome, outcomes.NotSent)
+        )
+        if not is_unclear:
+            learned.ends(key)
+        if was_open:
+            if isinstance(sent.outcome, outcomes.Confirmed):
+                self._note_success(request.action, shape)
+            self._save()
+        return self._judged(request, shape, sent)
+
+    def _note_success(self, action: str, shape: RequestShape) -> None:
+        known = self.model.of(action)
+        self._learned.waits.pop(action, None)
+        if known.proven == shape:
+            return
+        now = self._clock.now().isoformat()
+        self._learned.model = self.model.accept(action, shape, now)
+        self.log.emit(
+            events.REQUEST_UNDERSTOOD,
+            endpoint=action,
+            refused=len(known.refused),
+            fields=", ".join(sorted({".".join(one.path) for one in shape.placed})),
+        )
+
+    def _judged(
+        self, request: Request, shape: RequestShape, sent: Sent[T]
+    ) -> Attempt[T]:
+        outcome = sent.outcome
+        if not isinstance(outcome, outcomes.Refused) or sent.is_final:
+            return Attempt(shape, outcome)
+        body = shape.body(request.values(shape))
+        findings = read_refusal(sent.body, outcome.message, body)
+        is_strict = says_strict(sent.body, outcome.message)
+        is_proven = self.model.of(request.action).proven == shape
+        about = is_about_shape(outcome, findings, shape, is_proven=is_proven)
+        return Attempt(shape, outcome, findings, is_strict, about)
+
+    def _tell(self, action: str, attempt: Attempt[T]) -> None:
+        def named(fault: Fault) -> str:
+            there = (one for one in attempt.findings if one.fault is fault)
+            return ", ".join(".".join(one.path) for one in there)
+
+        self.log.emit(
+            events.REQUEST_REWRITTEN,
+            endpoint=action,
+            missing=named(Fault.MISSING),
+            unknown=named(Fault.UNKNOWN),
+            message=_message(attempt.outcome),
+        )
+
+    def _wait(self, action: str) -> None:
+        """Rest, for longer each time; from the second on, some shapes may return."""
+        rounds, _ = self._learned.waits.get(action, (0, 0.0))
+        seconds = min(FIRST_WAIT_SECONDS * 2**rounds, LONGEST_WAIT_SECONDS)
+        until = self._clock.now().timestamp() + seconds
+        self._learned.waits[action] = (min(rounds + 1, 10), until)
+        if self.model.of(action).proven is None and rounds:
+            self._learned.model = self.model.forgive(action, SECOND_CHANCES)
+        self._save()
+
+    def _seconds_blocked(self, action: str) -> float:
+        _, until = self._learned.waits.get(action, (0, 0.0))
+        return min(until - self._clock.now().timestamp(), LONGEST_WAIT_SECONDS)
+
+    def _blocked(self, action: str) -> outcomes.NotSent:
+        return outcomes.NotSent(
+            f"the network accepts no {action} in any shape that was tried"
+            f" ({self._summary(action)}); other shapes are tried in some minutes, or"
+            f" when its request is described under [contract.requests.{action}]",
+            retry_after=max(self._seconds_blocked(action), 1.0),
+            paused=True,
+        )
+
+    def _summary(self, action: str) -> str:
+        told = [one.message for one in self.model.of(action).refused]
+        return "; ".join(_end_of(one) for one in dict.fromkeys(told[-5:]))
+
+    def _save(self) -> None:
+        self._store.save(self._learned)
+
+
+async def _sent(request: Request, shape: RequestShape, send: Send[T]) -> Sent[T]:
+    body = shape.body(request.values(shape))
+    return await send(body, shape.headers, key_for(shape, request.key))
+
+
+def key_for(shape: RequestShape, key: IdempotencyKey) -> IdempotencyKey:
+    """Return the key of one shape: networks may refuse one key with two bodies.
+
+    It depends on nothing but the shape, so that a repeat has it again in any run.
+    """
+    return key if shape.is_plain else IdempotencyKey(f"{key}-{shape.mark}")
+
+
+def is_about_shape(
+    refused: outcomes.Refused,
+    findings: tuple[FieldFault, ...],
+    shape: RequestShape,
+    *,
+    is_proven: bool,
+) -> bool:
+    """Return whether a request was refused for the shape of its body.
+
+    Never for a verdict on the work. Of a shape that is proven only a contradiction
+    counts: a name that it lacks, or that it has and should not.
+    """
+    contradicts = any(_contradicts(one, shape) for one in findings)
+    if refused.status in BODY_STATUSES and refused.refusal in {
+        outcomes.Refusal.INVALID,
+        outcomes.Refusal.OTHER,
+    }:
+        only_values = bool(findings) and all(
+            _is_verdict(one, shape) for one in findings
+        )
+        if is_proven:
+            return contradicts or not findings
+        return contradicts or not only_values
+    if refused.refusal is outcomes.Refusal.CONFLICT and not is_proven:
+        # JSON:API has 409 for a wrong `type`; elsewhere it is about the task.
+        return any(one.is_exact and one.options for one in findings)
+    # A no in a 2xx is about the shape only if it says so in as many words.
+    in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
+    may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}
+    is_invalid = not is_proven and any(
+        one.fault is Fault.VALUE and not _is_verdict(one, shape) for one in findings
+    )
+    return in_yes and may_be and (contradicts or is_invalid)
+
+
+def _contradicts(finding: FieldFault, shape: RequestShape) -> bool:
+    """Return whether a finding can be about this shape: it lacks or has the name."""
+    ends = {
+        one.path[i - len(finding.path) : i]
+        for one in shape.placed
+        for i in range(len(finding.path), len(one.path) + 1)
+    }
+    match finding.fault:
+        case Fault.MISSING:
+            return finding.path not in ends
+        case Fault.UNKNOWN:
+            return finding.path in ends
+        case Fault.TYPE:
+            return True
+        case _:
+            return False
+
+
+def _is_verdict(finding: FieldFault, shape: RequestShape) -> bool:
+    """Return whether it judges the work: its value, where a result stands."""
+    result = shape.path_of("result")
+    is_there = result is not None and result[-len(finding.path) :] == finding.path
+    is_value = finding.fault is Fault.VALUE and not finding.options
+    return is_value and is_there
+
+
+def _message(outcome: outcomes.Outcome[T]) -> str:
+    return "" if isinstance(outcome, outcomes.Confirmed) else outcome.message
+
+
+def _end_of(message: str) -> str:
+    return message if len(message) <= MAX_QUOTED else f"…{message[1 - MAX_QUOTED :]}"

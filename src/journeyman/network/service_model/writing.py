@@ -1,0 +1,599 @@
+"""Requests as hypotheses: what may be the body of an action, the likeliest first.
+
+A body is found by search. Each required name takes a value that it fits, by its words
+or by elimination, or is an object around others; values that nobody asked for by name
+go where this network has similar ones. Every choice has a cost, and the cheapest body
+that contradicts nothing known is the next to send. How services are taught by their
+refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from pydantic import JsonValue
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.meaning import (
+    AGENT_NOUNS,
+    COMMON_NOUNS,
+    ELIMINATED,
+    ENVELOPES,
+    EVIDENCE_WORDS,
+    FAR_FETCHED,
+    FITS,
+    GENERIC,
+    NOUNS,
+    POST_WORDS,
+    RESOURCES,
+    RESULT_WORDS,
+    STATE_OF,
+    TASK_NOUNS,
+    TOO_DEAR,
+    affinity,
+    is_of_one_value,
+    type_cost,
+)
+from journeyman.network.service_model.naming import ID_WORDS, Path, words_of
+from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.request import (
+    ACTIONS,
+    OBJECT,
+    RECORD,
+    ActionValues,
+    Placed,
+    RequestShape,
+    Values,
+    converted,
+)
+
+T = TypeVar("T")
+
+_CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "final"})
+"""Names that ask for a yes."""
+_INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
+"""What a result is called inside of an object that is about it."""
+
+_GIVEN = tuple(f"{verb}." for verb in ACTIONS)
+"""What the names of values that earlier answers gave begin with."""
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
+_EMPTY: tuple[JSON, ...] = (None, "", [], {})
+_EMPTY_ABLE = frozenset({"evidence", "kind", "tags", "input"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A name that the network has said it knows."""
+
+    path: Path
+    is_required: bool = True
+    wants: str = ""
+    """The JSON type that it wants there."""
+    options: tuple[str, ...] = ()
+    example: JsonValue = None
+    """What a description shows there; None shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What refusals and descriptions say of one action's body."""
+
+    wanted: tuple[Wanted, ...] = ()
+    unknown: tuple[Path, ...] = ()
+    """Nothing may stand here."""
+    misfits: tuple[tuple[Path, str], ...] = ()
+    """Sources that do not belong there."""
+    respelled: tuple[Path, ...] = ()
+    """Names that were missed though they were sent, and how they were written then."""
+    closed: tuple[Path, ...] = ()
+    """Objects in which nothing may stand that is not wanted."""
+    is_strict: bool = False
+    """It refuses what it does not know, without saying what that is."""
+
+    def get(self, path: Path) -> Wanted | None:
+        """Return what is wanted at a path."""
+        return next((one for one in self.wanted if one.path == path), None)
+
+    def allows(self, shape: RequestShape) -> bool:
+        """Return whether a shape contradicts nothing of it."""
+        return not any(
+            self.is_unknown(one.path) or (one.path, one.source) in self.misfits
+            for one in shape.placed
+        )
+
+    def is_unknown(self, path: Path) -> bool:
+        """Return whether nothing may stand there."""
+        return any(path[: len(banned)] == banned for banned in self.unknown) or any(
+            path[: len(above)] == above and not self._has(path[: len(above) + 1])
+            for above in self.closed
+            if len(path) > len(above)
+        )
+
+    def _has(self, path: Path) -> bool:
+        return any(one.path[: len(path)] == path for one in self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How this network writes, as far as it is known when a request is made."""
+
+    case: str = "snake"
+    noun: str = "task"
+    """What it calls a task."""
+    id_name: str = ""
+    """What its records call their identifier."""
+    around: tuple[str, ...] = ()
+    """The objects that it has around the records of a listing."""
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    """Where its other actions have a value, by source."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """The types in which its other actions have a value."""
+    omits: frozenset[str] = frozenset()
+    """Values that an action does without that could have them."""
+    is_enforced: bool = False
+    """It has said of a body that something is missing: what it wants, it asks for."""
+    constants: Mapping[Path, JSON] = field(default_factory=dict)
+    """What its other actions say besides values, such as JSON:API's `type`."""
+
+    @property
+    def envelope(self) -> Path:
+        """Return the objects that its other actions have around everything."""
+        placed = tuple(Placed(path, source) for source, path in self.paths.items())
+        around = RequestShape(placed).envelope if placed else ()
+        is_about_one = around and {*words_of(around[-1])} & (TASK_NOUNS | AGENT_NOUNS)
+        return () if is_about_one else around
+
+    def without_constants_but(self, paths: Iterable[Path]) -> "Style":
+        """Return it with no other constants than those at these places."""
+        there = {path: self.constants[path] for path in paths if path in self.constants}
+        return replace(self, constants=there)
+
+    def write(self, name: str) -> str:
+        """Return one of our names as this network would write it."""
+        words = words_of(name)
+        match self.case:
+            case "camel":
+                return words[0] + "".join(map(str.capitalize, words[1:]))
+            case "pascal":
+                return "".join(map(str.capitalize, words))
+            case "kebab":
+                return "-".join(words)
+            case _:
+                return "_".join(words)
+
+
+def cheapest(
+    lists: Sequence[Sequence[tuple[float, T]]], most: int
+) -> Iterator[tuple[float, tuple[T, ...]]]:
+    """Return combinations of one item of each list, in the order of their cost."""
+    ordered = [sorted(one, key=lambda item: item[0]) for one in lists]
+    if not all(ordered):
+        return
+    start = (0,) * len(ordered)
+    heap = [(sum(one[0][0] for one in ordered), start)]
+    seen = {start}
+    while heap and most > 0:
+        cost, at = heapq.heappop(heap)
+        yield cost, tuple(one[i][1] for one, i in zip(ordered, at, strict=True))
+        most -= 1
+        for place, i in enumerate(at):
+            after = (*at[:place], i + 1, *at[place + 1 :])
+            if i + 1 < len(ordered[place]) and after not in seen:
+                seen.add(after)
+                more = ordered[place][i + 1][0] - ordered[place][i][0]
+                heapq.heappush(heap, (cost + more, after))
+
+
+Choice = tuple[float, Placed | None]
+"""What it costs to send a value at a place, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What a body has already, when the other values are put into it."""
+
+    taken: frozenset[str]
+    """Values that have a place."""
+    wrappers: tuple[Path, ...]
+    """Objects that are there to be around others."""
+    around: Path
+    """The objects around everything."""
+
+
+_MOST_ASSIGNMENTS = 40
+_MOST_BODIES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Makes the bodies of one action that may be right, given what is known."""
+
+    action: str
+    known: Constraints
+    values: Values
+    style: Style
+
+    def shapes(self) -> Iterator[RequestShape]:
+        """Return shapes that contradict nothing, the likeliest first."""
+        found: list[tuple[float, int, RequestShape]] = []
+        for cost, placed, wrappers in self._assignments():
+            for more, shape in self._completed(placed, wrappers):
+                if self.known.allows(shape):
+                    found.append((cost + more, len(found), shape))
+        found.sort(key=lambda item: item[:2])
+        if self.known.unknown and not self.known.wanted and self.action != "post_task":
+            # A network that only says what it does not know says what it wants of
+            # a body that has nothing.
+            is_idle = self._is_refused("task_id", self.style.envelope)
+            found.insert(not is_idle, (0.0, 0, self._nothing()))
+        seen: set[str] = set()
+        for _, _, shape in found:
+            if shape.mark not in seen:
+                seen.add(shape.mark)
+                yield shape
+
+    def _nothing(self) -> RequestShape:
+        """Return a body without values: only what goes around them on this network."""
+        constants = self._inherited_constants(())
+        around = self.style.envelope
+        empty = (Placed(around, constant={}),) if around else ()
+        return RequestShape((*constants, *empty))
+
+    @property
+    def _core(self) -> ActionValues:
+        return ACTIONS[self.action]
+
+    def _assignments(
+        self,
+    ) -> Iterator[tuple[float, tuple[Placed, ...], tuple[Path, ...]]]:
+        """Return ways to give each required name its value, or make it an object."""
+        leaves = [one for one in self.known.wanted if self._is_leaf(one)]
+        options: list[list[Choice]] = [[*self._options(one)] for one in leaves]
+        options += [
+            self._offers(one) for one in self.known.wanted if self._is_offer(one)
+        ]
+        for cost, found in cheapest(options, _MOST_ASSIGNMENTS):
+            chosen = [one for one in found if one is not None]
+            sources = [one.source for one in chosen if one.source not in {"", OBJECT}]
+            if len({*sources}) == len(sources):
+                wrappers = tuple(one.path for one in chosen if one.source == OBJECT)
+                placed = tuple(one for one in chosen if one.source != OBJECT)
+                yield cost, placed, wrappers
+
+    def _is_offer(self, one: Wanted) -> bool:
+        """Return whether a name is known and not required, and a value fits it well."""
+        return not one.is_required and not self.known.is_unknown(one.path)
+
+    def _offers(self, one: Wanted) -> list[Choice]:
+        """Return the values that a network may want where it only names a field."""
+        fitting = [
+            (cost, placed)
+            for cost, placed in self._value_options(one)
+            if cost <= FITS and (placed.path, placed.source) not in self.known.misfits
+        ]
+        return [*sorted(fitting, key=lambda item: item[0])[:3], (0.9, None)]
+
+    def _is_leaf(self, one: Wanted) -> bool:
+        inside = any(
+            other.is_required and other.path[: len(one.path)] == one.path
+            for other in self.known.wanted
+            if other.path != one.path
+        )
+        return one.is_required and not inside and not self.known.is_unknown(one.path)
+
+    def _options(self, wanted: Wanted) -> list[tuple[float, Placed]]:
+        options = [*self._value_options(wanted), *self._constant_options(wanted)]
+        options.append((self._wrap_cost(wanted), Placed(wanted.path, OBJECT)))
+        if wanted.example is not None:
+            shown = Placed(wanted.path, constant=wanted.example)
+            options.append((ELIMINATED + 1, shown))
+        options = [
+            (cost, one)
+            for cost, one in options
+            if cost < FAR_FETCHED and (one.path, one.source) not in self.known.misfits
+        ]
+        return sorted(options, key=lambda item: item[0])[:7] or [
+            (TOO_DEAR, Placed(wanted.path, OBJECT))
+        ]
+
+    def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+        for source, value in self.values.items():
+            misfit = type_cost(value, wanted.wants)
+            meant = "task_id" if self._is_address(source, value) else source
+            cost = affinity(self.action, wanted.path, meant, self.style.noun)
+            cost += 1.5 * (meant != source)
+            if wanted.options:
+                cost += 0 if str(value) in wanted.options else 4
+            if source in _EMPTY_ABLE and value in _EMPTY:
+                cost += 2
+            kind = wanted.wants if wanted.wants in _SCALARS | {"array"} else ""
+            yield cost + misfit, Placed(wanted.path, source, kind)
+
+    def _is_address(self, source: str, value: JSON) -> bool:
+        """Return whether a field of the record is the way to the task, as an IRI is."""
+        task_id = str(self.values.get("task_id"))
+        is_text = source.startswith(RECORD) and isinstance(value, str)
+        return is_text and str(value).endswith(("/" + task_id, ":" + task_id))
+
+    def _constant_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+        words, path = words_of(wanted.path[-1]), wanted.path
+        if wanted.options:
+            best = self._best_option(wanted.options)
+            yield 0.2, Placed(path, constant=converted(best, wanted.wants))
+        elif wanted.wants == "boolean":
+            yield 0.2, Placed(path, constant=True)
+        elif {*words} & _CONSENT:
+            yield 2.0, Placed(path, constant=True)
+        elif path in self.style.constants:
+            yield 0.5, Placed(path, constant=self.style.constants[path])
+        elif words == ("type",) and self._has_attributes(path[:-1]):
+            yield 0.5, Placed(path, constant=RESOURCES[self.action])
+        else:
+            yield from self._named_constants(wanted, words[-1] if words else "")
+
+    def _named_constants(
+        self, wanted: Wanted, word: str
+    ) -> Iterator[tuple[float, Placed]]:
+        """Return constants that a name asks for, such as a state or a format."""
+        if word in {"status", "state", "action", "event", "operation"}:
+            yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
+        elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
+            is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
+            yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
+
+    def _has_attributes(self, above: Path) -> bool:
+        """Return whether an object is one of JSON:API's."""
+        inside = (*above, "attributes")
+        return any(one.path[: len(inside)] == inside for one in self.known.wanted)
+
+    def _best_option(self, options: tuple[str, ...]) -> str:
+        nouns = NOUNS[self.action] | {STATE_OF[self.action], "done", "text", "plain"}
+        told = [one for one in options if {*words_of(one)} & nouns]
+        return (told or [*options])[0]
+
+    def _wrap_cost(self, wanted: Wanted) -> float:
+        """Return what it costs to believe that a name is an object around others."""
+        if wanted.wants:
+            return 0.0 if wanted.wants == "object" else TOO_DEAR
+        words = {*words_of(wanted.path[-1])}
+        if words & (ID_WORDS | {"version", "token"}):
+            return TOO_DEAR
+        if words & NOUNS[self.action]:
+            # A submission's `result` or `answer` is rather the result itself.
+            is_plain = self.action != "submit" or words & {"submission", "submit"}
+            return 0.4 if is_plain else 1.2
+        known = ENVELOPES | TASK_NOUNS | AGENT_NOUNS | {*RESULT_WORDS}
+        return 1.5 if words & known else ELIMINATED + 0.5
+
+    def _completed(
+        self, placed: tuple[Placed, ...], wrappers: tuple[Path, ...]
+    ) -> Iterator[tuple[float, RequestShape]]:
+        """Put the values that have no place yet where they may belong."""
+        constants = self._inherited_constants(placed)
+        empty = tuple(Placed(path, constant={}) for path in wrappers)
+        envelopes = [*self._envelopes(placed)]
+        for price, around in envelopes:
+            room = _Room(frozenset(one.source for one in placed), wrappers, around)
+            homes = self._all_homes(room)
+            for cost, chosen in cheapest(homes, _MOST_BODIES // len(envelopes)):
+                more = tuple(one for one in chosen if one is not None)
+                everything = self._ordered((*placed, *more), (*constants, *empty))
+                if everything is not None:
+                    yield price + cost, RequestShape(everything)
+
+    def _envelopes(self, placed: tuple[Placed, ...]) -> Iterator[tuple[float, Path]]:
+        """Return objects that may be around everything."""
+        around = RequestShape(placed).envelope if placed else self.style.envelope
+        sources = {one.source for one in placed if one.source}
+        is_about_one = is_of_one_value(around, self.action, sources)
+        yield (2.5 if is_about_one else 0.0), around
+        if around:
+            yield (0.0 if is_about_one else 2.5), ()
+        if self.known.wanted or around:
+            return
+        noun = {"claim": "claim", "submit": "submission", "complete": "completion"}
+        likely = ("data", noun.get(self.action, "task"), "input", "payload", "body")
+        for rank, name in enumerate((*likely, "params", "request")):
+            yield 1.2 + 0.3 * rank, (self.style.write(name),)
+        for name in self.style.around:
+            yield 1.1, (name,)
+
+    def _all_homes(self, room: _Room) -> list[list[Choice]]:
+        homes = [
+            self._essential_homes(source, room)
+            for source in self._core.essential
+            if source not in room.taken and source in self.values
+        ]
+        homes += [
+            self._optional_homes(source, room)
+            for source in self._core.optional
+            if source not in room.taken and self.values.get(source) not in _EMPTY
+        ]
+        return homes
+
+    def _essential_homes(self, source: str, room: _Room) -> list[Choice]:
+        """Return where a value may go; nowhere, too, once guessing has become idle.
+
+        A body that only lacks it is refused with the name that it should have, by a
+        network that asks for what it wants; a post is never sent without its words.
+        """
+        homes: list[Choice] = [*self._homes(source, room)]
+        best = homes[0][1] if homes else None
+        above = best.path[:-1] if best is not None else ()
+        is_idle = self._is_refused(source, above) and self.style.is_enforced
+        if is_idle and self.action != "post_task":
+            homes.append((0.3, None))
+        if source == "task_id" and self.known.wanted and self._is_told(room.taken):
+            # The claim's or the submission's id says which task it is.
+            is_unwanted = self.known.is_strict or self._is_refused("task_id", ())
+            homes.append((-0.5 if is_unwanted else 0.8, None))
+        return homes
+
+    def _is_told(self, taken: Iterable[str]) -> bool:
+        """Return whether a value that an earlier answer gave can name the task."""
+        return any(source.startswith(_GIVEN) for source in taken)
+
+    def _is_refused(self, source: str, above: Path) -> bool:
+        """Return whether the network does not know what a value was called there."""
+        return any(
+            path[:-1] == above
+            and affinity(self.action, path, source, self.style.noun) < ELIMINATED / 2
+            for path in self.known.unknown
+        )
+
+    def _homes(self, source: str, room: _Room) -> list[Choice]:
+        kind = self.style.kinds.get(source, "")
+        homes: dict[Path, float] = {}
+        for price, path in self._paths_for(source, room):
+            is_unnamed = self._names_all(path[:-1]) and not self.known.get(path)
+            cost = price + 4.0 * is_unnamed
+            if not self.known.is_unknown(path) and cost < homes.get(path, TOO_DEAR):
+                homes[path] = cost
+        ranked = sorted(homes.items(), key=lambda item: item[1])[:14]
+        return [(cost, self._typed(source, path, kind)) for path, cost in ranked]
+
+    def _names_all(self, above: Path) -> bool:
+        """Return whether the network has listed the names that an object may have."""
+        return any(
+            not one.is_required and one.path[:-1] == above for one in self.known.wanted
+        )
+
+    def _typed(self, source: str, path: Path, kind: str) -> Placed:
+        known = self.known.get(path)
+        wants = known.wants if known and known.wants in _SCALARS else kind
+        return Placed(path, source, wants)
+
+    def _optional_homes(self, source: str, room: _Room) -> list[Choice]:
+        homes = self._homes(source, room)[:2]
+        was_refused = any(
+            affinity(self.action, path, source, self.style.noun) < 1
+            for path in self.known.unknown
+        )
+        is_unasked = was_refused or self.known.is_strict or source in self.style.omits
+        return [*((c + (3 if is_unasked else 0), one) for c, one in homes), (1.0, None)]
+
+    def _paths_for(self, source: str, room: _Room) -> Iterator[tuple[float, Path]]:
+        known = self.style.paths.get(source)
+        if known is not None:
+            yield -0.3, known
+        for cost, container, is_own in self._containers(source, room):
+            for more, name in self._names(source, is_own=is_own):
+                if (name,) != container[-1:]:
+                    yield cost + more, (*container, name)
+
+    def _containers(
+        self, source: str, room: _Room
+    ) -> Iterator[tuple[float, Path, bool]]:
+        """Return objects that may hold a value, and whether each is about it alone."""
+        wrappers, around = room.wrappers, room.around
+        inner = {one.path[:-1] for one in self.known.wanted if len(one.path) > 1}
+        for path in (*wrappers, *sorted(inner - {around, ()})):
+            yield self._wrapper_cost(source, path)
+        is_around = any({*words_of(path[-1])} <= ENVELOPES for path in wrappers)
+        yield (3.0 if is_around else 1.6 if wrappers else 0.0), around, False
+        if source == "task_id" and not wrappers and not self.known.wanted:
+            yield 1.5, (*around, self.style.write(self.style.noun)), True
+
+    def _wrapper_cost(self, source: str, path: Path) -> tuple[float, Path, bool]:
+        """Judge whether a value belongs inside of an object with this name."""
+        words = {*words_of(path[-1])}
+        own = {
+            "task_id": TASK_NOUNS | {self.style.noun},
+            "agent_id": AGENT_NOUNS,
+            "result": frozenset(RESULT_WORDS),
+            "evidence": EVIDENCE_WORDS,
+        }.get(source, frozenset())
+        other = (TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS) - NOUNS[self.action]
+        if words & NOUNS[self.action] and source != "result":
+            return 0.5, path, False
+        if words & own and not (source == "result" and words & ENVELOPES == words):
+            return 0.0, path, True
+        if words & other or (
+            self.action == "submit" and words & {"result", "output", "answer"}
+        ):
+            return 4.0, path, False
+        return 0.1, path, False
+
+    def _names(self, source: str, *, is_own: bool) -> Iterator[tuple[float, str]]:
+        """Return what a value may be called, as this network writes names."""
+        for cost, name in self._plain_names(source, is_own=is_own):
+            is_listed = name == self.style.id_name
+            yield cost, name if is_listed else self.style.write(name)
+
+    def _plain_names(self, source: str, *, is_own: bool) -> Iterator[tuple[float, str]]:
+        match source:
+            case "task_id":
+                yield from self._task_names(is_own=is_own)
+            case "agent_id":
+                yield from self._agent_names(is_own=is_own)
+            case "result":
+                names = _INSIDE_A_RESULT if is_own else RESULT_WORDS[:9]
+                yield from ((0.6 * i, name) for i, name in enumerate(names))
+            case _ if source in POST_WORDS:
+                likely = POST_WORDS[source][:4]
+                yield from ((0.9 * i, name) for i, name in enumerate(likely))
+            case _:
+                yield 0.0, source
+
+    def _agent_names(self, *, is_own: bool) -> Iterator[tuple[float, str]]:
+        words = words_of(self.style.id_name)
+        suffix = words[-1] if len(words) > 1 and words[-1] in ID_WORDS else "id"
+        if is_own:
+            yield from ((0.0, suffix), (0.8, "agent_id"))
+            return
+        yield 0.0, f"agent_{suffix}"
+        yield 2.5, f"worker_{suffix}"
+
+    def _task_names(self, *, is_own: bool) -> Iterator[tuple[float, str]]:
+        style = self.style
+        listed = style.id_name
+        is_telling = bool(listed) and spelling(listed) not in GENERIC
+        if is_own:
+            yield (
+                0.0,
+                listed if listed and not is_telling and listed[0] != "_" else "id",
+            )
+            yield 0.8, f"{style.noun}_id"
+            return
+        if is_telling:
+            yield -0.2, listed
+        yield 0.0, f"{style.noun}_id"
+        yield from (
+            (3.0 + 0.2 * i, f"{noun}_id") for i, noun in enumerate(COMMON_NOUNS)
+        )
+        if listed and not is_telling and spelling(listed) != "id":
+            word = words_of(listed)[-1] if words_of(listed) else "id"
+            yield 1.1, f"{style.noun}_{word}"
+            yield 1.3, listed
+        yield 1.6, "id"
+        if style.noun != "task":
+            yield 1.4, "task_id"
+        yield 2.0, style.noun
+
+    def _inherited_constants(self, placed: tuple[Placed, ...]) -> tuple[Placed, ...]:
+        """Say what this network wanted said beside the values of its other actions."""
+        there = {one.path for one in placed}
+        return tuple(
+            Placed(path, constant=value)
+            for path, value in self.style.constants.items()
+            if path not in there and not self.known.is_unknown(path)
+        )
+
+    def _ordered(
+        self, placed: tuple[Placed, ...], constants: tuple[Placed, ...]
+    ) -> tuple[Placed, ...] | None:
+        """Put values in the order of our names; None when two are in one's way."""
+        names = [*self._core.names, *self.values]
+        ranked = sorted(
+            placed, key=lambda one: names.index(one.source) if one.source else -1
+        )
+        paths = [one.path for one in ranked]
+        if len({*paths}) < len(paths):
+            return None
+        nested = any(a != b and b[: len(a)] == a for a in paths for b in paths)
+        if nested:
+            return None
+        there = {path[:i] for path in paths for i in range(1, len(path) + 1)}
+        extra = tuple(one for one in constants if one.path not in there)
+        return (*ranked, *extra)

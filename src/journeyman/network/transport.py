@@ -1,0 +1,142 @@
+"""What carries the bytes: aiohttp, behind the transport interface of HTTPX.
+
+The rest of Journeyman, its tests and its simulation speak HTTPX's requests, responses
+and errors. This costs about a third of the CPU of HTTPX's own (decision 0061).
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+import httpx2 as httpx
+from yarl import URL
+
+LONGEST_LINE = 64 * 1024
+"""In bytes, of a status line or a header."""
+
+
+class AiohttpTransport(httpx.AsyncBaseTransport):
+    """Connections to servers, kept for the next request. Use it as a context manager.
+
+    It honours the time-outs that HTTPX puts into a request's extensions, but for the
+    one of writing: our bodies are small, and a whole call has a time-out of its own.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_connections: int,
+        keepalive_seconds: float,
+        context: ssl.SSLContext,
+    ) -> None:
+        self._free = asyncio.Semaphore(max_connections)
+        self._keepalive_seconds = keepalive_seconds
+        self._context = context
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0,
+                ssl=self._context,
+                keepalive_timeout=self._keepalive_seconds,
+            ),
+            # All that HTTPX does, or that we do not want done.
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type"),
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request, and return its answer as soon as its head has come.
+
+        Raises:
+            httpx.TransportError: as HTTPX's own transport does.
+        """
+        seconds = request.extensions.get("timeout", {})
+        try:
+            async with asyncio.timeout(seconds.get("pool")):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("no connection became free") from error
+        try:
+            with _translated():
+                answer = await self._session.request(
+                    request.method,
+                    URL(str(request.url), encoded=True),
+                    headers=request.headers.multi_items(),
+                    data=request.content,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(
+                        sock_connect=seconds.get("connect"),
+                        sock_read=seconds.get("read"),
+                    ),
+                )
+        except BaseException:
+            self._free.release()
+            raise
+        return httpx.Response(
+            answer.status,
+            headers=answer.raw_headers,
+            stream=_Body(answer, self._free),
+            request=request,
+        )
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of an answer, as it arrives."""
+
+    def __init__(
+        self, answer: aiohttp.ClientResponse, connection: asyncio.Semaphore
+    ) -> None:
+        self._answer = answer
+        self._connection = connection
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _translated():
+            async for chunk in self._answer.content.iter_any():
+                yield chunk
+
+    async def aclose(self) -> None:
+        # One that was read to its end has given its connection back already.
+        self._answer.close()
+        self._connection.release()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise what HTTPX would raise in place of the other library's error."""
+    try:
+        yield
+    except aiohttp.SocketTimeoutError as error:
+        raise httpx.ReadTimeout(str(error)) from error
+    except aiohttp.ServerTimeoutError as error:
+        raise httpx.ConnectTimeout(str(error)) from error
+    except aiohttp.ClientConnectorError as error:
+        raise httpx.ConnectError(str(error)) from error
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+        raise httpx.UnsupportedProtocol(str(error)) from error
+    except aiohttp.ClientOSError as error:
+        raise httpx.ReadError(str(error)) from error
+    except (aiohttp.ClientError, aiohttp.http_exceptions.HttpProcessingError) as error:
+        raise httpx.RemoteProtocolError(str(error)) from error
+    except ValueError as error:
+        raise httpx.LocalProtocolError(str(error)) from error

@@ -1,0 +1,275 @@
+"""What a network has proven, and how many tasks may therefore be claimed at once.
+
+Until one task has gone all the way, there is one claim at a time. Then a window opens
+as TCP's slow start opens one (RFC 5681): by one with each task that is completed. It
+halves when different tasks are refused alike, since that is about the network and not
+about a task. What was proven outlasts a restart.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.outcomes import Refused
+from journeyman.domain.retry import RetryPolicy
+from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import LONG_DOUBT, LONG_REVIEW, TaskRecord
+from journeyman.network.rate_limit.limiter import RateLimiter
+from journeyman.observability.events import Log
+from journeyman.worker import events
+
+UNDELIVERED_PER_SLOT = 4
+"""How many claimed tasks may be undelivered, for each that the window allows: a
+strategy that wants to retry every task later would otherwise claim the whole market."""
+REVIEWS_PER_SLOT = 10
+"""How many delivered tasks may wait for a verdict, for each slot."""
+LONG_PAUSE_SECONDS = 60.0
+"""While results must wait longer than this, hardly anything is claimed."""
+SHRINKS_TO = 0.95
+SHORTEST_REVIEW = 1.0
+"""In seconds; a shorter one is no reason to wait."""
+ABSENT_SECONDS = 600.0
+"""How long an absent action is believed to be absent, before one task asks again."""
+DELIVERIES = ("submit", "complete")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proven:
+    """What one network has shown."""
+
+    confirmed: frozenset[str] = frozenset()
+    """The actions to which it has said yes."""
+    lacks: frozenset[str] = frozenset()
+    """The actions that it does not have."""
+    ignores_keys: bool = False
+    """It answered the repeat of a request as a new one."""
+    window: int = 0
+    """How many tasks may be worked on at once; 0: none has gone all the way, so one."""
+
+    def opened(self, most: int) -> "Proven":
+        """Return what holds after a task has gone all the way."""
+        return replace(self, window=min(max(self.window, 1) + 1, most))
+
+    def halved(self) -> "Proven":
+        """Return what holds after tasks have failed alike."""
+        return replace(self, window=self.window // 2)
+
+    def as_json(self) -> JSON:
+        """Return it as it is stored."""
+        return {
+            "confirmed": [*sorted(self.confirmed)],
+            "lacks": [*sorted(self.lacks)],
+            "ignores_keys": self.ignores_keys,
+            "window": self.window,
+        }
+
+
+def read_proven(stored: JSON) -> Proven:
+    """Read what `as_json` has written; nothing is proven by anything else."""
+    if not isinstance(stored, dict):
+        return Proven()
+    window = stored.get("window")
+    return Proven(
+        confirmed=_names(stored.get("confirmed")),
+        lacks=_names(stored.get("lacks")),
+        ignores_keys=stored.get("ignores_keys") is True,
+        window=window if isinstance(window, int) else 0,
+    )
+
+
+def _names(stored: JSON) -> frozenset[str]:
+    listed = stored if isinstance(stored, list) else []
+    return frozenset(one for one in listed if isinstance(one, str))
+
+
+@dataclass(kw_only=True, eq=False)
+class Proof:
+    """Remembers what a network has proven, and answers how much may be claimed."""
+
+    journal: Journal
+    base_url: str
+    blocked_actions: Callable[[], Mapping[str, str]]
+    """Which actions the network takes in no form that we know."""
+    rate_limiter: RateLimiter
+    slots: int
+    retry: RetryPolicy
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    review_seconds: float = field(init=False, default=0.0)
+    """How long to wait before a task is first asked about, where reviews take long."""
+    _proven: Proven = field(init=False)
+    _refusals: dict[str, tuple[str, set[TaskId]]] = field(
+        init=False, default_factory=dict
+    )
+    """The last words of refusal for each action, and for which tasks in a row."""
+    _reviews_begin_when_asked: bool = field(init=False, default=False)
+    _needless: set[TaskId] = field(init=False, default_factory=set)
+    _holds: int = field(init=False, default=0)
+    _held_until: float = field(init=False, default=0.0)
+    _absent_until: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self._proven = read_proven(self.journal.facts.get(self._fact))
+
+    # -- how much may be claimed --------------------------------------------------
+
+    @property
+    def window(self) -> int:
+        """How many tasks may be worked on at once."""
+        return min(max(self._proven.window, 1), self.slots)
+
+    def room(self, running: Collection[TaskId]) -> int:
+        """Return how many more tasks may be claimed, besides those that are running."""
+        if self.held_seconds:
+            return 0
+        tasks, least = self.journal.tasks, 1 if self._proven.window else LONG_REVIEW
+        reviews = tasks.count_in_review(least, running)
+        if reviews >= REVIEWS_PER_SLOT * self.slots:
+            return 0
+        undelivered = tasks.count_others(IN_FLIGHT, running) - reviews + len(running)
+        put_off = tasks.count_others({TaskState.CLAIMED}, running)
+        if not self._proven.window and not self._refusals:
+            put_off += tasks.count_in_doubt(LONG_DOUBT, running)
+        return self._bound(put_off) - undelivered
+
+    def _bound(self, put_off: int) -> int:
+        """Return how many undelivered tasks there may be.
+
+        Before anything was proven, those count for little that a strategy has put off:
+        what the network makes of them is not asked yet, and another task can ask. Nor
+        do those that were asked about often, without an answer that ends them.
+        """
+        if any(map(self._is_stopped, DELIVERIES)):
+            return 1
+        most = UNDELIVERED_PER_SLOT * self.window
+        return most if self._proven.window else min(1 + put_off, most)
+
+    def _is_stopped(self, action: str) -> bool:
+        if action in self._proven.lacks:
+            return False
+        pause = self.rate_limiter.pause_for(action)
+        is_paused = pause is not None and pause.seconds > LONG_PAUSE_SECONDS
+        return is_paused or action in self.blocked_actions()
+
+    @property
+    def held_seconds(self) -> float:
+        """How long nothing is claimed, since no claim was understood yet."""
+        return max(0.0, self._held_until - self.clock.monotonic())
+
+    def hold_claims(self) -> None:
+        """Claim nothing for a while, longer each time, until a claim is confirmed."""
+        self._holds += 1
+        wait = self.retry.backoff(self._holds, self.randomness)
+        self._held_until = self.clock.monotonic() + wait
+
+    # -- what was proven ----------------------------------------------------------
+
+    def has(self, action: str) -> bool:
+        """Return whether the network has ever said yes to this action."""
+        return action in self._proven.confirmed
+
+    def confirm(self, action: str) -> None:
+        """Note that the network has said yes to this action."""
+        if action == "claim":
+            self._holds, self._held_until = 0, 0.0
+        known = self._proven
+        confirmed, lacks = known.confirmed | {action}, known.lacks - {action}
+        self._keep(replace(known, confirmed=confirmed, lacks=lacks))
+
+    def complete(self) -> None:
+        """Note that a task has gone all the way."""
+        self._refusals.clear()
+        self._keep(self._proven.opened(self.slots))
+
+    def refuse(self, action: str, record: TaskRecord, refused: Refused) -> bool:
+        """Note a refusal that does not judge the work; halve the window if it is alike.
+
+        Returns whether other tasks were refused in the same words, and nothing went
+        well since.
+        """
+        said = _pattern(refused.message, record.task_id)
+        before = self._refusals.get(action)
+        alike = before[1] if before and before[0] == said else set()
+        is_another = bool(alike) and record.task_id not in alike
+        self._refusals[action] = said, {*alike, record.task_id}
+        if is_another:
+            self._slow_down(action, refused.message)
+        return len(self._refusals[action][1]) > 1
+
+    def _slow_down(self, action: str, message: str) -> None:
+        before = self.window
+        self._keep(self._proven.halved())
+        if self.window < before:
+            window = self.window
+            self.log.emit(
+                events.CLAIMS_SLOWED, action=action, window=window, message=message
+            )
+
+    def note_review(self, seconds: float | None) -> None:
+        """Note how long a review took; None: a first question was answered with a yes.
+
+        The wait before a first question follows what was seen, and shrinks by itself,
+        so that it finds out when reviews become shorter.
+        """
+        if seconds is not None:
+            # Twice as long after a wait: the review begins with the first question.
+            if 0 < 2 * self.review_seconds < seconds:
+                self._reviews_begin_when_asked = True
+            waits = not self._reviews_begin_when_asked
+            self.review_seconds = min(seconds, self.retry.max_seconds) if waits else 0.0
+        elif self.review_seconds:
+            shorter = SHRINKS_TO * self.review_seconds
+            self.review_seconds = shorter if shorter >= SHORTEST_REVIEW else 0.0
+
+    # -- what is not there ----------------------------------------------------------
+
+    @property
+    def ignores_keys(self) -> bool:
+        """Whether the network answered the repeat of a request as a new one."""
+        return self._proven.ignores_keys
+
+    def note_ignored_key(self) -> None:
+        """Note that a repeat was answered as a new request."""
+        self._keep(replace(self._proven, ignores_keys=True))
+
+    def lacks(self, action: str) -> bool:
+        """Return whether the network was found not to have this action."""
+        return action in self._proven.lacks
+
+    def is_absent(self, action: str) -> bool:
+        """Return whether it lacks this action, and need not be asked again yet."""
+        return self.lacks(action) and self.clock.monotonic() < self._absent_until
+
+    def note_needless(self, action: str, record: TaskRecord) -> None:
+        """Note that an action was done already, by the one before it.
+
+        Where it is so for two tasks and was never otherwise, it is not asked for.
+        """
+        self._needless.add(record.task_id)
+        if len(self._needless) > 1 and not self.has(action):
+            self.note_absent(action)
+
+    def note_absent(self, action: str) -> None:
+        """Note that the network does not have this action."""
+        self._absent_until = self.clock.monotonic() + ABSENT_SECONDS
+        self._keep(replace(self._proven, lacks=self._proven.lacks | {action}))
+
+    def _keep(self, proven: Proven) -> None:
+        if proven == self._proven:
+            return
+        self._proven = proven
+        with self.journal.tx("proof"):
+            self.journal.facts.put(self._fact, proven.as_json())
+
+    @property
+    def _fact(self) -> str:
+        return f"proof {self.base_url.rstrip('/')}"
+
+
+def _pattern(message: str, task_id: TaskId) -> str:
+    """Reduce a message to what it has in common with those about other tasks."""
+    plain = message.replace(task_id, "#")
+    return re.sub(r"[0-9a-fA-F-]{8,}|\d+", "#", plain).lower()

@@ -1,0 +1,26 @@
+"""A process whose event loop a strategy's file stops: `deaf.py STACK FILE`."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import anyio
+
+from journeyman.daemon.system import SystemClock
+from journeyman.daemon.watchdog import Watchdog
+
+
+async def main() -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(watchdog.run, Path(sys.argv[1]), SystemClock())
+        await anyio.sleep(0.1)
+        sys.stdout.write("begun\n")
+        sys.stdout.flush()
+        runpy.run_path(sys.argv[2])["stop_the_loop"]()
+        await anyio.sleep(1)
+        group.cancel_scope.cancel()
+
+
+if __name__ == "__main__":
+    with Watchdog(silent_seconds=0.4, tick_seconds=0.05) as watchdog:
+        anyio.run(main)

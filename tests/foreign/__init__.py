@@ -1,0 +1,1 @@
+"""Networks that share nothing with Journeyman but the contract's paths."""

@@ -1,0 +1,161 @@
+"""One foreign network and a real daemon on it: what an operator would start."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.foreign.backend import Backend, Book, serve
+
+STRATEGY = '''
+from journeyman import Context, Result, Strategy, Task
+
+
+class Capitals(Strategy):
+    """Writes a text in capital letters."""
+
+    api, version = 1, "1.0.0"
+
+    def wants(self, task: Task) -> bool:
+        return True
+
+    def run(self, task: Task, ctx: Context) -> Result:
+        return Result(task.text.upper())
+'''
+LONGEST_SECONDS = 150.0
+BODY_STATUSES = {200, 400, 415, 422}
+"""By which networks say that they do not understand a body."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How it ended."""
+
+    book: Book
+    tasks: frozenset[str]
+    """What there was to do."""
+    seconds: float
+    earned: int
+    """What our own ledger says, without the starter credits."""
+    log: list[dict[str, object]]
+    errors: str
+
+    @property
+    def refusals(self) -> dict[str, int]:
+        """Bodies that were not understood, by action of a task.
+
+        A 409, a 410 or a 429 is about something else.
+        """
+        counted = Counter(
+            action
+            for action, _, status, _ in self.book.refusals
+            if status in BODY_STATUSES
+        )
+        return {action: counted[action] for action in ("claim", "submit", "complete")}
+
+
+def run_trial(
+    backend: Backend,
+    directory: Path,
+    *,
+    settings: str = "",
+    until: Callable[[Book], bool] | None = None,
+    seconds: float = LONGEST_SECONDS,
+) -> Trial:
+    """Run `journeyman run` on a network until all is paid, or for so long."""
+    tasks = frozenset(backend.texts())
+    is_over = until or (lambda book: len(book.paid) >= len(tasks))
+    strategies = directory / "strategies"
+    strategies.mkdir(parents=True)
+    (strategies / "capitals.py").write_text(STRATEGY)
+    config = directory / "journeyman.toml"
+    data = directory / "data"
+    with serve(backend) as address:
+        config.write_text(_config(backend, address, strategies, data) + settings)
+        started = time.monotonic()
+        with (directory / "log").open("w") as log, (directory / "err").open("w") as err:
+            process = subprocess.Popen(_command("run", config), stdout=log, stderr=err)
+            try:
+                while not is_over(backend.book) and process.poll() is None:
+                    if time.monotonic() - started > seconds:
+                        break
+                    time.sleep(0.05)
+                took = time.monotonic() - started
+                # What was paid last is still to be read by the daemon.
+                time.sleep(1.0)
+            finally:
+                process.terminate()
+                process.wait(30)
+        earned = _earned(config)
+    return Trial(
+        backend.book,
+        tasks,
+        took,
+        earned,
+        _read_log(directory / "log"),
+        (directory / "err").read_text(),
+    )
+
+
+def _command(*words: object) -> list[str]:
+    name, config, *more = map(str, words)
+    return [sys.executable, "-m", "journeyman", name, "--config", config, *more]
+
+
+def _config(backend: Backend, address: str, strategies: Path, data: Path) -> str:
+    tables: dict[str, dict[str, object]] = {
+        "network": {"base_url": address},
+        "data": {"directory": str(data)},
+        "strategies": {"directory": str(strategies)},
+        "log": {"format": "json", "level": "debug"},
+    }
+    for name, more in backend.settings.items():
+        tables.setdefault(name, {}).update(more)
+    return "".join(f"[{name}]\n{_lines(table)}" for name, table in tables.items())
+
+
+def _lines(table: dict[str, object]) -> str:
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in table.items())
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value)
+
+
+def _earned(config: Path) -> int:
+    done = subprocess.run(
+        _command("ledger", config, "--json", "--limit", "1000"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    with suppress(ValueError):
+        entries = json.loads(done.stdout)
+        entries = (
+            entries.get("entries", entries) if isinstance(entries, dict) else entries
+        )
+        return sum(one["amount"] for one in entries if one["kind"] == "earned")
+    return -1
+
+
+def _read_log(path: Path) -> list[dict[str, object]]:
+    lines = path.read_text().splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def report(name: str, trial: Trial) -> str:
+    """Return a line for a person."""
+    book = trial.book
+    return (
+        f"{name:18} paid {len(book.paid):2}/{len(trial.tasks)} in {trial.seconds:5.1f} s"
+        f"  earned {trial.earned:3} of {sum(book.paid.values()):3}"
+        f"  registered {book.registrations}  refused {trial.refusals}"
+        f"  most held {book.most_held_before_first_pay}/{book.most_held}"
+    )

@@ -1,0 +1,254 @@
+"""Every planted bug: which promise it breaks, and which suite finds it.
+
+Those of the simulation replace a function in memory (`tests/simulation/mutants.py`);
+they are named here under the promise that they break. The others change one place of
+the source, in a copy of it, and a test that stands beside them has to fail.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMutant:
+    """A bug that a test finds: one place of the source, and what is there instead."""
+
+    name: str
+    file: str
+    """Below `src/journeyman/`."""
+    right: str
+    """What stands there, exactly once."""
+    wrong: str
+    found_by: str
+    """Below `tests/`: a file, or one test in it."""
+
+
+WORK = "Work that was claimed is done at least once"
+ONE_RESULT = "One task has one result, the same to the byte each time it is sent"
+ONE_AGENT = "There is never a second agent by accident"
+CLAIMS = "No claim is forgotten"
+RESULTS = "No result is lost"
+SPENDS = "Nothing is spent twice"
+TOKEN = "The token goes nowhere that it does not belong"  # noqa: S105 - a heading
+
+FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
+    WORK: (
+        *("forget_executing", "timeout_goes_on", "missed_wakeup", "spin_after_step"),
+        *("zombie", "work_in_vain"),
+    ),
+    ONE_RESULT: ("result_late", "no_maybe"),
+    ONE_AGENT: ("token_late", "answer_forgotten_early", "another_token_saved"),
+    CLAIMS: ("claim_first", "trust_409", "no_doubt", "lease_ignored"),
+    RESULTS: (
+        *("repeat_is_refusal", "give_up_delivery", "trust_one_404", "no_backoff"),
+        "no_completions_after_one_404",
+        *("no_cap", "no_deadline", "unguarded_json", "retry_after_ignored"),
+    ),
+    SPENDS: (
+        *("booked_apart", "release_unknown", "release_at_recovery", "spend_unmarked"),
+        *("spend_again", "budget_race", "entries_without_a_key", "settled_only"),
+        *("unknown_unheld", "top_ups_uncapped"),
+    ),
+    TOKEN: ("token_logged", "redirect_leak", "echo_unhidden", "leaks_unseen"),
+}
+"""By promise, a heading of `docs/explanation/promises.md`."""
+
+FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
+    WORK: (
+        SourceMutant(
+            "any move is made",
+            "journal/tasks.py",
+            "    if not tasks.is_allowed(before, after):",
+            "    if not before:",
+            "journal/test_moves.py",
+        ),
+        SourceMutant(
+            "a stale move is made",
+            "journal/tasks.py",
+            '"WHERE task_id = ? AND state = ?",',
+            "\"WHERE task_id = ? AND ? != ''\",",
+            "journal/test_moves.py",
+        ),
+    ),
+    ONE_RESULT: (
+        SourceMutant(
+            "a result is written anew",
+            "journal/tasks.py",
+            "SET result = coalesce(result, ?)",
+            "SET result = ?",
+            "journal/test_moves.py",
+        ),
+    ),
+    ONE_AGENT: (
+        SourceMutant(
+            "no sync of the identity",
+            "journal/files.py",
+            "        _write_all(descriptor, content)\n        os.fsync(descriptor)",
+            "        _write_all(descriptor, content)",
+            "journal/test_identity.py",
+        ),
+        SourceMutant(
+            "two daemons",
+            "journal/directory.py",
+            "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+            "fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)",
+            "journal/test_directory.py",
+        ),
+        SourceMutant(
+            "asked again after a yes",
+            "worker/join.py",
+            'return _stored(self.journal).get("answered_by") == self.base_url',
+            "return False",
+            "worker/test_join.py",
+        ),
+    ),
+    CLAIMS: (
+        SourceMutant(
+            "due too early",
+            "journal/tasks.py",
+            "next_at <= ? OR",
+            "next_at <= ? + 3600 OR",
+            "journal/test_decisions.py",
+        ),
+    ),
+    RESULTS: (
+        SourceMutant(
+            "no sync of the journal",
+            "journal/database.py",
+            "PRAGMA synchronous = FULL",
+            "PRAGMA synchronous = OFF",
+            "journal/test_file.py::test_every_commit_waits_for_the_disk",
+        ),
+        SourceMutant(
+            "a failed step is kept",
+            "journal/database.py",
+            'self._undo("ROLLBACK")',
+            'self._connection.execute("COMMIT")',
+            "journal/test_transactions.py",
+        ),
+        SourceMutant(
+            "a lost answer was never sent",
+            "network/http.py",
+            "    httpx.PoolTimeout,\n",
+            "    httpx.PoolTimeout,\n    httpx.RemoteProtocolError,\n",
+            "network/test_bad_days.py",
+        ),
+    ),
+    SPENDS: (
+        SourceMutant(
+            "no limit of a day",
+            "economy/budget.py",
+            "if at.spent_today + reward > limits.per_day_credits:",
+            "if at.spent_today > limits.per_day_credits:",
+            "economy/test_budget.py",
+        ),
+        SourceMutant(
+            "no reserve",
+            "economy/budget.py",
+            "if at.available - reward < limits.reserve_credits:",
+            "if at.available < limits.reserve_credits:",
+            "economy/test_budget.py",
+        ),
+        SourceMutant(
+            "no caps on real money",
+            "economy/budget.py",
+            "if asked + cents > most:",
+            "if asked > most:",
+            "economy/test_topup.py",
+        ),
+        SourceMutant(
+            "an entry may be changed",
+            "journal/ledger.py",
+            "if entry.hash != _hash(",
+            "if not entry.hash and entry.hash != _hash(",
+            "journal/test_ledger.py",
+        ),
+        SourceMutant(
+            "negative pay is believed",
+            "domain/plausibility.py",
+            "    if credits_ < 0:",
+            "    if credits_ < -1_000_000:",
+            "domain/test_plausibility.py",
+        ),
+        SourceMutant(
+            "any address is a payment page",
+            "domain/plausibility.py",
+            'if parts.scheme not in {"https", "http"} or not has_host:',
+            "if not parts.scheme:",
+            "domain/test_plausibility.py",
+        ),
+        SourceMutant(
+            "an older journal is like any",
+            "economy/mark.py",
+            "if mark is not None and is_behind(self.journal, mark):",
+            "if mark is None:",
+            "economy/test_mark.py",
+        ),
+    ),
+    TOKEN: (
+        SourceMutant(
+            "a foreign identity is used",
+            "network/client.py",
+            "if not same_network(identity.base_url, self._base_url):",
+            "if not identity.base_url:",
+            "network/test_addresses.py",
+        ),
+        SourceMutant(
+            "the token goes to public endpoints",
+            "network/client.py",
+            "self._identity.access_token if private and self._identity else None",
+            "self._identity.access_token if self._identity else None",
+            "network/test_requests_on_the_wire.py",
+        ),
+        SourceMutant(
+            "redirects are followed",
+            "network/transport.py",
+            "allow_redirects=False",
+            "allow_redirects=True",
+            "network/test_requests_on_the_wire.py",
+        ),
+        SourceMutant(
+            "cookies are kept",
+            "network/transport.py",
+            "aiohttp.DummyCookieJar()",
+            "aiohttp.CookieJar(unsafe=True)",
+            "network/test_requests_on_the_wire.py",
+        ),
+        SourceMutant(
+            "any certificate will do",
+            "network/transport.py",
+            "ssl=self._context",
+            "ssl=False",
+            "network/test_transport.py",
+        ),
+        SourceMutant(
+            "no secret is hidden",
+            "observability/redaction.py",
+            "        while reading := self._reading_of(text):",
+            "        while (reading := self._reading_of(text)) and not text:",
+            "observability/test_redaction.py",
+        ),
+        SourceMutant(
+            "an echoed token is kept",
+            "observability/redaction.py",
+            "        while reading := self._reading_of(text):",
+            "        while (reading := self._reading_of(text)) and not text:",
+            "network/test_echo.py",
+        ),
+        SourceMutant(
+            "results are not scanned",
+            "strategies/running/leaks.py",
+            "                if check(text):",
+            "                if check(text) and not text:",
+            "strategies/test_leaks.py",
+        ),
+        SourceMutant(
+            "the identity is for everybody",
+            "journal/files.py",
+            "        os.fchmod(descriptor, PRIVATE_FILE)",
+            "        os.fchmod(descriptor, 0o644)",
+            "journal/test_identity.py",
+        ),
+    ),
+}
+"""By promise."""

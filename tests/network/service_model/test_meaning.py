@@ -1,0 +1,32 @@
+"""Which of our values a name means."""
+
+import pytest
+
+from journeyman.network.service_model.meaning import FITS, TOO_DEAR, affinity
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["claim.id", "claim.claim.id", "claim.data.id", "claim.claimId"],
+)
+def test_a_claim_id_is_what_the_answer_to_the_claim_gave(source: str) -> None:
+    assert affinity("submit", ("claim_id",), source, "task") <= FITS
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["claim.task.input.order.id", "claim.task.poster.id", "claim.agent.id"],
+)
+def test_an_id_of_something_else_in_the_answer_is_no_claim_id(source: str) -> None:
+    assert affinity("submit", ("claim_id",), source, "task") > FITS
+
+
+@pytest.mark.parametrize("name", ["work", "result", "answer"])
+def test_an_id_is_never_sent_for_the_work(name: str) -> None:
+    assert affinity("submit", (name,), "task_id", "task") == TOO_DEAR
+    assert affinity("submit", (name,), "agent_id", "task") == TOO_DEAR
+
+
+@pytest.mark.parametrize("name", ["text", "body", "content"])
+def test_the_tasks_own_text_is_never_sent_for_the_work(name: str) -> None:
+    assert affinity("submit", (name,), f"record.{name}", "task") == TOO_DEAR

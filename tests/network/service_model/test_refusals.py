@@ -1,0 +1,1021 @@
+"""What refusals say of a body, in the styles that frameworks and people have."""
+
+import json
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.refusals import (
+    Fault,
+    FieldFault,
+    path_of,
+    read_refusal,
+    says_strict,
+)
+
+SENT: JSON = {"task_id": "7", "agent_id": "agent-1"}
+
+
+def said(
+    body: JSON, *faults: Fault, sent: JSON = SENT, message: str = ""
+) -> dict[str, Fault]:
+    """Return what is said of each field, by its place; of some faults only."""
+    found = read_refusal(body, message, sent)
+    return {
+        ".".join(one.path): one.fault
+        for one in found
+        if not faults or one.fault in faults
+    }
+
+
+def only(findings: Iterable[FieldFault]) -> FieldFault:
+    """Return the one finding that there is."""
+    (found,) = findings
+    return found
+
+
+MISSING: dict[str, JSON] = {
+    "pydantic": {
+        "detail": [
+            {
+                "type": "missing",
+                "loc": ["body", "jobId"],
+                "msg": "Field required",
+                "input": {"task_id": "7"},
+                "url": "https://errors.pydantic.dev/2.9/v/missing",
+            }
+        ]
+    },
+    "pydantic 1": {
+        "detail": [
+            {
+                "loc": ["body", "jobId"],
+                "msg": "field required",
+                "type": "value_error.missing",
+            }
+        ]
+    },
+    "zod 3": {
+        "success": False,
+        "error": {
+            "issues": [
+                {
+                    "code": "invalid_type",
+                    "expected": "string",
+                    "received": "undefined",
+                    "path": ["jobId"],
+                    "message": "Required",
+                }
+            ],
+            "name": "ZodError",
+        },
+    },
+    "zod 4": {
+        "errors": [
+            {
+                "expected": "string",
+                "code": "invalid_type",
+                "path": ["jobId"],
+                "message": "Invalid input: expected string, received undefined",
+            }
+        ]
+    },
+    "zod, as text in a message": {
+        "message": json.dumps(
+            [
+                {
+                    "code": "invalid_type",
+                    "expected": "string",
+                    "received": "undefined",
+                    "path": ["jobId"],
+                    "message": "Required",
+                }
+            ]
+        )
+    },
+    "zod, flattened": {
+        "error": {"fieldErrors": {"jobId": ["Required"]}, "formErrors": []}
+    },
+    "zod 4, prettified": {
+        "error": "✖ Invalid input: expected string, received undefined\n  → at jobId"
+    },
+    "zod, formatted": {"errors": {"_errors": [], "jobId": {"_errors": ["Required"]}}},
+    "zod 4, as a tree": {
+        "error": {
+            "errors": [],
+            "properties": {
+                "jobId": {
+                    "errors": ["Invalid input: expected string, received undefined"]
+                }
+            },
+        }
+    },
+    "valibot": {
+        "issues": [
+            {
+                "kind": "schema",
+                "type": "object",
+                "expected": '"jobId"',
+                "received": "undefined",
+                "message": 'Invalid key: Expected "jobId" but received undefined',
+                "path": [{"type": "object", "origin": "key", "key": "jobId"}],
+            }
+        ]
+    },
+    "valibot, flattened": {
+        "error": {
+            "nested": {
+                "jobId": ['Invalid key: Expected "jobId" but received undefined']
+            }
+        }
+    },
+    "ajv": {
+        "errors": [
+            {
+                "instancePath": "",
+                "schemaPath": "#/required",
+                "keyword": "required",
+                "params": {"missingProperty": "jobId"},
+                "message": "must have required property 'jobId'",
+            }
+        ]
+    },
+    "fastify": {
+        "statusCode": 400,
+        "code": "FST_ERR_VALIDATION",
+        "error": "Bad Request",
+        "message": "body must have required property 'jobId'",
+    },
+    "class-validator": {
+        "statusCode": 400,
+        "message": ["jobId should not be empty", "jobId must be a string"],
+        "error": "Bad Request",
+    },
+    "class-validator, as objects": {
+        "message": [
+            {
+                "property": "jobId",
+                "children": [],
+                "constraints": {"isNotEmpty": "jobId should not be empty"},
+            }
+        ]
+    },
+    "joi": {
+        "statusCode": 400,
+        "message": '"jobId" is required',
+        "validation": {"source": "body", "keys": ["jobId"]},
+    },
+    "joi, its details": {
+        "details": [
+            {
+                "message": '"jobId" is required',
+                "path": ["jobId"],
+                "type": "any.required",
+                "context": {"label": "jobId", "key": "jobId"},
+            }
+        ]
+    },
+    "express-validator": {
+        "errors": [
+            {
+                "type": "field",
+                "msg": "jobId is required",
+                "path": "jobId",
+                "location": "body",
+            }
+        ]
+    },
+    "problem details": {
+        "type": "https://example.org/invalid",
+        "title": "Invalid body",
+        "status": 422,
+        "errors": [{"pointer": "#/jobId", "detail": "is required"}],
+    },
+    "problem details, invalid-params": {
+        "title": "Bad",
+        "invalid-params": [{"name": "jobId", "reason": "must be present"}],
+    },
+    "google.rpc": {
+        "error": {
+            "code": 400,
+            "message": "Invalid argument",
+            "status": "INVALID_ARGUMENT",
+            "details": [
+                {
+                    "@type": "type.googleapis.com/google.rpc.BadRequest",
+                    "fieldViolations": [
+                        {"field": "jobId", "description": "This field is required."}
+                    ],
+                }
+            ],
+        }
+    },
+    "Rails, a permitted parameter": {
+        "status": 400,
+        "error": "param is missing or the value is empty: jobId",
+    },
+    "Rails, a model": {"errors": {"jobId": ["can't be blank"]}},
+    "Rails, must exist": {"errors": {"jobId": ["must exist"]}},
+    "Laravel": {
+        "message": "The job id field is required.",
+        "errors": {"jobId": ["The job id field is required."]},
+    },
+    "Symfony": {
+        "violations": [
+            {"propertyPath": "jobId", "message": "This value should not be blank."}
+        ]
+    },
+    "Django REST": {"jobId": ["This field is required."]},
+    "ASP.NET": {
+        "type": "https://tools.ietf.org/html/rfc9110#section-15.5.1",
+        "title": "One or more validation errors occurred.",
+        "status": 400,
+        "errors": {"jobId": ["The jobId field is required."]},
+        "traceId": "00-abc-def-00",
+    },
+    "System.Text.Json": {
+        "errors": {
+            "$": [
+                (
+                    "JSON deserialization for type 'Api.Claim' was missing required "
+                    "properties including: 'jobId'."
+                )
+            ],
+            "request": ["The request field is required."],
+        }
+    },
+    "Spring": {
+        "timestamp": "2026-11-21T12:00:00Z",
+        "status": 400,
+        "error": "Bad Request",
+        "errors": [
+            {
+                "codes": ["NotNull.claimRequest.jobId"],
+                "defaultMessage": "must not be null",
+                "objectName": "claimRequest",
+                "field": "jobId",
+                "rejectedValue": None,
+                "code": "NotNull",
+            }
+        ],
+        "path": "/functions/v1/claim-task-public",
+    },
+    "Jackson, creator property": {
+        "message": "Missing required creator property 'jobId' (index 0)"
+    },
+    "graphql-js": {
+        "errors": [
+            {
+                "message": 'Field "claim" argument "jobId" of type "ID!" is required, '
+                "but it was not provided.",
+                "locations": [{"line": 1, "column": 8}],
+                "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+            }
+        ]
+    },
+    "Go validator": {
+        "error": "Key: 'ClaimRequest.jobId' Error:Field validation for 'jobId' failed "
+        "on the 'required' tag"
+    },
+    "serde": {"error": "missing field `jobId` at line 1 column 30"},
+    "axum": "Failed to deserialize the JSON body into the target type: missing field "
+    "`jobId` at line 1 column 30",
+    "kotlinx": {
+        "error": "Field 'jobId' is required for type with serial name "
+        "'com.example.ClaimRequest', but it was missing at path: $"
+    },
+    "marshmallow": {
+        "code": 422,
+        "errors": {"json": {"jobId": ["Missing data for required field."]}},
+    },
+    "cerberus": {"errors": {"jobId": ["required field"]}},
+    "jsonschema": {"error": "'jobId' is a required property"},
+    "networknt": {"message": "$.jobId: is missing but it is required"},
+    "Postgres": {
+        "code": "23502",
+        "message": 'null value in column "jobId" of relation "claims" violates '
+        "not-null constraint",
+    },
+    "Python call": {"error": "claim() missing 1 required positional argument: 'jobId'"},
+    "Ecto": {"errors": {"jobId": ["can't be blank"]}},
+    "a list of names": {"error": "validation_error", "missing": ["jobId"]},
+    "a flat field": {"error": "bad body", "field": "jobId", "message": "required"},
+    "prose 1": {"error": "Missing required field: jobId"},
+    "prose 2": {"error": "jobId is required"},
+    "prose 3": {"success": False, "error": "Missing jobId"},
+    "prose 4": {"message": "Bad Request: jobId: Field required"},
+    "prose 5": {"error": "jobId must be provided"},
+    "prose 6": "jobId is missing",
+    "prose 7": {"error": "You must include a jobId in the request body"},
+    "prose 8": {"error": {"message": "No jobId provided", "code": "bad_request"}},
+    "prose 9": {"error": "jobId cannot be empty"},
+    "prose 10": {"ok": False, "reason": "expected a field named jobId"},
+    "prose 11": {"error": "The following parameters were not supplied: jobId"},
+    "SQLite": {"error": "NOT NULL constraint failed: claims.jobId"},
+    "prose, German": {"fehler": "Das Feld 'jobId' fehlt"},
+    "prose, French": {"erreur": "Le champ « jobId » est obligatoire"},
+    "prose, Spanish": {"error": "El campo jobId es obligatorio"},
+    "prose, Portuguese": {"erro": 'O campo "jobId" é obrigatório'},
+    "prose, Polish": {"blad": "Pole jobId jest wymagane"},
+    "prose, Chinese": {"message": "缺少必填字段 jobId"},
+    "prose, Japanese": {"message": "「jobId」は必須です"},
+}
+
+
+@pytest.mark.parametrize("body", MISSING.values(), ids=MISSING)
+def test_a_name_that_is_missed_is_found(body: JSON) -> None:
+    assert said(body) == {"jobId": Fault.MISSING}
+
+
+UNKNOWN: dict[str, JSON] = {
+    "pydantic": {
+        "detail": [
+            {
+                "type": "extra_forbidden",
+                "loc": ["body", "task_id"],
+                "msg": "Extra inputs are not permitted",
+                "input": "7",
+            }
+        ]
+    },
+    "zod 3": {
+        "issues": [
+            {
+                "code": "unrecognized_keys",
+                "keys": ["task_id"],
+                "path": [],
+                "message": "Unrecognized key(s) in object: 'task_id'",
+            }
+        ]
+    },
+    "zod 4": {
+        "errors": [
+            {
+                "code": "unrecognized_keys",
+                "keys": ["task_id"],
+                "path": [],
+                "message": 'Unrecognized key: "task_id"',
+            }
+        ]
+    },
+    "valibot": {
+        "issues": [
+            {
+                "kind": "schema",
+                "type": "strict_object",
+                "expected": "never",
+                "received": '"task_id"',
+                "message": 'Invalid key: Expected never but received "task_id"',
+                "path": [{"type": "object", "origin": "key", "key": "task_id"}],
+            }
+        ]
+    },
+    "ajv": {
+        "errors": [
+            {
+                "instancePath": "",
+                "keyword": "additionalProperties",
+                "params": {"additionalProperty": "task_id"},
+                "message": "must NOT have additional properties",
+            }
+        ]
+    },
+    "class-validator": {"message": ["property task_id should not exist"]},
+    "joi": {"message": '"task_id" is not allowed'},
+    "problem details": {"errors": [{"pointer": "#/task_id", "detail": "is unknown"}]},
+    "google.rpc": {
+        "error": {
+            "code": 400,
+            "message": 'Invalid JSON payload received. Unknown name "task_id": Cannot '
+            "find field.",
+            "status": "INVALID_ARGUMENT",
+        }
+    },
+    "Rails": {"error": "found unpermitted parameter: :task_id"},
+    "Laravel": {"errors": {"task_id": ["The task id field is prohibited."]}},
+    "ASP.NET": {
+        "errors": {
+            "task_id": [
+                (
+                    "Could not find member 'task_id' on object of type 'ClaimRequest'. "
+                    "Path 'task_id', line 1, position 12."
+                )
+            ]
+        }
+    },
+    "System.Text.Json": {
+        "errors": {
+            "$.task_id": [
+                (
+                    "The JSON property 'task_id' could not be mapped to any .NET "
+                    "member contained in type 'Api.ClaimRequest'."
+                )
+            ]
+        }
+    },
+    "graphql-js": {
+        "errors": [{"message": 'Unknown argument "task_id" on field "Mutation.claim".'}]
+    },
+    "Go json": {"error": 'json: unknown field "task_id"'},
+    "marshmallow": {"errors": {"json": {"task_id": ["Unknown field."]}}},
+    "jsonschema": {
+        "message": "Additional properties are not allowed ('task_id' was unexpected)"
+    },
+    "Postgres": {
+        "code": "42703",
+        "message": 'column "task_id" of relation "claims" does not exist',
+    },
+    "PostgREST": {
+        "code": "PGRST204",
+        "message": "Could not find the 'task_id' column of 'claims' in the schema "
+        "cache",
+    },
+    "PostgREST without a table": {
+        "code": "PGRST204",
+        "message": "Could not find the 'task_id' column in the schema cache",
+    },
+    "a list of names": {"error": "validation_error", "unknown_fields": ["task_id"]},
+    "Python call": {"error": "claim() got an unexpected keyword argument 'task_id'"},
+    "Stripe": {"error": "Unrecognized request argument supplied: task_id"},
+    "SQLite": {"error": "no such column: task_id"},
+    "prose 1": {"error": "unknown field: task_id"},
+    "prose 2": {"error": "Unexpected parameter task_id"},
+    "prose 3": {"error": "task_id is not a valid field"},
+    "prose 4": {"error": "The field task_id is not recognized"},
+    "prose 5": {"error": "Unsupported key 'task_id' in request"},
+}
+
+
+@pytest.mark.parametrize("body", UNKNOWN.values(), ids=UNKNOWN)
+def test_a_name_that_nobody_knows_is_found(body: JSON) -> None:
+    assert said(body) == {"task_id": Fault.UNKNOWN}
+
+
+KNOWN_BESIDE: dict[str, JSON] = {
+    "Jackson": {
+        "message": 'JSON parse error: Unrecognized field "task_id" (class '
+        "com.example.ClaimRequest), not marked as ignorable (2 known properties: "
+        '"jobId", "worker"])',
+    },
+    "serde": {
+        "error": "unknown field `task_id`, expected one of `jobId`, `worker` at line "
+        "1 column 10"
+    },
+    "prose": {"error": "Unknown field task_id. Allowed fields: jobId, worker"},
+    "prose, in brackets": {
+        "error": "Unknown field 'task_id'; valid fields are ['jobId', 'worker']"
+    },
+    "a list": {
+        "error": "unknown field 'task_id'",
+        "allowed_fields": ["jobId", "worker"],
+    },
+}
+
+
+@pytest.mark.parametrize("body", KNOWN_BESIDE.values(), ids=KNOWN_BESIDE)
+def test_the_names_that_a_refusal_offers_are_kept(body: JSON) -> None:
+    assert said(body) == {
+        "task_id": Fault.UNKNOWN,
+        "jobId": Fault.ALLOWED,
+        "worker": Fault.ALLOWED,
+    }
+
+
+WRONG_TYPE: dict[str, JSON] = {
+    "pydantic": {
+        "detail": [
+            {
+                "type": "int_type",
+                "loc": ["body", "task_id"],
+                "msg": "Input should be a valid integer",
+                "input": "7",
+            }
+        ]
+    },
+    "pydantic, parsing": {
+        "detail": [
+            {
+                "type": "int_parsing",
+                "loc": ["body", "task_id"],
+                "msg": "Input should be a valid integer, unable to parse string as an "
+                "integer",
+            }
+        ]
+    },
+    "zod 3": {
+        "issues": [
+            {
+                "code": "invalid_type",
+                "expected": "integer",
+                "received": "string",
+                "path": ["task_id"],
+                "message": "Expected integer, received string",
+            }
+        ]
+    },
+    "valibot": {
+        "issues": [
+            {
+                "kind": "schema",
+                "type": "integer",
+                "expected": "integer",
+                "received": '"7"',
+                "message": 'Invalid type: Expected integer but received "7"',
+                "path": [{"type": "object", "origin": "value", "key": "task_id"}],
+            }
+        ]
+    },
+    "ajv": {
+        "errors": [
+            {
+                "instancePath": "/task_id",
+                "keyword": "type",
+                "params": {"type": "integer"},
+                "message": "must be integer",
+            }
+        ]
+    },
+    "fastify": {"message": "body/task_id must be integer"},
+    "class-validator": {"message": ["task_id must be an integer number"]},
+    "joi": {"message": '"task_id" must be an integer'},
+    "Laravel": {"errors": {"task_id": ["The task id field must be an integer."]}},
+    "Django REST": {"task_id": ["A valid integer is required."]},
+    "System.Text.Json": {
+        "errors": {
+            "$.task_id": [
+                (
+                    "The JSON value could not be converted to System.Int64. Path: "
+                    "$.task_id | LineNumber: 0 | BytePositionInLine: 15."
+                )
+            ]
+        }
+    },
+    "Jackson": {
+        "message": "Cannot deserialize value of type `java.lang.Long` from String "
+        '"x": not a valid `java.lang.Long` value (through reference chain: '
+        'com.example.ClaimRequest["task_id"])'
+    },
+    "Go json": {
+        "error": "json: cannot unmarshal string into Go struct field "
+        "ClaimRequest.task_id of type int64"
+    },
+    "serde, with a path": {
+        "error": 'task_id: invalid type: string "7", expected i64 at line 1 column 14'
+    },
+    "marshmallow": {"errors": {"json": {"task_id": ["Not a valid integer."]}}},
+    "serde, by the value alone": {
+        "error": 'invalid type: string "7", expected u64 at line 1 column 14'
+    },
+    "prose": {"error": "task_id must be an integer"},
+    "prose 2": {"error": "Invalid type for task_id: expected integer, got string"},
+    "prose 3": {"error": "expected type integer for field task_id"},
+}
+
+
+@pytest.mark.parametrize("body", WRONG_TYPE.values(), ids=WRONG_TYPE)
+def test_the_type_that_is_wanted_is_found(body: JSON) -> None:
+    found = only(read_refusal(body, "", SENT))
+
+    assert (found.path, found.fault) == (("task_id",), Fault.TYPE)
+    assert found.wants == "integer"
+
+
+INSIDE: dict[str, JSON] = {
+    "pydantic": {
+        "detail": [
+            {"type": "missing", "loc": ["body", "job", "id"], "msg": "Field required"}
+        ]
+    },
+    "zod": {
+        "issues": [
+            {
+                "code": "invalid_type",
+                "expected": "string",
+                "received": "undefined",
+                "path": ["job", "id"],
+                "message": "Required",
+            }
+        ]
+    },
+    "ajv": {
+        "errors": [
+            {
+                "instancePath": "/job",
+                "keyword": "required",
+                "params": {"missingProperty": "id"},
+                "message": "must have required property 'id'",
+            }
+        ]
+    },
+    "fastify": {"message": "body/job must have required property 'id'"},
+    "JSON:API": {
+        "errors": [
+            {
+                "status": "422",
+                "source": {"pointer": "/job/id"},
+                "title": "Invalid Attribute",
+                "detail": "id is missing",
+            }
+        ]
+    },
+    "class-validator": {"message": ["job.id should not be empty"]},
+    "Laravel": {
+        "message": "The job.id field is required.",
+        "errors": {"job.id": ["The job.id field is required."]},
+    },
+    "Django REST": {"job": {"id": ["This field is required."]}},
+    "marshmallow": {
+        "errors": {"json": {"job": {"id": ["Missing data for required field."]}}}
+    },
+    "Spring": {
+        "errors": [
+            {
+                "field": "job.id",
+                "defaultMessage": "must not be blank",
+                "code": "NotBlank",
+                "objectName": "claimRequest",
+            }
+        ]
+    },
+    "networknt": {"message": "$.job.id: is missing but it is required"},
+    "problem details": {"errors": [{"pointer": "#/job/id", "detail": "is required"}]},
+    "graphql-js": {
+        "errors": [
+            {
+                "message": 'Variable "$input" got invalid value {} at "input.job"; '
+                'Field "id" of required type "ID!" was not provided.'
+            }
+        ]
+    },
+    "prose": {"error": "job.id is required"},
+}
+
+
+@pytest.mark.parametrize("body", INSIDE.values(), ids=INSIDE)
+def test_a_name_inside_of_an_object_is_found_with_its_place(body: JSON) -> None:
+    found = only(read_refusal(body, "", {"job": {}}))
+
+    assert found.path[-2:] == ("job", "id")
+    assert (found.fault, found.is_exact) == (Fault.MISSING, True)
+
+
+def test_a_variable_of_graphql_is_the_object_around_its_fields() -> None:
+    of_input = 'Variable "$input" got invalid value { task_id: "7" }; '
+    body: JSON = {
+        "errors": [
+            {
+                "message": f'{of_input}Field "jobId" of required type "ID!" was not '
+                "provided.",
+                "locations": [{"line": 1, "column": 8}],
+            },
+            {
+                "message": f'{of_input}Field "task_id" is not defined by type '
+                '"ClaimInput".',
+            },
+        ]
+    }
+
+    assert said(body, sent={"input": SENT}) == {
+        "input.jobId": Fault.MISSING,
+        "input.task_id": Fault.UNKNOWN,
+    }
+
+
+SEVERAL: dict[str, tuple[JSON, dict[str, Fault]]] = {
+    "pydantic": (
+        {
+            "detail": [
+                {"type": "missing", "loc": ["body", "jobId"], "msg": "Field required"},
+                {"type": "extra_forbidden", "loc": ["body", "task_id"], "msg": "Extra"},
+            ]
+        },
+        {"jobId": Fault.MISSING, "task_id": Fault.UNKNOWN},
+    ),
+    "class-validator": (
+        {
+            "message": [
+                "property task_id should not exist",
+                "jobId should not be empty",
+                "jobId must be a string",
+            ]
+        },
+        {"jobId": Fault.MISSING, "task_id": Fault.UNKNOWN},
+    ),
+    "Django REST": (
+        {
+            "jobId": ["This field is required."],
+            "agent_id": ["This field is required."],
+        },
+        {"jobId": Fault.MISSING, "agent_id": Fault.MISSING},
+    ),
+    "prose with a list": (
+        {"error": "Missing required fields: jobId, lease_token and worker"},
+        {
+            "jobId": Fault.MISSING,
+            "lease_token": Fault.MISSING,
+            "worker": Fault.MISSING,
+        },
+    ),
+    "prose with two sentences": (
+        {"error": "jobId: Field required; task_id: Extra inputs are not permitted"},
+        {"jobId": Fault.MISSING, "task_id": Fault.UNKNOWN},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "told"), SEVERAL.values(), ids=SEVERAL)
+def test_all_faults_of_one_refusal_are_found(
+    body: JSON, told: dict[str, Fault]
+) -> None:
+    assert said(body) == told
+
+
+OPTIONS: dict[str, JSON] = {
+    "pydantic": {
+        "detail": [
+            {
+                "type": "literal_error",
+                "loc": ["body", "kind"],
+                "msg": "Input should be 'text' or 'json'",
+            }
+        ]
+    },
+    "zod 3": {
+        "issues": [
+            {
+                "code": "invalid_enum_value",
+                "options": ["text", "json"],
+                "received": "x",
+                "path": ["kind"],
+                "message": "Invalid enum value. Expected 'text' | 'json'",
+            }
+        ]
+    },
+    "ajv": {
+        "errors": [
+            {
+                "instancePath": "/kind",
+                "keyword": "enum",
+                "params": {"allowedValues": ["text", "json"]},
+                "message": "must be equal to one of the allowed values",
+            }
+        ]
+    },
+    "class-validator": {
+        "message": ["kind must be one of the following values: text, json"]
+    },
+    "joi": {"message": '"kind" must be one of [text, json]'},
+    "serde": {"error": "kind: unknown variant `x`, expected `text` or `json`"},
+    "prose": {"error": "kind must be one of: text, json"},
+}
+
+
+@pytest.mark.parametrize("body", OPTIONS.values(), ids=OPTIONS)
+def test_the_values_that_a_field_may_have_are_found(body: JSON) -> None:
+    found = only(read_refusal(body, "", {"kind": "x"}))
+
+    assert (found.path, found.fault) == (("kind",), Fault.VALUE)
+    assert found.options == ("text", "json")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        {},
+        [],
+        5,
+        {"error": "Bad Request"},
+        {"error": "Invalid request body"},
+        {"error": "authentication required"},
+        {"error": "level: too low"},
+        {"error": "the task is required to be open"},
+        {"error": {"code": "task_expired", "message": "The task has expired."}},
+        {"error": {"code": "bad_request", "requestId": "req-77"}},
+        {"error": "task '7' is closed"},
+        {"error": "Task must be claimed before submission"},
+        {"error": "result does not match the expected answer"},
+    ],
+    ids=json.dumps,
+)
+def test_a_refusal_that_names_no_field_says_nothing_of_the_shape(body: JSON) -> None:
+    assert said(body, Fault.MISSING, Fault.UNKNOWN, Fault.TYPE) == {}
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("input: Field required", {"input": Fault.MISSING}),
+        ("data: Extra inputs are not permitted", {"data": Fault.UNKNOWN}),
+        (
+            "input: Field required; Id: Extra inputs are not permitted",
+            {"input": Fault.MISSING, "Id": Fault.UNKNOWN},
+        ),
+        (
+            "input.claim: Input should be a valid dictionary",
+            {"input.claim": Fault.MISSING},
+        ),
+        (
+            'invalid input for column "data.task": Input should be a valid dictionary',
+            {"data.task": Fault.MISSING},
+        ),
+        ("Invalid data: see the documentation", {}),
+        ("request: not authorized", {}),
+    ],
+)
+def test_what_stands_before_a_colon_is_a_name_also_if_it_is_a_common_word(
+    message: str, found: dict[str, Fault]
+) -> None:
+    body: JSON = {"error": message}
+
+    assert said(body, Fault.MISSING, Fault.UNKNOWN, Fault.TYPE) == found
+
+
+def test_a_body_that_is_no_json_is_read_by_what_is_left_of_it() -> None:
+    message = "400 Bad Request: an HTML page (text/html, 'missing field: task.id')"
+
+    assert said(None, message=message) == {"task.id": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message": "must NOT have additional properties"},
+        {"error": "unknown fields"},
+        {"error": "Request has unexpected properties."},
+    ],
+    ids=json.dumps,
+)
+def test_that_there_is_too_much_is_understood_without_a_name(body: JSON) -> None:
+    assert says_strict(body, "")
+    assert not says_strict({"error": "Bad Request"}, "")
+
+
+def test_a_judgement_of_a_value_is_neither_missing_nor_unknown() -> None:
+    body: JSON = {"detail": [{"loc": ["body", "result"], "msg": "not a number"}]}
+
+    assert said(body, sent={"result": "x"}) == {"result": Fault.VALUE}
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=60)
+KEYS = st.sampled_from(
+    ["loc", "path", "keys", "errors", "detail", "message", "params", "missing", "$"]
+) | st.text(max_size=8)
+BODIES: st.SearchStrategy[JSON] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(BODIES, st.text(max_size=80), BODIES)
+def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str, sent: JSON) -> None:
+    for found in read_refusal(body, message, sent):
+        assert found.path
+        assert all(part.isprintable() for part in found.path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 100_000,
+        "missing " * 20_000,
+        "a, " * 30_000,
+        "field " * 9_000,
+        '"a.' * 9_000,
+        "[" * 50_000,
+        "expected one of `" * 9_000,
+    ],
+)
+def test_a_long_text_takes_no_long_time(text: str) -> None:
+    assert len(read_refusal({"error": [text] * 50}, text, SENT)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("named", "path"),
+    [
+        ("#/job/id", ("job", "id")),
+        ("/job/id", ("job", "id")),
+        ("$.job.id", ("job", "id")),
+        ("$.request.id", ("request", "id")),
+        ("body.job.id", ("job", "id")),
+        ("req.body.job", ("job",)),
+        ("body.body", ("body",)),
+        ("job['id']", ("job", "id")),
+        ("items[0].id", ("items", "id")),
+        ("body", ("body",)),
+    ],
+)
+def test_the_way_to_a_field_is_read_in_any_notation(
+    named: str, path: tuple[str, ...]
+) -> None:
+    assert path_of(named) == path
+
+
+def test_a_field_that_is_called_like_the_body_is_a_field() -> None:
+    fault: JSON = {"type": "missing", "loc": ["body", "body"], "msg": "required"}
+
+    assert said({"detail": [fault]}) == {"body": Fault.MISSING}
+
+
+def test_objects_that_we_sent_are_found_again_though_they_are_called_data() -> None:
+    body: JSON = {"data": {"attributes": {"job_id": ["This field is required."]}}}
+
+    told = said(body, sent={"data": {"attributes": {"task_id": "7"}}})
+
+    assert told == {"data.attributes.job_id": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"message": ["payload should not be empty"]}, "payload"),
+        ({"error": "data is required"}, "data"),
+        ({"error": "missing required field: body"}, "body"),
+        ({"body": ["This field is required."]}, "body"),
+        ({"issues": [{"path": ["body"], "message": "Required"}]}, "body"),
+    ],
+    ids=json.dumps,
+)
+def test_a_word_for_a_body_is_a_name_where_only_a_name_can_be_meant(
+    body: JSON, name: str
+) -> None:
+    assert said(body) == {name: Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Request is missing a required parameter",
+        "Invalid request: the body is not valid",
+        "Missing data for required field.",
+        "The request body is required",
+    ],
+)
+def test_a_word_for_a_body_is_no_name_elsewhere(text: str) -> None:
+    assert said({"error": text}) == {}
+
+
+def test_a_way_begins_with_an_object_that_was_sent_whatever_its_name() -> None:
+    body: JSON = {
+        "issues": [{"path": ["request", "taskId"], "message": "Required"}],
+    }
+
+    assert said(body, sent={"request": {"id": "7"}}) == {
+        "request.taskId": Fault.MISSING,
+    }
+    text = "data.attributes: missing field `data` at line 1 column 42"
+    sent: JSON = {"data": {"attributes": {"result": "x"}}}
+    assert said(text, sent=sent) == {"data.attributes.data": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    ("said", "fault", "wants"),
+    [
+        ("unexpected fields: agentId", Fault.UNKNOWN, ""),
+        ("these fields must be strings: agentId", Fault.TYPE, "string"),
+        ("expected fields: agentId", Fault.ALLOWED, ""),
+    ],
+)
+def test_what_stands_behind_a_colon_is_what_the_sentence_is_about(
+    said: str, fault: Fault, wants: str
+) -> None:
+    (found,) = read_refusal({"error": said}, "", {"taskId": "2", "agentId": 5})
+
+    assert (found.path, found.fault, found.wants) == (("agentId",), fault, wants)
+
+
+def prism(place: list[JSON], message: str) -> JSON:
+    """Say what Prism finds in a body."""
+    row: JSON = {"location": ["body", *place], "severity": "Error", "message": message}
+    return {"title": "Invalid request", "status": 422, "validation": [row]}
+
+
+def test_a_name_that_was_found_where_none_may_stand_is_unknown() -> None:
+    sent: JSON = {"claim": {"task_id": "7", "extra": 1}}
+    text = "Request body property claim must NOT have additional properties"
+
+    body = prism(["claim"], f"{text}; found 'extra'")
+
+    assert said(body, sent=sent) == {"claim.extra": Fault.UNKNOWN}
+
+
+def test_an_object_that_has_too_much_inside_is_not_itself_too_much() -> None:
+    sent: JSON = {"claim": {"task_id": "7", "extra": 1}}
+
+    body = prism(["claim"], "must NOT have additional properties")
+
+    assert said(body, sent=sent) == {}
+    assert says_strict(body, "")
+
+
+def test_a_format_is_a_type_and_no_value() -> None:
+    body = prism(["task_id"], 'Request body property task_id must match format "uuid"')
+
+    assert only(read_refusal(body, "", SENT)) == FieldFault(
+        ("task_id",), Fault.TYPE, wants="uuid"
+    )

@@ -1,0 +1,757 @@
+"""The shape of an action is found by trying, and remembered for the network."""
+
+from datetime import timedelta
+
+import anyio
+import pytest
+from tests.network.service_model.strict_network import (
+    Complain,
+    DayClock,
+    StrictNetwork,
+    by_problem,
+    by_pydantic,
+    by_zod,
+    client_of,
+    in_words,
+    one_column,
+    plainly,
+)
+
+from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
+from journeyman.domain.tasks import (
+    JSON,
+    Given,
+    IdempotencyKey,
+    NewTask,
+    Result,
+    Task,
+    TaskId,
+)
+from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.service_model.search import (
+    FIRST_WAIT_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    MOST_REFUSED_IN_A_ROUND,
+    MOST_UNTAUGHT_IN_A_ROUND,
+    SECOND_CHANCES,
+    STRIKES,
+)
+from journeyman.network.service_model.store import MAX_OPEN, Learned, ModelStore
+from journeyman.testing import RecordingLog
+
+KEY = IdempotencyKey("key-1")
+OTHER_KEY = IdempotencyKey("key-2")
+TASK = Task(id=TaskId("task-1"))
+RESULT = Result(output="41", evidence={"by": "hand"})
+NEW = NewTask(title="Count", description="Count the words", reward=3)
+
+SNAKE = {
+    "claim": ["task_id", "agent_id"],
+    "submit": ["task_id", "agent_id", "result", "evidence"],
+    "complete": ["task_id", "agent_id"],
+    "post_task": ["agent_id", "title", "description", "reward"],
+}
+CAMEL = {
+    "claim": ["taskId", "agentId"],
+    "submit": ["taskId", "agentId", "result", "evidence"],
+    "complete": ["taskId", "agentId"],
+    "post_task": ["agentId", "title", "description", "reward"],
+}
+ID_ONLY = {
+    "claim": ["id"],
+    "submit": ["id", "result"],
+    "complete": ["id"],
+    "post_task": ["title", "description", "reward"],
+}
+WRAPPED = {
+    "claim": ["task.id", "agent.id"],
+    "submit": ["task.id", "agent.id", "submission.result"],
+    "complete": ["task.id", "agent.id"],
+    "post_task": ["task.title", "task.description", "task.reward"],
+}
+MANNERS = {"snake": SNAKE, "camel": CAMEL, "id only": ID_ONLY, "wrapped": WRAPPED}
+
+
+def wanting(*places: str) -> dict[str, list[str]]:
+    """Speak snake_case, but for the claim."""
+    return {**SNAKE, "claim": [*places]}
+
+
+NAMES = ("weather", "mood", "season", "planet", "colour")
+IMPOSSIBLE = wanting(*NAMES)
+"""More names than there are values."""
+
+
+def another(number: int) -> tuple[Task, IdempotencyKey]:
+    return Task(id=TaskId(f"task-{number}")), IdempotencyKey(f"key-{number}")
+
+
+@pytest.fixture
+def log() -> RecordingLog:
+    return RecordingLog()
+
+
+@pytest.mark.parametrize(
+    ("manner", "complain"),
+    [
+        *(
+            (manner, complain)
+            for manner in MANNERS
+            for complain in (by_pydantic, by_zod, by_problem, in_words)
+        ),
+        *((flat, one_column) for flat in ("snake", "camel", "id only")),
+    ],
+)
+async def test_each_action_is_understood_in_whatever_manner_a_network_writes(
+    manner: str, complain: Complain
+) -> None:
+    network = StrictNetwork(MANNERS[manner], complain)
+
+    async with client_of(network) as client:
+        outcomes = [
+            await client.claim(TASK, KEY),
+            await client.submit(TASK, RESULT, KEY),
+            await client.complete(TASK, KEY),
+            await client.post_task(NEW, KEY),
+        ]
+
+    assert all(isinstance(outcome, Confirmed) for outcome in outcomes), outcomes
+
+
+@pytest.mark.parametrize(
+    ("places", "body"),
+    [
+        (["taskId"], {"taskId": "task-1"}),
+        (["task_id"], {"task_id": "task-1"}),
+        (["task.id"], {"task": {"id": "task-1"}}),
+        (["job.uuid"], {"job": {"uuid": "task-1"}}),
+        (["task", "agent"], {"task": "task-1", "agent": "agent-1"}),
+        (
+            ["taskUuid", "worker.id"],
+            {"taskUuid": "task-1", "worker": {"id": "agent-1"}},
+        ),
+        (
+            ["data.job_id", "data.bot_id"],
+            {"data": {"job_id": "task-1", "bot_id": "agent-1"}},
+        ),
+    ],
+)
+@pytest.mark.parametrize("complain", [by_pydantic, in_words])
+async def test_a_body_that_nobody_has_seen_is_made_of_what_refusals_name(
+    places: list[str], body: JSON, complain: Complain
+) -> None:
+    network = StrictNetwork(wanting(*places), complain)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies()[-1] == body
+    assert len(network.requests) <= 7
+
+
+@pytest.mark.parametrize("complain", [by_pydantic, in_words, plainly])
+async def test_no_body_is_sent_twice_under_one_search(complain: Complain) -> None:
+    network = StrictNetwork(IMPOSSIBLE, complain)
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    bodies = [str(body) for body in network.bodies()]
+    assert 1 < len(bodies) == len({*bodies})
+
+
+async def test_what_was_understood_is_used_from_then_on_also_after_a_restart() -> None:
+    network, store = StrictNetwork(CAMEL), ModelStore()
+
+    async with client_of(network, store=store) as client:
+        await client.claim(TASK, KEY)
+        await client.claim(*another(2))
+    async with client_of(network, store=store) as restarted:
+        await restarted.claim(*another(3))
+
+    ids = [body.get("taskId") for body in network.bodies()]
+    assert ids == [None, "task-1", "task-2", "task-3"]
+
+
+async def test_an_action_begins_in_the_manner_in_which_another_works() -> None:
+    network = StrictNetwork(WRAPPED)
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.complete(TASK, KEY)
+
+    assert len(network.bodies("complete")) == 1
+
+
+async def test_another_body_has_another_key_and_the_same_body_the_same() -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(400, {"error": "missing field taskId"}), (0, None), (0, None)]
+
+    async with client_of(network) as client:
+        outcome = [await client.claim(TASK, KEY) for _ in range(3)][-1]
+
+    first, *later = network.keys()
+    assert isinstance(outcome, Confirmed)
+    assert first == KEY
+    assert len(later) == 3
+    assert len({*later}) == 1
+    assert later[0] != KEY
+    assert len({str(body) for body in network.bodies()[1:]}) == 1
+
+
+async def test_a_crash_between_two_tries_changes_no_repeat() -> None:
+    network, store = StrictNetwork(CAMEL), ModelStore()
+    network.answers = [(400, {"error": "missing field taskId"}), (0, None)]
+
+    async with client_of(network, store=store) as client:
+        assert isinstance(await client.claim(TASK, KEY), Unknown)
+    async with client_of(network, store=store) as restarted:
+        await restarted.claim(TASK, KEY)
+
+    assert network.bodies()[2] == network.bodies()[1] != network.bodies()[0]
+    assert network.keys()[2] == network.keys()[1] != network.keys()[0]
+
+
+async def test_an_operator_can_follow_each_step_in_the_log(log: RecordingLog) -> None:
+    network = StrictNetwork(CAMEL, in_words)
+
+    async with client_of(network, log=log) as client:
+        await client.claim(TASK, KEY)
+
+    (rewritten, *_) = log.named("network.request_rewritten")
+    assert rewritten["endpoint"] == "claim"
+    assert (rewritten["missing"], rewritten["unknown"]) == ("taskId", "")
+    assert rewritten["message"] == "400 Bad Request: missing field taskId"
+    (understood,) = log.named("network.request_understood")
+    assert understood["fields"] == "agentId, taskId"
+    assert understood["refused"] == len(network.bodies()) - 1
+
+
+async def test_a_result_is_the_same_in_whatever_body_it_is_sent() -> None:
+    network = StrictNetwork(WRAPPED)
+    result = Result(output={"b": [1, 2.50], "a": "é"}, evidence={})
+
+    async with client_of(network) as client:
+        await client.submit(TASK, result, KEY)
+
+    *_, last = network.bodies("submit")
+    assert last["submission"] == {"result": result.output}
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 409, 429, 413, 500, 503, 408])
+async def test_a_status_that_is_about_something_else_tries_no_other_body(
+    status: int,
+) -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(status, {"error": "missing field taskId"})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert not isinstance(outcome, Confirmed)
+    assert len(network.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (422, {"error": "result_rejected", "message": "wrong answer"}),
+        (400, {"error": {"code": "wrong_answer"}}),
+        (200, {"ok": False, "message": "the answer is wrong"}),
+        (422, {"detail": [{"loc": ["body", "result"], "msg": "not a number"}]}),
+    ],
+)
+async def test_a_verdict_on_the_work_is_not_about_its_body(
+    status: int, body: JSON
+) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(status, body)]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert len(network.requests) == 1
+
+
+async def test_a_conflict_is_no_reason_to_write_otherwise() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(409, {"error": "claimed by another agent"})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.CONFLICT
+    assert len(network.requests) == 1
+
+
+async def test_a_yes_that_says_no_for_a_missing_field_is_about_the_body() -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(200, {"success": False, "error": "Missing field taskId"})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies()[1] != network.bodies()[0]
+
+
+async def test_a_repeat_after_an_unknown_outcome_has_the_same_body_and_key() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(0, None), (400, {"error": "no"})]
+
+    async with client_of(network) as client:
+        first = await client.claim(TASK, KEY)
+        repeat = await client.claim(TASK, KEY)
+
+    assert isinstance(first, Unknown)
+    assert isinstance(repeat, Refused)
+    assert network.bodies()[0] == network.bodies()[1]
+    assert network.keys() == [KEY, KEY]
+
+
+async def test_a_repeat_that_lacks_a_field_is_written_anew() -> None:
+    # The body was never understood, so the one without an answer did nothing.
+    network = StrictNetwork(CAMEL)
+    network.answers = [(0, None)]
+
+    async with client_of(network) as client:
+        first = await client.claim(TASK, KEY)
+        repeat = await client.claim(TASK, KEY)
+
+    assert isinstance(first, Unknown)
+    assert isinstance(repeat, Confirmed)
+    assert network.bodies()[0] == network.bodies()[1] != network.bodies()[2]
+
+
+async def test_a_repeat_that_is_understood_shows_that_its_body_is() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(0, None)]
+
+    async with client_of(network) as client:
+        first = await client.claim(TASK, KEY)
+        repeat = await client.claim(TASK, KEY)
+        network.answers = [(400, {"error": "no"})]
+        later = await client.claim(*another(2))
+
+    assert isinstance(first, Unknown)
+    assert isinstance(repeat, Confirmed)
+    assert isinstance(later, Refused)
+    assert len(network.requests) == 3, "no other body was tried"
+
+
+async def test_a_repeat_keeps_its_body_though_another_was_learned_meanwhile() -> None:
+    network, store = StrictNetwork(CAMEL), ModelStore()
+    network.answers = [(0, None)]
+
+    async with client_of(network, store=store) as client:
+        await client.claim(TASK, KEY)
+        await client.claim(*another(2))
+    async with client_of(network, store=store) as restarted:
+        repeat = await restarted.claim(TASK, KEY)
+
+    assert isinstance(repeat, Refused)
+    assert network.bodies()[-1] == network.bodies()[0]
+    assert network.keys()[-1] == network.keys()[0]
+
+
+async def test_what_waits_for_a_body_says_why_and_until_when(log: RecordingLog) -> None:
+    network, clock = StrictNetwork(IMPOSSIBLE, in_words), DayClock()
+
+    async with client_of(network, clock=clock, log=log) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, NotSent)
+    assert outcome.paused
+    assert outcome.retry_after == FIRST_WAIT_SECONDS
+    assert "weather" in outcome.message
+    assert "[contract.requests.claim]" in outcome.message
+    assert client.blocked_actions() == {"claim": outcome.message}
+    (told,) = log.named("network.request_not_understood")
+    assert (told["endpoint"], told["retry_in"]) == ("claim", FIRST_WAIT_SECONDS)
+
+
+async def test_a_round_is_bounded_and_nothing_is_sent_while_it_waits() -> None:
+    network, store = StrictNetwork(IMPOSSIBLE, by_pydantic), ModelStore()
+    clock = DayClock()
+
+    for number in range(3):
+        async with client_of(network, store=store, clock=clock) as client:
+            outcome = await client.claim(*another(number))
+            assert isinstance(outcome, NotSent)
+
+    assert 1 < len(network.requests) <= MOST_REFUSED_IN_A_ROUND
+
+
+async def test_rounds_wait_for_minutes_and_never_until_tomorrow() -> None:
+    network, clock = StrictNetwork(IMPOSSIBLE, plainly), DayClock()
+    waits = []
+
+    async with client_of(network, clock=clock) as client:
+        for number in range(8):
+            outcome = await client.claim(*another(number))
+            assert isinstance(outcome, NotSent)
+            waits.append(outcome.retry_after)
+            clock.at += timedelta(seconds=outcome.retry_after or 0)
+
+    assert waits[:4] == [60.0, 120.0, 240.0, 480.0]
+    assert {*waits[4:]} == {LONGEST_WAIT_SECONDS}
+
+
+async def test_each_round_goes_on_to_bodies_that_are_new_and_tells_what_was_said(
+    log: RecordingLog,
+) -> None:
+    network, clock = StrictNetwork(IMPOSSIBLE, plainly), DayClock()
+
+    async with client_of(network, clock=clock, log=log) as client:
+        for number in range(4):
+            await client.claim(*another(number))
+            clock.at += timedelta(seconds=LONGEST_WAIT_SECONDS)
+            told = log.named("network.request_not_understood")[-1]
+            assert str(told["message"]).startswith("400")
+            assert told["refused"] != 0
+
+    bodies = [str(body) for body in network.bodies()]
+    again = len(bodies) - len({*bodies})
+    assert again <= 2 * SECOND_CHANCES
+    assert len({*bodies}) > 2 * MOST_UNTAUGHT_IN_A_ROUND
+
+
+async def test_after_a_wait_a_network_that_was_mended_is_understood() -> None:
+    network, clock = StrictNetwork(IMPOSSIBLE, in_words), DayClock()
+
+    async with client_of(network, clock=clock) as client:
+        await client.claim(TASK, KEY)
+        clock.at += timedelta(seconds=FIRST_WAIT_SECONDS)
+        network.wanted = SNAKE
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+
+
+async def test_the_owners_shape_is_used_as_it_is() -> None:
+    network = StrictNetwork(wanting("job", *NAMES), in_words)
+    store = ModelStore()
+    own = configured_shape(
+        "claim", {"task_id": "job", "constants": {**dict.fromkeys(NAMES, "fine")}}
+    )
+
+    async with client_of(network, store=store) as client:
+        assert isinstance(await client.claim(TASK, KEY), NotSent)
+    async with client_of(network, store=store, owner={"claim": own}) as restarted:
+        outcome = await restarted.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies()[-1] == {"job": "task-1", **dict.fromkeys(NAMES, "fine")}
+
+
+async def test_the_owners_shape_is_never_left_and_other_actions_are_found() -> None:
+    network = StrictNetwork(CAMEL)
+    own = configured_shape("submit", {"task_id": "t", "result": "r"})
+
+    async with client_of(network, owner={"submit": own}) as client:
+        claimed = await client.claim(TASK, KEY)
+        submitted = [await client.submit(TASK, RESULT, KEY) for _ in range(3)]
+
+    assert isinstance(claimed, Confirmed)
+    assert all(isinstance(one, Refused) for one in submitted)
+    assert network.bodies("submit") == [{"t": "task-1", "r": "41"}] * 3
+
+
+async def test_a_shape_that_has_worked_is_doubted_by_a_contradiction(
+    log: RecordingLog,
+) -> None:
+    network = StrictNetwork(SNAKE)
+
+    async with client_of(network, log=log) as client:
+        await client.claim(TASK, KEY)
+        network.wanted = CAMEL
+        changed = await client.claim(*another(2))
+
+    assert isinstance(changed, Confirmed)
+    assert len(log.named("network.request_doubted")) == 1
+
+
+async def test_a_shape_that_has_worked_stays_where_nothing_else_is_understood(
+    log: RecordingLog,
+) -> None:
+    network, clock = StrictNetwork(SNAKE), DayClock()
+
+    async with client_of(network, clock=clock, log=log) as client:
+        await client.claim(TASK, KEY)
+        network.wanted = IMPOSSIBLE
+        outcomes = [await client.claim(*another(n)) for n in range(3, 9)]
+        network.wanted = SNAKE
+        again = await client.claim(*another(9))
+
+    assert all(isinstance(outcome, Refused) for outcome in outcomes)
+    assert isinstance(again, Confirmed)
+    assert len(log.named("network.request_doubted")) == 1
+    assert network.bodies()[-1] == {"task_id": "task-9", "agent_id": "agent-1"}
+
+
+async def test_refusals_without_a_name_doubt_what_has_worked_only_together() -> None:
+    network = StrictNetwork(SNAKE)
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        for number in range(2, 6):
+            network.answers = [(400, {"error": "level too low"})]
+            await client.claim(*another(number))
+            assert isinstance(await client.claim(*another(number + 10)), Confirmed)
+        alone = len(network.requests)
+        network.answers = [(400, {"error": "level too low"})] * STRIKES
+        for number in range(20, 20 + STRIKES):
+            await client.claim(*another(number))
+
+    assert alone == 9, "each was sent once"
+    assert len(network.requests) > alone + STRIKES
+
+
+async def test_one_search_at_a_time_for_each_action() -> None:
+    network = StrictNetwork(CAMEL)
+
+    async with client_of(network) as client, anyio.create_task_group() as tasks:
+        for number in range(5):
+            tasks.start_soon(client.claim, *another(number))
+
+    refused = [body for body in network.bodies() if "taskId" not in body]
+    assert len(refused) == 1
+    assert len(network.bodies()) == 6
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "missing field kind", "task_id": "task-9"},
+        {"error": "missing field kind", "balance": 97},
+        {"error": "missing field kind", "data": {"taskId": "task-9"}},
+    ],
+)
+async def test_a_refused_post_that_may_have_been_paid_is_not_tried_again(
+    body: JSON,
+) -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(422, body)]
+
+    async with client_of(network) as client:
+        outcome = await client.post_task(NEW, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert len(network.requests) == 1
+
+
+async def test_a_post_that_a_yes_refuses_is_not_tried_again() -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(200, {"ok": False, "error": "missing field agentId"})]
+
+    async with client_of(network) as client:
+        await client.post_task(NEW, KEY)
+
+    assert len(network.requests) == 1
+
+
+def test_posts_that_nobody_ever_answers_are_not_remembered_without_end() -> None:
+    learned = Learned()
+    shape = configured_shape("claim", {"task_id": "id"})
+
+    for number in range(MAX_OPEN + 50):
+        learned.sends(f"post-{number}", shape)
+
+    assert len(learned.open) == MAX_OPEN
+    assert f"post-{MAX_OPEN + 49}" in learned.open
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        5,
+        {},
+        {"version": 99},
+        {"version": 1, "model": 5},
+        {"version": 1, "open": {"k": 5}},
+        {"version": 1, "waits": {"claim": ["x", None]}},
+    ],
+)
+async def test_what_was_saved_and_cannot_be_read_counts_as_never_learned(
+    saved: JSON,
+) -> None:
+    network = StrictNetwork(SNAKE)
+
+    async with client_of(network, store=ModelStore(saved)) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert len(network.requests) == 1
+
+
+async def test_a_result_that_json_cannot_say_is_a_mistake_of_ours_and_stays_none() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+
+    async with client_of(network) as client:
+        with pytest.raises(ValueError, match="JSON"):
+            await client.submit(TASK, Result(float("nan")), KEY)
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert len(network.requests) == 1
+
+
+# -- what is known beforehand ----------------------------------------------------
+
+
+async def test_a_description_is_used_before_any_guess() -> None:
+    network = StrictNetwork(wanting("gig.ref", "bot"))
+    schema: JSON = {
+        "type": "object",
+        "required": ["gig", "bot"],
+        "properties": {
+            "gig": {
+                "type": "object",
+                "required": ["ref"],
+                "properties": {"ref": {"type": "string"}},
+            },
+            "bot": {"type": "string"},
+        },
+    }
+
+    async with client_of(network) as client:
+        client.describe({"claim": schema})
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies() == [{"gig": {"ref": "task-1"}, "bot": "agent-1"}]
+
+
+@pytest.mark.parametrize(
+    ("place", "given", "value"),
+    [
+        ("claim_id", {"claim.claim.id": "c-7"}, "c-7"),
+        ("assignmentId", {"claim.assignment.id": 77}, 77),
+        ("lease_token", {"claim.lease.token": "l-3"}, "l-3"),
+        ("nonce", {"claim.nonce": "n-5"}, "n-5"),
+    ],
+)
+async def test_a_value_that_an_earlier_answer_gave_is_placed(
+    place: str, given: Given, value: JSON
+) -> None:
+    wanted = {**SNAKE, "submit": [place, "result", "evidence"]}
+    network = StrictNetwork(wanted)
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY, given)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies("submit")[-1][place] == value
+
+
+async def test_a_version_that_the_record_shows_is_placed() -> None:
+    network = StrictNetwork(wanting("task_id", "version"))
+    task = Task(id=TaskId("task-1"), raw={"id": "task-1", "version": 4})
+
+    async with client_of(network) as client:
+        outcome = await client.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies()[-1] == {"task_id": "task-1", "version": 4}
+
+
+async def test_an_id_that_was_listed_as_an_integer_is_sent_as_one() -> None:
+    network = StrictNetwork(wanting("task_id"))
+    task = Task(id=TaskId("8137"), raw={"id": 8137})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert [body["task_id"] for body in network.bodies()] == [8137] * len(
+        network.bodies()
+    )
+
+
+async def test_an_example_in_the_record_is_followed() -> None:
+    network = StrictNetwork(wanting("claim.work_order"))
+    links: JSON = {"claim": {"href": "/x", "body": {"claim": {"work_order": "task-1"}}}}
+    task = Task(id=TaskId("task-1"), raw={"id": "task-1", "links": links})
+
+    async with client_of(network) as client:
+        outcome = await client.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert {str([*body]) for body in network.bodies()} == {"['claim']"}
+    assert network.bodies()[-1] == {"claim": {"work_order": "task-1"}}
+
+
+# -- the manners of some frameworks ----------------------------------------------
+
+
+def by_rails(missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
+    around, _, name = (missing or unknown)[0].partition(".")
+    if any("." not in one for one in unknown):
+        said = f"param is missing or the value is empty or invalid: {around}"
+        return 400, {"status": 400, "error": said}
+    if missing:
+        return 422, {"errors": {name: ["can't be blank"]}}
+    return 400, {"error": f"found unpermitted parameter: :{name}"}
+
+
+def by_json_api(missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
+    told = dict.fromkeys(missing, "is missing")
+    told |= dict.fromkeys(unknown, "is not allowed")
+    errors: list[JSON] = [
+        {
+            "status": "422",
+            "source": {"pointer": "/" + place.replace(".", "/")},
+            "title": "Invalid member",
+            "detail": f"{place.rpartition('.')[2]} {said}",
+        }
+        for place, said in told.items()
+    ]
+    return 422, {"errors": errors}
+
+
+def by_graphql(missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
+    got = 'Variable "$order" got invalid value {}; '
+    if any("." not in one for one in unknown):
+        said = ['Variable "$order" of required type "ClaimInput!" was not provided.']
+    else:
+        of_type = 'of required type "ID!" was not provided.'
+        said = [
+            *(f'{got}Field "{one.partition(".")[2]}" {of_type}' for one in missing),
+            *(
+                f'{got}Field "{one.partition(".")[2]}" is not defined by type'
+                ' "ClaimInput".'
+                for one in unknown
+            ),
+        ]
+    return 400, {"errors": [{"message": one} for one in said]}
+
+
+@pytest.mark.parametrize(
+    ("complain", "places", "body"),
+    [
+        (by_rails, ["claim.task_id"], {"claim": {"task_id": "task-1"}}),
+        (by_rails, ["booking.job_id"], {"booking": {"job_id": "task-1"}}),
+        (
+            by_json_api,
+            ["data.attributes.task_id", "data.attributes.worker_id"],
+            {"data": {"attributes": {"task_id": "task-1", "worker_id": "agent-1"}}},
+        ),
+        (by_graphql, ["order.taskId"], {"order": {"taskId": "task-1"}}),
+        (by_graphql, ["order.gigId"], {"order": {"gigId": "task-1"}}),
+    ],
+)
+async def test_a_framework_is_understood_by_what_it_says(
+    complain: Complain, places: list[str], body: JSON
+) -> None:
+    network = StrictNetwork(wanting(*places), complain)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies()[-1] == body
+    assert len(network.requests) <= 7

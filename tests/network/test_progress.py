@@ -1,0 +1,184 @@
+"""How far a task has come, and what must be repeated later, read from any answer."""
+
+import pytest
+from tests.network.conftest import ScriptedServer, answer
+
+from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
+from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Result, Task, TaskId
+from journeyman.network.client import NetworkClient
+from journeyman.network.progress import LONGEST_GIVEN, MOST_GIVEN, given_by
+
+KEY, TASK = IdempotencyKey("k-1"), Task(id=TaskId("t1"))
+WORK = Result({"status": "rejected"}, evidence={"paid": True})
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "progress"),
+    [
+        (200, {"status": "paid"}, Progress.PAID),
+        (200, {"ok": True, "is_paid": True}, Progress.PAID),
+        (200, {"task": {"id": 1, "paid_at": "2027-01-02T03:04:05Z"}}, Progress.PAID),
+        (200, {"data": {"attributes": {"state": "COMPLETED"}}}, Progress.DONE),
+        (
+            200,
+            {"thing": {"submission": {"status": "PendingReview"}}},
+            Progress.IN_REVIEW,
+        ),
+        (200, {"message": "Your submission is awaiting review."}, Progress.IN_REVIEW),
+        (200, {"approved": False}, Progress.IN_REVIEW),
+        (202, {"status": "accepted"}, Progress.IN_REVIEW),
+        (202, {}, Progress.IN_REVIEW),
+        (202, {"status": "completed"}, Progress.DONE),
+        (200, [{"id": 7, "status": "queued"}], Progress.IN_REVIEW),
+        (200, {"submission": {"verdict": "incorrect"}}, Progress.REJECTED),
+        (200, {"claim": {"status": "expired"}}, Progress.GONE),
+        (200, {"assignment": {"status": "in_progress"}}, Progress.CLAIMED),
+        # The outer word counts, and a word nobody knows counts for nothing.
+        (200, {"status": "completed", "review": {"status": "pending"}}, Progress.DONE),
+        (200, {"status": "ok", "review": {"status": "pending"}}, Progress.IN_REVIEW),
+        (200, {"status": "frobnicated"}, None),
+        (200, {"payment_status": "pending"}, None),
+        # What only repeats our work says nothing.
+        (200, {"task_id": "t1", "result": {"status": "rejected"}}, None),
+        (200, {}, None),
+    ],
+)
+async def test_an_answer_tells_how_far_a_task_has_come(
+    server: ScriptedServer,
+    network: NetworkClient,
+    status: int,
+    body: JSON,
+    progress: Progress | None,
+) -> None:
+    server.will(answer(status, body))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.progress is progress
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"received": {"status": "rejected"}},
+        {"result": {"status": "rejected"}, "evidence": {"paid": True}},
+        {"data": {"echo": {"output": {"status": "rejected"}}}},
+    ],
+)
+async def test_our_own_result_is_never_taken_for_a_verdict(
+    server: ScriptedServer, network: NetworkClient, body: JSON
+) -> None:
+    server.will(answer(200, body))
+
+    outcome = await network.submit(TASK, WORK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.progress is None
+
+
+async def test_a_submission_may_pay(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(
+        answer(200, {"payment": {"amount_paid": "4.00"}, "task": {"reward": 9}}),
+        answer(200, {"accepted": True, "task": {"reward": 9}}),
+    )
+
+    paid = await network.submit(TASK, WORK, KEY)
+    accepted = await network.submit(TASK, WORK, KEY)
+
+    assert isinstance(paid, Confirmed)
+    assert (paid.value.credits_earned, paid.value.progress) == (4, Progress.PAID)
+    assert isinstance(accepted, Confirmed)
+    assert (accepted.value.credits_earned, accepted.value.progress) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "refusal", "progress"),
+    [
+        (409, {"error": "review_pending"}, Refusal.PENDING, Progress.IN_REVIEW),
+        (422, {"message": "not yet approved"}, Refusal.PENDING, Progress.IN_REVIEW),
+        (425, {}, Refusal.PENDING, Progress.IN_REVIEW),
+        (409, "job 3 has no output", Refusal.CONFLICT, Progress.CLAIMED),
+        (422, {"error": "no result was submitted"}, Refusal.CONFLICT, Progress.CLAIMED),
+        (409, {"error": "task already completed"}, Refusal.CONFLICT, Progress.DONE),
+        (409, {"state": "paid"}, Refusal.CONFLICT, Progress.PAID),
+        (
+            422,
+            {"error": "The answer is incorrect."},
+            Refusal.REJECTED,
+            Progress.REJECTED,
+        ),
+        (410, {"error": "the claim has expired"}, Refusal.ABSENT, Progress.GONE),
+        (409, {"error": "completed by another agent"}, Refusal.CONFLICT, None),
+        (422, {"error": "status must be one of pending, done"}, Refusal.INVALID, None),
+        (400, {"error": "field 'pending' is not allowed"}, Refusal.INVALID, None),
+        (400, {"error": "request rejected"}, Refusal.INVALID, None),
+        (404, {"error": "not found"}, Refusal.ABSENT, None),
+    ],
+)
+async def test_a_refusal_tells_it_too(
+    server: ScriptedServer,
+    network: NetworkClient,
+    status: int,
+    body: JSON,
+    refusal: Refusal,
+    progress: Progress | None,
+) -> None:
+    server.will(
+        answer(status, body.encode()) if isinstance(body, str) else answer(status, body)
+    )
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert (outcome.refusal, outcome.progress) == (refusal, progress)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_blank"),
+    [
+        (b"", True),
+        (b"OK", True),
+        (b"<html><body>hi</body></html>", False),
+        (b"{", False),
+    ],
+)
+async def test_a_yes_without_content_differs_from_a_page(
+    server: ScriptedServer, network: NetworkClient, body: bytes, *, is_blank: bool
+) -> None:
+    server.will(answer(200, body))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Unknown)
+    assert outcome.is_blank_yes is is_blank
+
+
+async def test_what_an_answer_gave_is_kept_by_action_and_path(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(
+        answer(200, {"assignment": {"id": 77, "note": None}, "nonce": "x", "fee": 0.5})
+    )
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.given == {
+        "claim.nonce": "x",
+        "claim.fee": 0.5,
+        "claim.assignment.id": 77,
+    }
+
+
+def test_of_a_large_answer_the_outer_short_values_are_kept() -> None:
+    many: JSON = {f"n{n}": {"deep": n} for n in range(100)}
+    body: JSON = {"many": many, "text": "x" * (LONGEST_GIVEN + 1), "version": 3}
+
+    given = given_by("submit", body)
+
+    assert len(given) == MOST_GIVEN
+    assert given["submit.version"] == 3
+    assert "submit.text" not in given

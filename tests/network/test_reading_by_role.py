@@ -1,0 +1,347 @@
+"""Listings whose fields have names that nobody here knows: what fields do tells."""
+
+from collections.abc import Callable
+
+import pytest
+
+from journeyman.domain.tasks import JSON, Task
+from journeyman.network.service_model.listing import ListingReader
+from journeyman.network.service_model.reading import id_name, wire_id
+from journeyman.network.service_model.vocabulary import ASSUMED
+
+TEXTS = (
+    "the tide table hangs beside the door",
+    "nobody mends umbrellas any more",
+    "a heron stands in the mill pond",
+    "bring the ladder in before dark",
+)
+UUIDS = tuple(f"8f14e45f-ceea-467f-ab{n}0-0123456789ab" for n in range(4))
+
+
+def read(answer: JSON) -> tuple[Task, ...]:
+    """Read a listing of which every record must be a task."""
+    listing = ListingReader(ASSUMED).listing(answer)
+    assert listing.problem == ""
+    return listing.tasks
+
+
+def records(make: Callable[[int], dict[str, JSON]]) -> list[JSON]:
+    return [make(n) for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "name", "sent"),
+    [
+        (records(lambda n: {"pk": n + 5, "text": TEXTS[n]}), "pk", 8),
+        (records(lambda n: {"TaskKey": f"T#{n}", "Text": TEXTS[n]}), "TaskKey", "T#3"),
+        (records(lambda n: {"nummer": f"{n}", "text": TEXTS[n]}), "nummer", "3"),
+        (
+            records(lambda n: {"text": TEXTS[n], "owner_id": UUIDS[n], "ref": f"r{n}"}),
+            "ref",
+            "r3",
+        ),
+        (
+            records(lambda n: {"meta": {"jobId": n}, "work": {"prompt": TEXTS[n]}}),
+            "meta.jobId",
+            3,
+        ),
+        (
+            records(
+                lambda n: {
+                    "short": f"x{n}y",
+                    "text": TEXTS[n],
+                    "self": f"https://market.example/jobs/x{n}y",
+                    "batch": f"b{n}",
+                }
+            ),
+            "short",
+            "x3y",
+        ),
+        (
+            records(lambda n: {"name": f"jobs/a{n}", "text": TEXTS[n]}),
+            "name",
+            "jobs/a3",
+        ),
+        # An id that is the same everywhere names something else.
+        (
+            records(lambda n: {"id": "market", "gigNo": n + 40, "text": TEXTS[n]}),
+            "gigNo",
+            43,
+        ),
+        (
+            records(lambda n: {"_id": {"$oid": f"{n:024x}"}, "text": TEXTS[n]}),
+            "_id",
+            f"{3:024x}",
+        ),
+        (
+            records(lambda n: {"TaskId": {"S": f"t-{n}"}, "Text": {"S": TEXTS[n]}}),
+            "TaskId",
+            "t-3",
+        ),
+    ],
+)
+def test_an_id_is_what_differs_in_every_record_and_is_sent_as_it_was_listed(
+    answer: JSON, name: str, sent: JSON
+) -> None:
+    tasks = read(answer)
+
+    assert len(tasks) == 4
+    assert [task.text for task in tasks] == list(TEXTS)
+    assert (id_name(tasks[-1]), wire_id(tasks[-1])) == (name, sent)
+    assert type(wire_id(tasks[-1])) is type(sent)
+
+
+def test_what_measures_a_task_is_not_its_id() -> None:
+    answer: JSON = [
+        {"position": n, "createdAt": f"2026-01-0{n + 1}", "price": n + 1, "text": text}
+        for n, text in enumerate(TEXTS)
+    ]
+
+    listing = ListingReader(ASSUMED).listing(answer)
+
+    assert (listing.tasks, listing.unreadable) == ((), 4)
+
+
+def test_a_record_that_stands_under_its_id_keeps_it() -> None:
+    tasks = read({"jobs": {UUIDS[n]: {"prompt": TEXTS[n], "pay": 2} for n in range(4)}})
+
+    assert [task.id for task in tasks] == list(UUIDS)
+    assert (id_name(tasks[0]), wire_id(tasks[0])) == (None, UUIDS[0])
+    assert UUIDS[0] in tasks[0].raw.values()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda n: {"id": n, "says": TEXTS[n]},
+        lambda n: {"id": n, "spec": {"source": TEXTS[n]}},
+        lambda n: {"id": n, "description": "In capitals, please.", "phrase": TEXTS[n]},
+        lambda n: {
+            "id": n,
+            "description": "In capitals, please.",
+            "inputs": [{"type": "text", "value": TEXTS[n]}],
+        },
+        # A body that is an object is no text.
+        lambda n: {"id": n, "body": {"sentence": TEXTS[n]}},
+        lambda n: {"id": n, "title": TEXTS[n]},
+        lambda n: {"id": n, "says": TEXTS[n], "self": f"/jobs/{n}?with=a long address"},
+    ],
+)
+def test_the_text_is_the_longest_prose_that_differs(
+    record: Callable[[int], dict[str, JSON]],
+) -> None:
+    assert [task.text for task in read(records(record))] == list(TEXTS)
+
+
+def test_texts_that_differ_are_not_given_up_for_longer_ones() -> None:
+    answer = records(
+        lambda n: {"id": n, "description": TEXTS[n], "terms": f"{n} " + "long " * 40}
+    )
+
+    assert [task.text for task in read(answer)] == list(TEXTS)
+
+
+def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
+    reader = ListingReader(ASSUMED)
+    answer = records(
+        lambda n: {"id": n, "description": "In capitals, please.", "phrase": TEXTS[n]}
+    )
+    reader.listing(answer)
+
+    (task,) = reader.listing(answer[:1]).tasks
+
+    assert task.text == TEXTS[0]
+
+
+@pytest.mark.parametrize(
+    ("pay", "credits_"),
+    [
+        ({"pays": 3}, 3),
+        ({"lohn": "3.00"}, 3),
+        ({"creditsOffered": "3"}, 3),
+        ({"terms": {"amount": "3.00", "currency": "credits"}}, 3),
+        ({"worth": {"value": 300, "unit": "drops"}}, 0),
+        ({"price_usd": 3}, 0),
+        ({"word_count": 3}, 0),
+        ({"one": 3, "other": 4}, 0),
+        ({"Reward": {"N": "3"}}, 3),
+    ],
+)
+def test_a_reward_is_a_number_that_is_nothing_else(
+    pay: dict[str, JSON], credits_: int
+) -> None:
+    tasks = read(records(lambda n: {"id": f"t{n}", "text": TEXTS[n], **pay}))
+
+    assert {task.reward for task in tasks} == {credits_}
+
+
+@pytest.mark.parametrize(
+    ("states", "read_as"),
+    [
+        ({"state": [0, 1, 0, 2]}, ["0", "1", "0", "2"]),
+        (
+            {"zustand": ["offen", "weg", "offen", "offen"]},
+            ["offen", "weg", *["offen"] * 2],
+        ),
+        ({"availability": ["free"] * 4}, ["free"] * 4),
+        ({"zustand": ["weg"] * 4}, ["weg"] * 4),
+        (
+            {"lang": ["open", "claimed", "open", "open"]},
+            ["open", "claimed", *["open"] * 2],
+        ),
+        # Different in every record: no state.
+        ({"nickname": ["a", "b", "c", "d"]}, [""] * 4),
+    ],
+)
+def test_a_state_is_one_of_few_words(
+    states: dict[str, list[JSON]], read_as: list[str]
+) -> None:
+    ((name, words),) = states.items()
+
+    tasks = read(records(lambda n: {"id": n, "text": TEXTS[n], name: words[n]}))
+
+    assert [task.status for task in tasks] == read_as
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"takenBy": "agent-9"},
+        {"held_by": {"id": "agent-9"}},
+        {"reservedForAgent": "agent-9"},
+        {"claim": {"agent": {"agent_id": "agent-9"}, "at": "2026-01-01T00:00:00Z"}},
+    ],
+)
+def test_who_holds_a_task_is_seen_under_other_names(held: dict[str, JSON]) -> None:
+    first, *others = read([{"id": 0, "text": "a b", **held}, {"id": 1, "text": "a c"}])
+
+    assert first.claimant == "agent-9"
+    assert [task.claimant for task in others] == [None]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"claimed_at": "2026-01-01T00:00:00Z"},
+        {"reserved": "no"},
+        {"assigned_count": 0},
+        {"locked": False},
+    ],
+)
+def test_what_only_sounds_like_a_claimant_is_none(field: dict[str, JSON]) -> None:
+    (task,) = read([{"id": 1, "text": "a b", **field}])
+
+    assert task.claimant is None
+
+
+def test_a_claimant_of_zeros_is_nobody() -> None:
+    tasks = read(
+        [
+            {"id": 1, "text": "a b", "assigned_to": 0},
+            {
+                "id": 2,
+                "text": "a c",
+                "assigned_to": "00000000-0000-0000-0000-000000000000",
+            },
+            {"id": 3, "text": "a d", "assigned_to": "agent-9"},
+        ]
+    )
+
+    assert [task.claimant for task in tasks] == [None, None, "agent-9"]
+
+
+TASKS = records(lambda n: {"id": n, "prompt": TEXTS[n], "reward": 1})
+TWO, OTHERS = TASKS[:2], TASKS[2:]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param({"jobs_by_category": {"text": TWO, "code": OTHERS}}, id="grouped"),
+        pytest.param({"jobs": [TWO, OTHERS]}, id="array-of-arrays"),
+        pytest.param([[TWO], [OTHERS]], id="deeper-arrays"),
+        pytest.param(
+            {"groups": [{"kind": "a", "tasks": TWO}, {"kind": "b", "tasks": OTHERS}]},
+            id="groups-as-objects",
+        ),
+        pytest.param(
+            {"featured": TWO, "regular": OTHERS, "staff": [{"id": 1, "name": "B"}]},
+            id="several-arrays",
+        ),
+        pytest.param({"a": {"b": {"c": {"results": TASKS}}}}, id="deep"),
+        pytest.param(
+            {
+                "columns": ["id", "prompt", "reward"],
+                "rows": [[n, TEXTS[n], 1] for n in range(4)],
+            },
+            id="table",
+        ),
+    ],
+)
+def test_all_tasks_are_gathered_however_they_are_grouped(answer: JSON) -> None:
+    assert [task.text for task in read(answer)] == list(TEXTS)
+
+
+def test_a_group_says_what_its_tasks_are_where_they_do_not() -> None:
+    by_kind = read({"jobs": {"translation": TWO, "transcription": OTHERS}})
+    by_state = read({"jobs": {"available": TWO, "taken": OTHERS}})
+
+    assert [task.kind for task in by_kind][1:3] == ["translation", "transcription"]
+    assert [task.status for task in by_state] == ["", "", "taken", "taken"]
+
+
+def test_other_things_beside_no_tasks_are_not_tasks() -> None:
+    facets: JSON = [{"key": "text", "doc_count": 3}, {"key": "code", "doc_count": 1}]
+
+    assert read({"data": [], "facets": facets}) == ()
+
+
+@pytest.mark.parametrize("answer", [{"jobs": None}, {"data": {"jobs_by_kind": {}}}])
+def test_no_tasks_may_be_written_as_null_or_as_an_empty_object(answer: JSON) -> None:
+    assert read(answer) == ()
+
+
+def test_a_list_that_was_there_before_may_be_left_out_when_it_is_empty() -> None:
+    reader = ListingReader(ASSUMED)
+    assert reader.listing({}).problem
+    reader.listing({"found": TASKS})
+
+    assert reader.listing({}).problem == ""
+    assert reader.listing({"found": ["odd"]}).problem
+
+
+def test_only_records_that_changed_are_read_again() -> None:
+    reader = ListingReader(ASSUMED)
+    first = reader.listing(TASKS).tasks
+
+    changed: JSON = {"id": 1, "prompt": TEXTS[1], "reward": 2}
+    again = reader.listing([TASKS[0], changed, *OTHERS]).tasks
+
+    assert [one is other for one, other in zip(first, again, strict=True)] == [
+        *(True, False, True, True)
+    ]
+    assert again[1].reward == 2
+
+
+def test_a_field_that_was_not_there_before_may_have_a_role() -> None:
+    reader = ListingReader(ASSUMED)
+    reader.listing(TASKS)
+
+    held = [
+        {**dict(one), "takenBy": "agent-9"} for one in TASKS if isinstance(one, dict)
+    ]
+
+    assert {one.claimant for one in reader.listing([*held]).tasks} == {"agent-9"}
+
+
+def test_a_new_field_of_the_last_task_does_not_move_the_roles() -> None:
+    reader = ListingReader(ASSUMED)
+    rows: list[dict[str, JSON]] = [
+        {"id": n, "description": "In capitals, please.", "phrase": text}
+        for n, text in enumerate(TEXTS)
+    ]
+    reader.listing([*rows])
+
+    (task,) = reader.listing([{**rows[0], "note": "a much longer text " * 9}]).tasks
+
+    assert task.text == TEXTS[0]

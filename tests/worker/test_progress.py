@@ -1,0 +1,460 @@
+"""A task is brought to its end by whatever the network's answers say of it."""
+
+from itertools import pairwise
+
+import pytest
+from tests.worker.conftest import (
+    ABSENT,
+    CLAIMED,
+    COMPLETED,
+    CONFLICT,
+    INVALID,
+    SUBMITTED,
+    UNKNOWN,
+    Answer,
+    Loop,
+    MakeLoop,
+    ScriptedMarket,
+    task,
+)
+
+from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
+from journeyman.domain.tasks import Progress, TaskState
+from journeyman.network.answers import Claimed, Completed, Submitted
+
+PENDING = Refused(
+    Refusal.PENDING, "409 Conflict: awaiting review", 409, progress=Progress.IN_REVIEW
+)
+IN_REVIEW = Confirmed(Completed(None, None, progress=Progress.IN_REVIEW))
+NO_RESULT = Refused(
+    Refusal.CONFLICT, "409: not submitted", 409, progress=Progress.CLAIMED
+)
+DONE = Refused(Refusal.CONFLICT, "409: already done", 409, progress=Progress.DONE)
+NO_ROUTE = Refused(Refusal.ABSENT, "404 Not Found: no such route", 404)
+NO_TASK = Refused(Refusal.ABSENT, "404 Not Found: no such task", 404)
+BLANK = Unknown("200 OK with an empty body", 200, is_blank_yes=True)
+PAGE = Unknown("200 OK with an HTML page", 200)
+
+
+# -- what answers gave ---------------------------------------------------------------
+
+
+async def test_what_answers_gave_is_handed_to_the_requests_that_follow(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [
+        Confirmed(Claimed(None, False, None, given={"claim.id": 77, "claim.ok": True}))
+    ]
+    market.script["submit"] = [
+        UNKNOWN,
+        Confirmed(Submitted(None, given={"submit.nonce": "x"})),
+    ]
+    await make_loop().work(task())
+    restarted = make_loop()
+    restarted.clock.advance(400)
+    await restarted.work()
+
+    claim = {"claim.id": 77, "claim.ok": True}
+    assert market.given == [claim, claim, {**claim, "submit.nonce": "x"}]
+    assert restarted.record().given == {**claim, "submit.nonce": "x"}
+
+
+# -- ends that come early --------------------------------------------------------------
+
+
+async def test_a_submission_that_pays_ends_the_task_with_what_it_paid(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [Confirmed(Submitted(None, 2, {}, Progress.PAID))]
+
+    await loop.work(task())
+
+    assert market.verbs() == ["claim", "submit"]
+    assert loop.path()[-2:] == ["submitted", "completed"]
+    assert loop.earned == 2
+
+
+async def test_a_submission_that_is_done_and_not_paid_is_completed_as_usual(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [Confirmed(Submitted(None, progress=Progress.DONE))]
+    market.script["complete"] = [DONE]
+
+    await loop.work(task())
+
+    assert market.verbs() == ["claim", "submit", "complete"]
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.earned == 3
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+async def test_a_yes_that_says_rejected_is_a_rejection(
+    loop: Loop, market: ScriptedMarket, verb: str
+) -> None:
+    rejected: dict[str, Answer] = {
+        "submit": Confirmed(Submitted(None, progress=Progress.REJECTED)),
+        "complete": Confirmed(Completed(None, None, progress=Progress.REJECTED)),
+    }
+    market.script[verb] = [rejected[verb]]
+
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.REJECTED
+    assert loop.earned == 0
+
+
+async def test_a_claim_whose_answer_says_that_it_is_gone_is_lost(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [
+        Confirmed(Claimed(None, False, None, progress=Progress.GONE))
+    ]
+
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.LOST
+
+
+async def test_a_result_that_the_network_has_already_is_completed(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [DONE]
+
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+# -- reviews ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", [PENDING, IN_REVIEW])
+async def test_a_review_is_followed_with_growing_pauses_for_as_long_as_it_takes(
+    loop: Loop, market: ScriptedMarket, answer: Answer
+) -> None:
+    market.script["complete"] = [answer] * 60
+    loop.select.decide((task(),))
+    waits = []
+
+    async with loop.running():
+        for _ in range(60):
+            waits.append(loop.wait())
+            await loop.later(waits[-1] + 0.001)
+
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.earned == 3
+    assert waits[0] < 5
+    assert 300 <= waits[-1] <= 330
+    assert all(one < other * 1.2 for one, other in pairwise(waits))
+    assert len(loop.log.named("task.in_review")) == 1
+    assert "task.delayed" not in loop.log.names
+
+
+async def test_each_question_about_a_review_is_a_new_request(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    """Under one key, a network may repeat its first answer forever."""
+    market.script["complete"] = [PENDING, UNKNOWN, PENDING]
+    await make_loop().work(task())
+    for _ in range(3):
+        restarted = make_loop()
+        restarted.clock.advance(400)
+        await restarted.work()
+
+    first, second, repeated, third = (
+        call.key for call in market.calls if call.verb == "complete"
+    )
+    assert second == repeated
+    assert len({first, second, third}) == 3
+
+
+async def test_a_review_without_end_is_given_up_at_the_age_of_the_result(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    market.script["complete"] = [PENDING] * 2_000
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(250):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.REJECTED
+    assert "task.unsettled" in loop.log.names
+
+
+async def test_where_one_review_took_its_time_the_next_is_asked_about_later(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    reviewed: Answer = Confirmed(Submitted(None, progress=Progress.IN_REVIEW))
+    market.script["submit"] = [reviewed] * 2
+    market.script["complete"] = [PENDING, PENDING]
+    loop.select.decide((task("t1"),))
+    async with loop.running():
+        await loop.later(5)
+        await loop.later(10)
+        loop.select.decide((task("t2"),))
+        loop.worker.wakeup.notify()
+        await loop.quiet()
+        assert loop.wait("t2") >= 10
+        await loop.later(20)
+
+    assert market.verbs("t2") == ["claim", "submit", "complete"]
+
+
+# -- no completions --------------------------------------------------------------------
+
+
+async def test_where_there_are_no_completions_a_task_ends_with_its_result(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [NO_ROUTE] * 2
+    loop.select.decide(tuple(task(f"t{n}") for n in range(3)))
+
+    async with loop.running():
+        await loop.later(60)
+
+    assert loop.journal.tasks.counts() == {"completed": 3}
+    assert market.verbs().count("complete") == 2
+    (entry,) = loop.journal.ledger.recent(1)
+    assert (entry.amount, entry.confidence) == (3, "assumed")
+    assert len(loop.log.named("complete.absent")) == 1
+
+
+async def test_after_an_answer_that_says_done_one_404_shows_that_nothing_follows(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    done: Answer = Confirmed(Submitted(None, progress=Progress.DONE))
+    market.script["submit"] = [done] * 3
+    market.script["complete"] = [ABSENT]
+
+    await loop.work(*(task(f"t{n}") for n in range(3)))
+
+    assert loop.journal.tasks.counts() == {"completed": 3}
+    assert market.verbs().count("complete") == 1
+
+
+async def test_completions_that_were_always_done_already_are_no_longer_asked_for(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [DONE] * 9
+
+    await loop.work(*(task(f"t{n}") for n in range(9)))
+
+    assert loop.journal.tasks.counts() == {"completed": 9}
+    assert market.verbs().count("complete") <= 3
+
+
+async def test_a_task_that_is_gone_is_lost_at_once(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["claim"] = [Refused(Refusal.ABSENT, "410 Gone", 410)] * 2
+
+    await loop.work(*(task(f"t{n}") for n in range(4)))
+
+    assert loop.journal.tasks.counts() == {"lost": 2, "completed": 2}
+
+
+async def test_what_is_absent_is_asked_for_again_once_in_a_while(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [NO_ROUTE] * 2
+    loop.select.decide((task("t1"),))
+    async with loop.running():
+        await loop.later(60)
+        await loop.later(700)
+        loop.select.decide((task("t2"), task("t3")))
+        loop.worker.wakeup.notify()
+        await loop.quiet()
+
+    assert market.verbs("t2")[-1] == "complete"
+    assert loop.proof.has("complete")
+
+
+@pytest.mark.parametrize("answer", [NO_ROUTE, ABSENT])
+async def test_completions_that_have_worked_are_never_taken_for_absent(
+    loop: Loop, market: ScriptedMarket, answer: Refused
+) -> None:
+    market.script["complete"] = [answer] * 20
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(15):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETING
+
+
+async def test_a_task_that_is_not_found_shows_no_absence(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [NO_TASK] * 20
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(10):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETING
+
+
+# -- results that may not have arrived ------------------------------------------------
+
+
+async def test_a_result_that_the_network_does_not_have_is_sent_again(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [UNKNOWN, CONFLICT]
+    market.script["complete"] = [NO_RESULT]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(400)
+        await loop.later(400)
+
+    assert market.verbs() == ["claim", "submit", *["submit", "complete"] * 2]
+    assert loop.record().state is TaskState.COMPLETED
+    assert len(loop.log.named("task.result_missing")) == 1
+
+
+async def test_a_network_that_loses_every_result_gets_it_three_times_at_most(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [NO_RESULT] * 20
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(12):
+            await loop.later(400)
+
+    assert market.verbs().count("submit") == 3
+    assert loop.record().state is TaskState.REJECTED
+
+
+async def test_where_keys_are_ignored_the_completion_tells_whether_a_result_arrived(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop()
+    market.script["submit"] = [UNKNOWN, CONFLICT]
+    loop.select.decide((task("t1"),))
+    async with loop.running():
+        await loop.later(400)
+
+    restarted = make_loop()
+    market.script["submit"] = [UNKNOWN, UNKNOWN]
+    market.script["complete"] = [COMPLETED, NO_RESULT]
+    restarted.select.decide((task("there"), task("lost")))
+    async with restarted.running():
+        for _ in range(4):
+            await restarted.later(400)
+
+    assert market.verbs("there") == ["claim", "submit", "complete"]
+    assert market.verbs("lost") == ["claim", *["submit", "complete"] * 2]
+    assert restarted.journal.tasks.counts() == {"completed": 3}
+
+
+# -- answers without content -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["claim", "submit", "complete"])
+async def test_a_yes_without_content_is_believed_the_third_time(
+    make_loop: MakeLoop, market: ScriptedMarket, verb: str
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script[verb] = [BLANK] * 3
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(3):
+            await loop.later(400)
+
+    assert market.verbs().count(verb) == 3
+    assert loop.record().state is TaskState.COMPLETED
+
+
+async def test_where_there_was_content_before_an_empty_yes_is_an_accident(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [BLANK] * 20
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(10):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETING
+
+
+async def test_a_page_is_never_a_yes(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [PAGE] * 20
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for _ in range(10):
+            await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETING
+
+
+# -- requests that were never understood -----------------------------------------------
+
+
+async def test_a_claim_that_is_not_understood_costs_no_task(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["claim"] = [INVALID] * 6
+    loop.select.decide(tuple(task(f"t{n}") for n in range(20)))
+
+    async with loop.running():
+        assert market.verbs().count("claim") == 1
+        for _ in range(10):
+            await loop.later(400)
+
+    assert loop.journal.tasks.counts() == {"completed": 20}
+
+
+async def test_claims_that_are_all_refused_alike_cost_one_task_at_most(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["claim"] = [ABSENT] * 40
+    loop.select.decide(tuple(task(f"t{n}") for n in range(10)))
+
+    async with loop.running():
+        for _ in range(60):
+            await loop.later(400)
+
+    assert loop.journal.tasks.counts() == {"completed": 9, "lost": 1}
+
+
+@pytest.mark.parametrize("verb", ["submit", "complete"])
+async def test_finished_work_outlasts_requests_that_are_not_understood(
+    make_loop: MakeLoop, market: ScriptedMarket, verb: str
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script[verb] = [INVALID] * 20
+    loop.select.decide((task("t1"), task("t2")))
+
+    async with loop.running():
+        for _ in range(19):
+            await loop.later(400)
+        assert market.verbs().count("claim") == 1
+        await loop.later(400)
+        await loop.later(400)
+
+    assert loop.journal.tasks.counts() == {"completed": 2}
+
+
+def test_the_receipts_of_these_tests_say_nothing_of_progress() -> None:
+    receipts = (CLAIMED.value, SUBMITTED.value, COMPLETED.value)
+    assert [one.progress for one in receipts] == [None] * 3
