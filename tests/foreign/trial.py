@@ -28,6 +28,8 @@ class Capitals(Strategy):
         return Result(task.text.upper())
 '''
 LONGEST_SECONDS = 150.0
+LONGEST_NEWS_SECONDS = 30.0
+"""By when the daemon must have heard of what was paid last, if the answer was lost."""
 BODY_STATUSES = {200, 400, 415, 422}
 """By which networks say that they do not understand a body."""
 
@@ -86,12 +88,10 @@ def run_trial(
                         break
                     time.sleep(0.05)
                 took = time.monotonic() - started
-                # What was paid last is still to be read by the daemon.
-                time.sleep(1.0)
+                earned = _earned_in_the_end(config, backend.book)
             finally:
                 process.terminate()
                 process.wait(30)
-        earned = _earned(config)
     return Trial(
         backend.book,
         tasks,
@@ -127,6 +127,15 @@ def _toml(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
     return json.dumps(value)
+
+
+def _earned_in_the_end(config: Path, book: Book) -> int:
+    """Return what our ledger says, once it agrees with the network's book, or at last."""
+    latest = time.monotonic() + LONGEST_NEWS_SECONDS
+    while (earned := _earned(config)) != sum(book.paid.values()):
+        if time.monotonic() > latest:
+            break
+    return earned
 
 
 def _earned(config: Path) -> int:
