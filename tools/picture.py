@@ -57,7 +57,7 @@ class Screen:
 
 
 def shown(stream: str) -> Iterator[str]:
-    """Give what the screen showed each time before it was erased, and at the end."""
+    """Return what the screen showed each time before it was erased, and at the end."""
     screen, place, erasing = Screen(), 0, False
     for sequence in _CONTROL.finditer(stream):
         if text := stream[place : sequence.start()]:

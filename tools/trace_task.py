@@ -78,7 +78,7 @@ class TracingLog:
 
 
 async def follow(folder: Path) -> Trace:
-    """Let a daemon do a few tasks, and return the trace of the last one."""
+    """Run a daemon for a few tasks, and return the trace of the last one."""
     trace, redactor, clock = Trace(), Redactor(), SystemClock()
     log = build_log(
         stream=io.StringIO(),

@@ -26,7 +26,7 @@ from tests.simulation.virtual_time import START, SimulatedSandboxEnvironment
 
 from journeyman.sandbox import SandboxOptions, agents, create_app, task_generator
 from journeyman.sandbox.competitors import Competitor
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.store import State, open_state
 
 BOM = b"\xef\xbb\xbf"
@@ -427,7 +427,7 @@ class SimulatedNetwork:
         """Return whether a token belongs to an agent."""
         try:
             agents.authenticate(self._state, token)
-        except Refusal:
+        except RefusalError:
             return False
         return True
 

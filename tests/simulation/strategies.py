@@ -167,7 +167,7 @@ class Leaking(Counter):
     shares: ClassVar[Collection[int]] = (8, 9)
 
     async def run(self, task: Task, ctx: Context) -> Result:
-        """Tell the words that no result may contain."""
+        """Return the words that no result may contain."""
         right = await super().run(task, ctx)
         return Result(f"{right.output}, {LEAKED} {ctx.canary}")
 

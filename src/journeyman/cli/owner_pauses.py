@@ -29,7 +29,7 @@ def ask(
     request: Asked,
     write: Callable[[Journal, Environment, Asked], dict[str, JSON]],
 ) -> dict[str, JSON]:
-    """Tell the daemon, or write it down for the next one where none runs.
+    """Ask the daemon, or write it down for the next one where none runs.
 
     Raises:
         JourneymanError: it is refused, or nothing can be written.

@@ -193,7 +193,7 @@ class OwnerCommands(AgentCommands):
         return answer
 
     def disable(self, request: verbs.DisableRequest) -> dict[str, JSON]:
-        """Give a strategy nothing new, also after a restart.
+        """Disable a strategy: it gets nothing new, also after a restart.
 
         Raises:
             ConfigurationError: there is none of this name.
@@ -205,7 +205,7 @@ class OwnerCommands(AgentCommands):
         )
 
     def enable(self, request: verbs.StrategyName) -> dict[str, JSON]:
-        """Give a strategy work again.
+        """Enable a strategy: it gets work again.
 
         Raises:
             UsageError: it is not disabled.

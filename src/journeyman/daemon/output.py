@@ -28,7 +28,7 @@ LONGEST_LINE = 65_536
 
 @contextmanager
 def private_output() -> Iterator[TextIO]:
-    """Give a stream to standard output that stays when that is captured."""
+    """Yield a stream to standard output that stays when that is captured."""
     if not _is_standard(sys.stdout):
         yield sys.stdout
         return
@@ -47,7 +47,7 @@ def _is_standard(stream: TextIO) -> bool:
 
 @contextmanager
 def captured_output(log: Log) -> Iterator[None]:
-    """Tell in the log what is written to standard output and error inside the block.
+    """Log what is written to standard output and error inside the block.
 
     The log itself must write to a `private_output`.
     """
@@ -136,7 +136,7 @@ class _PipedLines:
         return bool(piece)
 
     def end(self) -> None:
-        """Tell what has no end of line."""
+        """Log what has no end of line."""
         rest, self._begun = self._begun, b""
         self._tell(rest)
 

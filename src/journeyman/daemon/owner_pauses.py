@@ -40,7 +40,7 @@ def disable(
 def enable(
     journal: Journal, environment: Environment, request: verbs.StrategyName
 ) -> dict[str, JSON]:
-    """Give a strategy work again.
+    """Enable a strategy: it gets work again.
 
     Raises:
         UsageError: it is not disabled by this command.

@@ -125,7 +125,7 @@ def ready_strategies() -> Path:
 def describer_for(
     settings: Settings, *, has_processes: bool = True
 ) -> Iterator[Describer | None]:
-    """Give what describes untrusted strategies; None where there are no processes."""
+    """Yield what describes untrusted strategies; None where there are no processes."""
     if not has_processes:
         yield None
         return

@@ -10,7 +10,7 @@ import anyio
 
 
 def forbid_core_dumps() -> None:
-    """Let no crash write the memory of this process, and its token, to a file.
+    """Forbid crashes to write our memory, and so the token, to a file.
 
     It holds for its children, too, and cannot be undone.
     """

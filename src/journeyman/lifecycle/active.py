@@ -200,7 +200,7 @@ class ActiveStrategies:
         return choice
 
     def note_block(self, loaded: LoadedStrategy, seconds: float) -> None:
-        """Tell, once for each version of a strategy, that it has blocked the loop."""
+        """Log, once for each version of a strategy, that it has blocked the loop."""
         version = f"{loaded.name} {loaded.fingerprint}"
         if version not in self._told:
             self._told.add(version)

@@ -30,7 +30,7 @@ class Lifecycle:
     def context_of_hook(
         self, loaded: LoadedStrategy, task_id: TaskId | None = None
     ) -> Iterator[Context]:
-        """Give the context of one call of a hook; its workspace is removed after it."""
+        """Yield the context of one call of a hook; remove its workspace after it."""
         number, state = next(self._numbers), self.memory.of(loaded.name)
         try:
             yield self.contexts.hook_context(loaded.name, state, number, task_id)

@@ -323,7 +323,7 @@ class Quarantine:
     def mark_misconfigured(
         self, strategy: str, problem: str, fix: str, task_id: TaskId | None = None
     ) -> None:
-        """Give a strategy no work until its file or its settings change."""
+        """Bar a strategy from work until its file or its settings change."""
         self._bar(strategy, Condition.MISCONFIGURED, problem, fix, task_id)
 
     def mark_stuck(self, strategy: str, problem: str) -> None:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from journeyman.sandbox import ledger
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.store import State
 
 _PUBLIC = """
@@ -81,7 +81,7 @@ def manifest(state: State, slug: str) -> dict[str, Any]:
     """Resolve the manifest of one agent (contract endpoint 5 with a slug)."""
     row = state.db.execute(f"{_PUBLIC} WHERE slug = ?", (slug,)).fetchone()
     if row is None:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.NOT_FOUND,
             "unknown_agent",
             f"no agent has the slug {slug[:80]!r}; the directory lists the slugs",
@@ -113,5 +113,5 @@ def _hashed(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
-def _unauthorized(message: str) -> Refusal:
-    return Refusal(HTTPStatus.UNAUTHORIZED, "unauthorized", message)
+def _unauthorized(message: str) -> RefusalError:
+    return RefusalError(HTTPStatus.UNAUTHORIZED, "unauthorized", message)

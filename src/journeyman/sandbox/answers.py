@@ -13,7 +13,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel, to_pascal
 
 from journeyman.sandbox.options import Naming, SandboxOptions, StateWords
-from journeyman.sandbox.tasks import Listing
+from journeyman.sandbox.tasks import TaskRecords
 
 Answer = dict[str, Any]
 
@@ -64,7 +64,7 @@ class AnswerWriter:
         self._is_wrapped = options.request_format == "wrapped"
 
     def listing(
-        self, tasks: Listing, page: Mapping[str, Any] = MappingProxyType({})
+        self, tasks: TaskRecords, page: Mapping[str, Any] = MappingProxyType({})
     ) -> bytes:
         """Write a list of tasks; `page` is what to show beside them."""
         if self._is_plain and not page:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from journeyman.sandbox import tasks
 from journeyman.sandbox.contract import ENDPOINTS
-from journeyman.sandbox.errors import ERROR_FORMATS, Refusal
+from journeyman.sandbox.errors import ERROR_FORMATS, RefusalError
 from journeyman.sandbox.options import FAULTS, ChaosLevel, Fault
 from journeyman.sandbox.store import State, seeded
 
@@ -213,7 +213,7 @@ class _Request:
         self, status: HTTPStatus, error: str, message: str, headers: _Headers = ()
     ) -> None:
         error_format = ERROR_FORMATS[self.state.options.error_format]
-        body = error_format.write(Refusal(status, error, message)).encode()
+        body = error_format.write(RefusalError(status, error, message)).encode()
         media_type = (b"content-type", error_format.media_type.encode())
         empty = _Answer(status=status, headers=(media_type, *headers), body=b"")
         await self._answer(empty.with_body(body))

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from journeyman.sandbox import agents, ledger
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.store import State
 
 CREDITS_PER_USD = 100
@@ -49,7 +49,7 @@ _MODES = {"credit_pack": "payment", "subscription": "subscription"}
 def create(state: State, order: Order) -> dict[str, Any]:
     """Open a session; nothing is bought until it is paid on its page."""
     if not agents.exists(state, order.agent_id):
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.NOT_FOUND,
             "unknown_agent",
             f"there is no agent {order.agent_id[:80]!r}",
@@ -152,5 +152,5 @@ def _insert(state: State, session: str, order: Order, product: Product) -> None:
     )
 
 
-def _unprocessable(error: str, message: str) -> Refusal:
-    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error, message)
+def _unprocessable(error: str, message: str) -> RefusalError:
+    return RefusalError(HTTPStatus.UNPROCESSABLE_ENTITY, error, message)

@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 from journeyman.sandbox import agents, task_generator, tasks
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.kinds import KINDS
 from journeyman.sandbox.store import State, seeded
 
@@ -72,7 +72,7 @@ class Competitor:
             tasks.claim(
                 self._state, self._agent_id, self._rng.choice(doable)["task_id"]
             )
-        except Refusal:
+        except RefusalError:
             return  # A result of ours was rejected there before.
         task_generator.refill(self._state)
 

@@ -22,7 +22,7 @@ from journeyman.sandbox import (
 )
 from journeyman.sandbox.answers import Answer, AnswerWriter, encoded
 from journeyman.sandbox.contract import Endpoint
-from journeyman.sandbox.errors import ERROR_FORMATS, Refusal
+from journeyman.sandbox.errors import ERROR_FORMATS, RefusalError
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.store import State
 
@@ -62,10 +62,10 @@ def contract_router(options: SandboxOptions) -> APIRouter:
     serve(contract.PUBLIC_DIRECTORY, shown.list_public_agents)
     serve(contract.DIRECTORY, shown.list_agents)
     serve(contract.DISCOVER, shown.discover_tasks)
-    serve(contract.CLAIM, with_body(requests.Claim, shown.claim_task))
-    serve(contract.SUBMIT, with_body(requests.Submission, shown.submit_result))
-    serve(contract.COMPLETE, with_body(requests.Completion, shown.complete_task))
-    serve(contract.POST_TASK, with_body(requests.PostTask, shown.post_task))
+    serve(contract.CLAIM, with_body(requests.ClaimBody, shown.claim_task))
+    serve(contract.SUBMIT, with_body(requests.SubmissionBody, shown.submit_result))
+    serve(contract.COMPLETE, with_body(requests.CompletionBody, shown.complete_task))
+    serve(contract.POST_TASK, with_body(requests.PostBody, shown.post_task))
     return router
 
 
@@ -108,7 +108,7 @@ _Limit = Annotated[int, Query(ge=1, le=tasks.LARGEST_LIMIT)]
 
 
 async def register(
-    _body: requests.Registration, state: _StateOf, key: _Key = ""
+    _body: requests.RegistrationBody, state: _StateOf, key: _Key = ""
 ) -> Response:
     """Contract endpoint 1."""
     work = partial(agents.register, state)
@@ -163,7 +163,7 @@ class _Endpoints:
         return answer
 
     async def claim_task(
-        self, body: requests.Claim, state: _StateOf, caller: _Caller, key: _Key = ""
+        self, body: requests.ClaimBody, state: _StateOf, caller: _Caller, key: _Key = ""
     ) -> Response:
         """Contract endpoint 7."""
 
@@ -177,7 +177,7 @@ class _Endpoints:
 
     async def submit_result(
         self,
-        body: requests.Submission,
+        body: requests.SubmissionBody,
         state: _StateOf,
         caller: _Caller,
         key: _Key = "",
@@ -190,7 +190,7 @@ class _Endpoints:
 
     async def complete_task(
         self,
-        body: requests.Completion,
+        body: requests.CompletionBody,
         state: _StateOf,
         caller: _Caller,
         key: _Key = "",
@@ -203,7 +203,7 @@ class _Endpoints:
 
     async def post_task(
         self,
-        body: requests.PostTask,
+        body: requests.PostBody,
         state: _StateOf,
         caller: _Caller,
         key: _Key = "",
@@ -285,7 +285,7 @@ def _answered(answer: bytes, status: int = HTTPStatus.OK) -> Response:
 
 def _require_self(agent_id: str | None, caller: str) -> None:
     if agent_id is not None and agent_id != caller:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.FORBIDDEN,
             "wrong_agent",
             "agent_id in the body is not the agent of the token",

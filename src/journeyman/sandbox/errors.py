@@ -66,7 +66,7 @@ class FieldError(NamedTuple):
         return ".".join(map(str, self.path)) or f"the {self.location}"
 
 
-class Refusal(Exception):  # noqa: N818 - an answer to a client, not a fault of ours
+class RefusalError(Exception):
     """A request that is refused, and changes nothing."""
 
     def __init__(
@@ -92,7 +92,7 @@ class ErrorFormat(NamedTuple):
     media_type: str
     invalid: HTTPStatus
     """The status for a body that does not validate."""
-    write: Callable[[Refusal], str]
+    write: Callable[[RefusalError], str]
     fields: tuple[str, ...] = ()
     """The fields of an error's body, where it is JSON."""
 
@@ -108,7 +108,7 @@ class ErrorFormat(NamedTuple):
             "content": {self.media_type: {"schema": schema}},
         }
 
-    def response(self, refusal: Refusal) -> Response:
+    def response(self, refusal: RefusalError) -> Response:
         """Write a refusal as a whole answer."""
         headers = dict(refusal.headers)
         if refusal.status == HTTPStatus.UNAUTHORIZED:
@@ -134,7 +134,7 @@ def install_error_handlers(app: FastAPI, error_format: ErrorFormat) -> None:
     """Write every error in one format, whoever raises it."""
 
     async def on_refusal(_request: Request, error: Exception) -> Response:
-        if not isinstance(error, Refusal):
+        if not isinstance(error, RefusalError):
             raise error
         return error_format.response(error)
 
@@ -153,17 +153,17 @@ def install_error_handlers(app: FastAPI, error_format: ErrorFormat) -> None:
     async def on_bug(_request: Request, _error: Exception) -> Response:
         status = HTTPStatus.INTERNAL_SERVER_ERROR
         message = "the sandbox has a bug; its log has the details"
-        return error_format.response(Refusal(status, "internal_error", message))
+        return error_format.response(RefusalError(status, "internal_error", message))
 
-    app.add_exception_handler(Refusal, on_refusal)
+    app.add_exception_handler(RefusalError, on_refusal)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(Exception, on_bug)
 
 
-def _http_refusal(request: Request, error: HTTPException) -> Refusal:
+def _http_refusal(request: Request, error: HTTPException) -> RefusalError:
     status = HTTPStatus(error.status_code)
-    return Refusal(
+    return RefusalError(
         status,
         status.name.lower(),
         f"{request.method} {request.url.path}: {status.phrase}; "
@@ -171,10 +171,10 @@ def _http_refusal(request: Request, error: HTTPException) -> Refusal:
     )
 
 
-def _invalid_request(error: RequestValidationError, status: HTTPStatus) -> Refusal:
+def _invalid_request(error: RequestValidationError, status: HTTPStatus) -> RefusalError:
     field_errors = tuple(map(_field_error, error.errors()[:_MOST_FIELD_ERRORS]))
     message = "; ".join(f"{one.name}: {one.message}" for one in field_errors)
-    return Refusal(status, "invalid_request", message, field_errors)
+    return RefusalError(status, "invalid_request", message, field_errors)
 
 
 def _field_error(problem: dict[str, Any]) -> FieldError:
@@ -187,11 +187,11 @@ def _field_error(problem: dict[str, Any]) -> FieldError:
     return FieldError(tuple(path), kind, problem["msg"], location)
 
 
-def _as_json(refusal: Refusal) -> str:
+def _as_json(refusal: RefusalError) -> str:
     return _json({"ok": False, "error": refusal.error, "message": refusal.message})
 
 
-def _as_supabase(refusal: Refusal) -> str:
+def _as_supabase(refusal: RefusalError) -> str:
     code, message = f"PT{refusal.status}", refusal.message
     if refusal.field_errors:
         # PostgREST looks up the columns before it tries a row: unknown ones come first.
@@ -223,7 +223,7 @@ _POSTGREST: Mapping[FieldErrorKind, tuple[str, str]] = {
 """Codes and messages, in the order in which PostgREST finds such errors."""
 
 
-def _as_problem(refusal: Refusal) -> str:
+def _as_problem(refusal: RefusalError) -> str:
     problem = {
         "type": f"urn:problem:{refusal.error.replace('_', '-')}",
         "title": refusal.error.replace("_", " ").capitalize(),
@@ -243,7 +243,7 @@ def _pointer(one: FieldError) -> str:
     return "#" + "".join(f"/{step}" for step in steps)
 
 
-def _as_fastapi(refusal: Refusal) -> str:
+def _as_fastapi(refusal: RefusalError) -> str:
     if not refusal.field_errors:
         return _json({"detail": refusal.message})
     types = {
@@ -258,7 +258,7 @@ def _as_fastapi(refusal: Refusal) -> str:
     return _json({"detail": details})
 
 
-def _as_zod(refusal: Refusal) -> str:
+def _as_zod(refusal: RefusalError) -> str:
     error: object = refusal.message
     if refusal.field_errors:
         issues = [_zod_issue(one) for one in refusal.field_errors]
@@ -287,11 +287,11 @@ def _zod_issue(one: FieldError) -> dict[str, Any]:
             return {"code": "custom", "path": one.path, "message": one.message}
 
 
-def _as_text(refusal: Refusal) -> str:
+def _as_text(refusal: RefusalError) -> str:
     return f"{refusal.status.phrase}: {refusal.message}\n"
 
 
-def _as_page(refusal: Refusal) -> str:
+def _as_page(refusal: RefusalError) -> str:
     heading = f"{refusal.status.value} {refusal.status.phrase}"
     return (
         f"<!DOCTYPE html>\n<html><head><title>{heading}</title></head>\n"

@@ -16,14 +16,14 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from journeyman.sandbox.contract import DISCOVER
-from journeyman.sandbox.errors import FieldError, FieldErrorKind, Refusal
+from journeyman.sandbox.errors import FieldError, FieldErrorKind, RefusalError
 from journeyman.sandbox.options import Pagination, SandboxOptions
-from journeyman.sandbox.tasks import Listing, Start
+from journeyman.sandbox.tasks import Start, TaskRecords
 
 _LARGEST = 10**9
 
 
-class Page(NamedTuple):
+class PageWindow(NamedTuple):
     """The part of a listing that is asked for."""
 
     size: int
@@ -32,7 +32,7 @@ class Page(NamedTuple):
     """Its number, from 0, where pages are numbered."""
 
 
-class Shown(NamedTuple):
+class PageInfo(NamedTuple):
     """What an answer shows of its pages."""
 
     fields: Mapping[str, Any]
@@ -40,49 +40,51 @@ class Shown(NamedTuple):
     headers: Mapping[str, str]
 
 
-def asked_for(query: Mapping[str, str], options: SandboxOptions, limit: int) -> Page:
+def asked_for(
+    query: Mapping[str, str], options: SandboxOptions, limit: int
+) -> PageWindow:
     """Return which page a request asks for.
 
     Raises:
-        Refusal: its parameter is not one that an answer of ours has shown.
+        RefusalError: its parameter is not one that an answer of ours has shown.
     """
     if options.pagination == "none":
-        return Page(limit, Start())
+        return PageWindow(limit, Start())
     size = min(limit, options.page_size)
     match _pagination(options):
         case "cursor":
-            return Page(size, Start(after=_sequence(query.get("cursor", ""))))
+            return PageWindow(size, Start(after=_sequence(query.get("cursor", ""))))
         case "offset":
             skipped = _whole(query, "offset", 0)
-            return Page(size, Start(skipped=skipped), skipped // size)
+            return PageWindow(size, Start(skipped=skipped), skipped // size)
         case _:
             first = _first(options)
             number = _whole(query, "page", first) - first
-            return Page(size, Start(skipped=number * size), number)
+            return PageWindow(size, Start(skipped=number * size), number)
 
 
-def around(page: Page, options: SandboxOptions, listing: Listing) -> Shown:
+def around(page: PageWindow, options: SandboxOptions, listing: TaskRecords) -> PageInfo:
     """Return what the answer with that page shows."""
     before = page.start.skipped
     pages = -(-listing.total // page.size)
     if options.pagination == "none":
-        return Shown({}, {})
+        return PageInfo({}, {})
     match _pagination(options):
         case "cursor":
             is_last = len(listing.records) < page.size
             after = None if is_last else _cursor(listing.last)
-            return Shown({"next_cursor": after}, {})
+            return PageInfo({"next_cursor": after}, {})
         case "offset":
-            return Shown({"offset": before, "total": listing.total}, {})
+            return PageInfo({"offset": before, "total": listing.total}, {})
         case "page":
             name = "page_number" if options.listing_format == "paged" else "page"
             number = page.number + _first(options)
-            return Shown({name: number, "total_pages": pages}, {})
+            return PageInfo({name: number, "total_pages": pages}, {})
         case _:
             following = page.number + 1
             number = following + _first(options)
             link = f'<{options.origin}{DISCOVER.path}?page={number}>; rel="next"'
-            return Shown({}, {"Link": link} if following < pages else {})
+            return PageInfo({}, {"Link": link} if following < pages else {})
 
 
 def _pagination(options: SandboxOptions) -> Pagination:
@@ -116,8 +118,8 @@ def _sequence(cursor: str) -> int:
     return _whole({"cursor": text}, "cursor", 0)
 
 
-def _wrong(name: str) -> Refusal:
+def _wrong(name: str) -> RefusalError:
     message = "it must be one that a listing has shown"
     wrong = FieldError((name,), FieldErrorKind.INVALID, message, "query")
     status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return Refusal(status, "invalid_request", f"{name}: {message}", (wrong,))
+    return RefusalError(status, "invalid_request", f"{name}: {message}", (wrong,))

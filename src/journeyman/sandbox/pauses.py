@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 
 _PAUSE = timedelta(seconds=1)
 
@@ -21,7 +21,7 @@ class Pauses:
         """Count a request; `every` is how many there are between two pauses.
 
         Raises:
-            Refusal: it begins a pause, or came during one.
+            RefusalError: it begins a pause, or came during one.
         """
         if self._until is not None and now < self._until:
             self.refused += 1
@@ -32,8 +32,8 @@ class Pauses:
             raise _too_many()
 
 
-def _too_many() -> Refusal:
-    return Refusal(
+def _too_many() -> RefusalError:
+    return RefusalError(
         HTTPStatus.TOO_MANY_REQUESTS,
         "rate_limited",
         "the whole service rests for a moment",

@@ -36,7 +36,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.options import IdName, RequestFormat, SandboxOptions
 
 LARGEST_BODY = 1024 * 1024
@@ -97,7 +97,7 @@ def _read_json(body: bytes) -> object:
         # beyond all bounds, would only fail later.
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.BAD_REQUEST,
             "malformed_json",
             f"the body must be JSON in UTF-8: {error}",
@@ -108,7 +108,7 @@ def _read_json(body: bytes) -> object:
 def _require_json_type(request: Request) -> None:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip()
     if media_type.lower() != "application/json":
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "not_json",
             f"send 'Content-Type: application/json', not {media_type[:80]!r}",
@@ -134,8 +134,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _too_large() -> Refusal:
-    return Refusal(
+def _too_large() -> RefusalError:
+    return RefusalError(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "body_too_large",
         f"the body must not have more than {LARGEST_BODY} bytes",
@@ -148,7 +148,7 @@ class Body(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class Registration(Body):
+class RegistrationBody(Body):
     """Contract endpoint 1: an empty object; no field is required."""
 
 
@@ -196,14 +196,14 @@ _Kind = Annotated[str, Field(max_length=100)]
 _Tags = Annotated[list[str], Field(max_length=50)]
 
 
-class Claim(Body):
+class ClaimBody(Body):
     """Claim a task."""
 
     task_id: _TaskId
     agent_id: str | None = None
 
 
-class Submission(Claim):
+class SubmissionBody(ClaimBody):
     """Submit a result."""
 
     claim_id: str | None = None
@@ -212,14 +212,14 @@ class Submission(Claim):
     evidence: Any = None
 
 
-class Completion(Claim):
+class CompletionBody(ClaimBody):
     """Complete a task."""
 
     submission_id: str | None = None
     """What the answer to the submission gave, where receipts are asked for."""
 
 
-class PostTask(Body):
+class PostBody(Body):
     """Post a task."""
 
     title: _Title
@@ -342,10 +342,10 @@ def _value_at(body: object, path: _Path) -> object:
 
 
 _ACTION_NAMES: Mapping[str, str] = {
-    "Claim": "claim",
-    "Submission": "submission",
-    "Completion": "completion",
-    "PostTask": "posting",
+    "ClaimBody": "claim",
+    "SubmissionBody": "submission",
+    "CompletionBody": "completion",
+    "PostBody": "posting",
 }
 
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from journeyman.sandbox import ledger
-from journeyman.sandbox.errors import Refusal
+from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.kinds import KINDS
 from journeyman.sandbox.kinds.kind import WrongAnswerError
 from journeyman.sandbox.store import State
@@ -50,7 +50,7 @@ class Start(NamedTuple):
 _BEGINNING = Start()
 
 
-class Listing(NamedTuple):
+class TaskRecords(NamedTuple):
     """A part of the list of tasks."""
 
     records: list[dict[str, Any]]
@@ -60,7 +60,7 @@ class Listing(NamedTuple):
     """The last one's sequence; 0 without any."""
 
 
-def listing(state: State, limit: int, start: Start = _BEGINNING) -> Listing:
+def listing(state: State, limit: int, start: Start = _BEGINNING) -> TaskRecords:
     """List the open tasks, or all of them, the oldest first."""
     which = "TRUE" if state.options.lists_taken else "status = 'open'"
     (total,) = state.db.execute(f"SELECT count(*) FROM tasks WHERE {which}").fetchone()  # noqa: S608 - ours
@@ -70,14 +70,14 @@ def listing(state: State, limit: int, start: Start = _BEGINNING) -> Listing:
         (start.after, limit, start.skipped),
     ).fetchall()
     last = rows[-1]["sequence"] if rows else 0
-    return Listing([_record(row) for row in rows], total, last)
+    return TaskRecords([_record(row) for row in rows], total, last)
 
 
 def post(state: State, new: NewTask) -> dict[str, Any]:
     """Publish a task; its reward goes from the poster into escrow."""
     balance = ledger.balance_of(state.db, new.poster)
     if balance < new.reward:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.PAYMENT_REQUIRED,
             "insufficient_credits",
             f"the reward is {new.reward} credits and the balance is {balance}",
@@ -119,7 +119,7 @@ def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     """Assign an open task to one agent; a repeat by that agent changes nothing."""
     task = _task(state, task_id)
     if task["poster"] == agent_id:
-        raise Refusal(HTTPStatus.FORBIDDEN, "own_task", "this is your own task")
+        raise RefusalError(HTTPStatus.FORBIDDEN, "own_task", "this is your own task")
     if task["claimant"] == agent_id:
         return {
             "ok": True,
@@ -130,7 +130,7 @@ def claim(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
         }
     _refuse_after_rejection(state, agent_id, task_id)
     if task["status"] != "open":
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.CONFLICT, "already_claimed", "another agent has claimed it"
         )
     state.db.execute(
@@ -174,7 +174,7 @@ def complete(state: State, agent_id: str, task_id: str) -> dict[str, Any]:
     """Pay the reward of an accepted task, once, or say that it is still reviewed."""
     task = _claimed_task(state, agent_id, task_id)
     if task["status"] == "claimed":
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.CONFLICT,
             "not_submitted",
             "submit a result first; it must be accepted before the task is completed",
@@ -200,7 +200,7 @@ def require_receipt(
 ) -> None:
     """Refuse what no answer to that action gave; None was not asked for."""
     if given not in (None, _receipt_id(action, task_id, agent_id)):
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.NOT_FOUND,
             f"unknown_{action}",
             f"this task has no {action} {given[:80]!r} of yours",
@@ -280,7 +280,7 @@ def _task(state: State, task_id: str) -> sqlite3.Row:
     query = "SELECT * FROM tasks WHERE task_id = ?"
     row: sqlite3.Row | None = state.db.execute(query, (task_id,)).fetchone()
     if row is None:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.NOT_FOUND,
             "unknown_task",
             f"there is no task {task_id[:80]!r}",
@@ -293,7 +293,7 @@ def _claimed_task(state: State, agent_id: str, task_id: str) -> sqlite3.Row:
     task = _task(state, task_id)
     if task["claimant"] != agent_id:
         _refuse_after_rejection(state, agent_id, task_id)
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.CONFLICT,
             "not_claimant",
             "claim the task first; it is not yours",
@@ -305,7 +305,7 @@ def _refuse_after_rejection(state: State, agent_id: str, task_id: str) -> None:
     query = "SELECT reason FROM rejections WHERE task_id = ? AND agent_id = ?"
     row = state.db.execute(query, (task_id, agent_id)).fetchone()
     if row is not None:
-        raise Refusal(
+        raise RefusalError(
             HTTPStatus.CONFLICT,
             "result_rejected",
             f"your result for this task was rejected: {row['reason']}",

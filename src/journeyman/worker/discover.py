@@ -185,7 +185,7 @@ class Discover:
     # -- what is wrong with it ------------------------------------------------------
 
     def _judge(self, first: Listing) -> None:
-        """Say what is wrong with what was listed, once for each finding."""
+        """Log what is wrong with what was listed, once for each finding."""
         finding = self._finding(first)
         if finding and finding != self.tally.finding:
             self.log.emit(events.NOTHING_TO_DO, message=finding)

@@ -144,7 +144,7 @@ class _EarlyStop:
 
     @contextmanager
     def is_no_failure(self) -> Iterator[None]:
-        """Let the Ctrl-C that a stop was passed on as end what is inside, no more."""
+        """Catch the Ctrl-C as which a stop was passed on; it ends what is inside."""
         try:
             yield
         except KeyboardInterrupt:

@@ -137,7 +137,7 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
 
 
 def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
-    """Say whether the agent can earn, as far as its journal shows."""
+    """Check whether the agent can earn, as far as its journal shows."""
     if not directory.journal.exists():
         return skip("nothing was tried yet")
     with Journal(directory.journal, clock.now, read_only=True) as journal:

@@ -7,6 +7,7 @@ endpoint works, whether it exists, and whether our token is accepted.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -35,7 +36,7 @@ _CLAUSES = {
 
 
 @dataclass(kw_only=True, eq=False)
-class CircuitBreaker:
+class CircuitBreaker(ABC):
     """One breaker; all times are on the monotonic clock, in seconds."""
 
     name: str
@@ -65,9 +66,9 @@ class CircuitBreaker:
         """Return whether it stops requests to this endpoint, which then probe it."""
         return True
 
+    @abstractmethod
     def record(self, permit: Permit, outcome: AnyOutcome, now: float, log: Log) -> None:
         """Record how a request ended, and log if that opens or closes the breaker."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False)

@@ -174,7 +174,7 @@ class Throttle:
         self.pause_until = max(self.pause_until, now + wait)
 
     def _slow_down(self, permit: Permit, now: float) -> None:
-        """Let one request at a time go after the pause, and all of them slower.
+        """Allow one request at a time after the pause, and all of them slower.
 
         That the first one after a pause is refused says that the pause was too short,
         and nothing of the rate.

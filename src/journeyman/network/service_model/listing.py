@@ -394,7 +394,7 @@ def _has_own_keys(array: _Array) -> bool:
 
 
 def _labelled(task: Task, label: str) -> Task:
-    """Give a task its group's word, where it has none itself: its state or its kind."""
+    """Return a task with its group's word as its state or kind, if it has none."""
     if not label:
         return task
     meaning = StateWords().meaning(label)

@@ -158,9 +158,10 @@ class ServiceModel:
         return self._with(action, self.of(action).refuse(action, fact))
 
     def forgive(self, action: str, most: int) -> "ServiceModel":
-        """Let the shapes that were refused longest ago be tried again, and no others.
+        """Return it without the shapes that were refused longest ago.
 
-        So a round goes on to new ones, and what the network said last is still told.
+        They may be tried again. A round goes on to new ones, and what the network said
+        last is still told.
         """
         known = self.of(action)
         forgotten = max(min(most, len(known.refused) - 1), 0)

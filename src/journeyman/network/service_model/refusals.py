@@ -420,7 +420,7 @@ class _Prose:
 
 
 def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[FieldFault]:
-    """Say the same of each of some names."""
+    """Yield the same fault for each of some names."""
     for path in names:
         is_exact = bool(above) or len(path) > 1
         options = tuple(one for one in told.options if one not in path)

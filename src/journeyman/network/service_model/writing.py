@@ -572,7 +572,7 @@ class Writer:
         yield 2.0, style.noun
 
     def _inherited_constants(self, placed: tuple[Placed, ...]) -> tuple[Placed, ...]:
-        """Say what this network wanted said beside the values of its other actions."""
+        """Return what this network wanted said beside the values of other actions."""
         there = {one.path for one in placed}
         return tuple(
             Placed(path, constant=value)

@@ -53,7 +53,7 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, so that root is a user like any other.
+    """Drop every capability, so that root is a user like any other.
 
     With PR_SET_NO_NEW_PRIVS they cannot be regained (man 7 capabilities).
 

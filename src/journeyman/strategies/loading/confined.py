@@ -25,7 +25,7 @@ class AnswerError(Exception):
         is_fault: bool = True,
         is_blocked: bool = False,
     ) -> None:
-        """Say why.
+        """Keep the reason, its place and whose fault it is.
 
         Args:
             reason: why, in a sentence.

@@ -127,7 +127,7 @@ class Pool:
 
 
 def hide_memory() -> None:
-    """Let no process of this user read our memory and environment in /proc.
+    """Hide our memory and environment in /proc from processes of this user.
 
     No core dump contains the token then, either.
     """
