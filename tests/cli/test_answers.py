@@ -199,11 +199,45 @@ def test_the_settings_tell_where_they_come_from(
 
     shown = run("config", "show", "--origin", "--set", "work.min_reward=2", "--json")
 
-    rows = {row["key"]: row for row in shown.answer}
+    rows = {row["key"]: row for row in shown.answer["settings"]}
     assert rows["work.slots"]["value"] == "3"
     assert rows["work.slots"]["origin"] == "environment JOURNEYMAN_WORK__SLOTS"
     assert rows["work.min_reward"]["origin"] == "command line"
     assert rows["network.limit"]["origin"] == "default"
+
+
+def test_the_files_that_were_read_are_listed_and_those_nearby_that_were_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "agent" / "strategies"
+    (here / "config").mkdir(parents=True)
+    read, weaker = here / "journeyman.toml", here / "config" / "journeyman.toml"
+    for path in (read, weaker, here.parent / "journeyman.toml"):
+        path.write_text("[work]\nslots = 3\n")
+    monkeypatch.chdir(here)
+
+    shown = run("config", "show")
+
+    lines = shown.out.splitlines()
+    assert lines[0] == f"Files read: {read}"
+    assert lines[1].startswith(f"Not read: {weaker}.")
+    assert lines[2].startswith(f"Not read: {here.parent / 'journeyman.toml'}.")
+
+
+def test_who_names_no_network_is_told_of_a_file_in_the_folder_above(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "strategies"
+    here.mkdir()
+    (tmp_path / "journeyman.toml").write_text(
+        '[network]\nbase_url = "https://a.example"'
+    )
+    monkeypatch.chdir(here)
+
+    done = run("run")
+
+    assert done.code == 4
+    assert f"--config {tmp_path / 'journeyman.toml'} reads it" in done.err
 
 
 def test_broken_strategies_are_told_and_stop_nobody(run: Run, tmp_path: Path) -> None:

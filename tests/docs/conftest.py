@@ -13,7 +13,7 @@ from journeyman.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (\S+/\S+\.(?:py|toml))\n")
+FILE = re.compile(r"# (\S+\.(?:py|toml))\n")
 PLUGIN = "journeyman.testing.plugin"
 
 

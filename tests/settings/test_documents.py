@@ -62,6 +62,28 @@ def test_the_schema_refuses_what_loading_refuses(wrong: dict[str, object]) -> No
         jsonschema.validate(wrong, json_schema())
 
 
+EXAMPLES = [
+    pytest.param(text, id=f"{page.stem}-{number}")
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    for number, text in enumerate(
+        re.findall(r"(?ms)^```toml\n(.*?)^```", page.read_text(encoding="utf-8"))
+    )
+    if "[project." not in text  # a package's pyproject.toml
+]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_an_example_of_the_docs_is_read_where_they_put_it(
+    text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "journeyman.toml").write_text(text)
+
+    loaded = load_settings(environ={}, cwd=tmp_path)
+
+    origins = set(loaded.origin.values())
+    assert any(origin.startswith("journeyman.toml:") for origin in origins)
+
+
 def test_the_schema_itself_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 

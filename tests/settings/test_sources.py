@@ -73,6 +73,19 @@ def test_files_given_by_name_replace_the_default_file(cwd: Path) -> None:
     assert load_settings(files=(), environ={}, cwd=cwd).settings.work.slots == 8
 
 
+def test_a_file_in_the_directory_itself_is_read_and_the_one_in_config_is_not(
+    cwd: Path,
+) -> None:
+    (cwd / "config/journeyman.toml").write_text("[work]\nslots = 5")
+    (cwd / "journeyman.toml").write_text("[work]\nslots = 6")
+
+    loaded = load_settings(environ={}, cwd=cwd)
+
+    assert loaded.origin["work.slots"] == "journeyman.toml:2"
+    assert loaded.files == [cwd / "journeyman.toml"]
+    assert loaded.ignored_files == [cwd / "config/journeyman.toml"]
+
+
 def test_the_users_own_file_is_read_where_the_directory_has_none(
     cwd: Path,
     home: Path,

@@ -259,14 +259,20 @@ class Session:
 
 def no_address() -> ConfigurationError:
     """Return the error of a command that needs a network and has none."""
+    from journeyman.settings.sources import files_nearby
+
+    nearby = [
+        f"\nNot read, since it is not in this folder: {path} (--config {path} reads it)"
+        for path in files_nearby(Path.cwd())
+    ]
     return ConfigurationError(
         "no network is named",
         "Name it in one of three ways:\n"
         "  --base-url https://network.example\n"
         "  JOURNEYMAN_NETWORK__BASE_URL=https://network.example\n"
-        '  base_url = "https://network.example" under [network] in '
-        "config/journeyman.toml\n"
-        "To try without a network, on this machine alone: journeyman run --sandbox",
+        '  base_url = "https://network.example" under [network] in journeyman.toml\n'
+        "To try without a network, on this machine alone: journeyman run --sandbox"
+        + "".join(nearby),
     )
 
 

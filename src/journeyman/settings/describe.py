@@ -136,12 +136,13 @@ A value comes from the strongest source that has it:
    handed to containers; white space around it is removed. A strategy's parameter
    is `JOURNEYMAN_STRATEGIES__PARAMS__COUNT_WORDS__MAX_WORDS`;
 3. the files given with `--config FILE`, of which later ones are stronger. Without
-   `--config`, `config/journeyman.toml` in the current directory is read if it
-   exists, else `journeyman.toml` in the user's configuration directory
-   (`~/.config/journeyman` on Linux);
+   `--config`, the first that exists of `journeyman.toml` and
+   `config/journeyman.toml` in the current directory, and `journeyman.toml` in the
+   user's configuration directory (`~/.config/journeyman` on Linux);
 4. the default.
 
-`journeyman config show --origin` shows where each value came from. A key that no
+`journeyman config show` lists the files that were read, and those that lie nearby and
+were not; with `--origin`, where each value came from. A key that no
 setting has, a value of a wrong type, and a file that cannot be read are errors.
 All of them are reported at once, with the file and the line, and the exit code is 4.
 

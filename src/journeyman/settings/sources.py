@@ -173,14 +173,23 @@ def _read_json(text: str) -> object:
 
 # -- files --------------------------------------------------------------------
 
-HOME_FILE = "journeyman.toml"
-LOCAL_FILE = Path("config", HOME_FILE)
+FILE_NAME = "journeyman.toml"
 
 
 def default_files(cwd: Path) -> Sequence[Path]:
-    """Return the file that is read when none is named: the nearest that exists."""
-    home = user_config_path("journeyman", appauthor=False) / HOME_FILE
-    return [path for path in (cwd / LOCAL_FILE, home) if path.is_file()][:1]
+    """Return the files that exist where one is looked for, the strongest first.
+
+    Of these only the first is read when none is named.
+    """
+    home = user_config_path("journeyman", appauthor=False)
+    folders = (cwd, cwd / "config", home)
+    return [folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()]
+
+
+def files_nearby(cwd: Path) -> Sequence[Path]:
+    """Return the files in the folders above, which somebody may think are read."""
+    above = [place for up in cwd.parents for place in (up, up / "config")]
+    return [folder / FILE_NAME for folder in above if (folder / FILE_NAME).is_file()]
 
 
 class TomlFileSource(SettingsSource):
@@ -264,6 +273,10 @@ class LoadedSettings:
     """By dotted key: `default`, `config/journeyman.toml:12`,
     `environment JOURNEYMAN_...` or `command line --base-url`. A table of strategy
     parameters has a key for each parameter that is set."""
+    files: Sequence[Path] = ()
+    """The files that were read, the weakest first."""
+    ignored_files: Sequence[Path] = ()
+    """Files of the default name that lie nearby, and were not read."""
 
 
 def load_settings(
@@ -285,7 +298,8 @@ def load_settings(
     Raises:
         ConfigurationError: With every problem of every source, a line for each.
     """
-    chosen = default_files(cwd) if files is None else files
+    present = default_files(cwd)
+    chosen = present[:1] if files is None else files
     weakest_first = (
         *(TomlFileSource(path, cwd) for path in chosen),
         EnvironmentSource(environ, cwd),
@@ -307,7 +321,14 @@ def load_settings(
     if problems:
         raise _refuse(problems)
     named = {".".join(key): origin for key, origin in origins.items()}
-    return LoadedSettings(settings=settings, origin=named)
+    read = [cwd / path.expanduser() for path in chosen]
+    nearby = (*present, *files_nearby(cwd))
+    return LoadedSettings(
+        settings=settings,
+        origin=named,
+        files=read,
+        ignored_files=[path for path in nearby if path not in read],
+    )
 
 
 def _refuse(problems: Sequence[str]) -> ConfigurationError:

@@ -19,9 +19,21 @@ def show_config(
         typer.Option("--origin", help="Show where each value came from."),
     ] = False,
 ) -> None:
-    """Show the current settings; secrets are hidden."""
-    found = rows(session.load())
+    """Show the files that were read and the current settings; secrets are hidden."""
+    loaded = session.load()
+    found = rows(loaded)
     columns = ["setting", "value", "origin"][: 3 if origin else 2]
     cells = [[row.key, row.value, row.origin][: len(columns)] for row in found]
-    data = [asdict(row) for row in found]
-    session.answer(data, lambda: print_table(columns, cells))
+
+    def show() -> None:
+        print("Files read:", ", ".join(map(str, loaded.files)) or "none")
+        for path in loaded.ignored_files:
+            print(f"Not read: {path}. To read it as well, add --config {path}")
+        print_table(columns, cells)
+
+    data = {
+        "files": loaded.files,
+        "ignored_files": loaded.ignored_files,
+        "settings": [asdict(row) for row in found],
+    }
+    session.answer(data, show)
