@@ -1,5 +1,6 @@
 """What the commands answer, as JSON and to people."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from journeyman.cli.app import COMMANDS
 from journeyman.domain import __version__
 
 Run = Callable[..., Any]
@@ -23,25 +25,80 @@ EVERY = (
 )
 
 
-@pytest.mark.parametrize("command", EVERY)
-def test_every_answer_is_one_json_document(
-    run: Run, lived: Path, sandbox: str, command: str
+WITHOUT_SETTINGS = frozenset({"events", "version", "explain"})
+LAST = {
+    "tasks show": "no_such_task",
+    "identity export": "copy.json",
+    "identity import": "nothing.json",
+    "journal backup": "copy.db",
+    "contract import": "nothing.json",
+    "strategies new": "word_count",
+    "strategies show": "count_words",
+    "strategies disable": "count_words",
+    "strategies enable": "count_words",
+    "strategies release": "count_words",
+    "strategies promote": "count_words",
+    "post": "--title Hello --reward 1",
+    "try": "count_words --text hello",
+    "replay": "count_words",
+}
+"""What a command needs besides, so that it has something to answer or to refuse."""
+NEVER_END = {"run", "sandbox", "demo"}
+"""Their JSON is read in the tests that start them."""
+
+
+def _where(command: str, data: Path, network: str) -> tuple[str, ...]:
+    if command in WITHOUT_SETTINGS:
+        return ()
+    return ("--data-dir", str(data), "--base-url", network)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - NEVER_END))
+def test_every_command_answers_or_refuses_with_one_json_document(
+    run: Run, lived: Path, sandbox: str, tmp_path: Path, command: str
 ) -> None:
-    reads_data = command not in {"events", "version"}
-    where = ("--data-dir", str(lived), "--base-url", sandbox) if reads_data else ()
+    data = shutil.copytree(lived, tmp_path / "data")
+    where = _where(command, data, sandbox)
 
-    done = run(*command.split(), *where, "--json")
+    done = run(*command.split(), *LAST.get(command, "").split(), *where, "--json")
 
-    assert done.code == 0, done.err
-    assert done.answer is not None
+    if done.out:
+        assert done.answer is not None
+        assert not done.err
+    else:
+        assert done.error.keys() == {"problem", "fix", "exit_code", "details"}
+        assert done.error["exit_code"] == done.code
+        assert not done.error["problem"].startswith("a bug")
+
+
+@pytest.mark.parametrize("command", sorted({*EVERY} - {"contract export"}))
+def test_every_answer_fits_80_columns_and_breaks_no_word(
+    run: Run,
+    lived: Path,
+    sandbox: str,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    where = _where(command, lived, sandbox)
+    monkeypatch.setattr("journeyman.cli.output.terminal_width", lambda: 80)
+
+    done = run(*command.split(), *where)
+
+    lines = done.out.splitlines()
+    too_long = [
+        # A command to copy stays in one line.
+        line
+        for line in lines
+        if len(line) > 80 and not line.startswith("  journeyman ")
+    ]
+    assert [line for line in too_long if len(line.rpartition(" ")[0]) > 60] == []
 
 
 @pytest.mark.parametrize("command", EVERY)
 def test_every_answer_reads_well_when_piped(
     run: Run, lived: Path, sandbox: str, command: str
 ) -> None:
-    reads_data = command not in {"events", "version"}
-    where = ("--data-dir", str(lived), "--base-url", sandbox) if reads_data else ()
+    where = _where(command, lived, sandbox)
 
     done = run(*command.split(), *where)
 

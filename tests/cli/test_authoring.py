@@ -361,7 +361,7 @@ def test_list_says_how_many_do_not_run(run: Run, word_count: Path) -> None:
     listed = run("strategies", "list")
 
     assert listed.code == 1
-    assert "broken      -      LOAD FAILED  strategies/broken.py:3" in listed.out
+    assert "broken      -      LOAD FAILED E102  strategies/broken.py:3" in listed.out
     assert "1 of 2 do not run" in listed.out
 
 

@@ -5,9 +5,9 @@ import pytest
 from journeyman.cli.output import (
     counted,
     duration,
-    plain_table,
     print_fields,
     print_table,
+    table_lines,
 )
 from journeyman.domain.text import escape
 
@@ -45,16 +45,58 @@ def test_counts_read_well_also_when_there_are_none() -> None:
 
 
 def test_columns_of_numbers_stand_to_the_right() -> None:
-    lines = plain_table(["task", "reward"], [["a", 5], ["longer", 10]])
+    lines = table_lines(["task", "reward"], [["a", 5], ["longer", 10]])
 
     assert lines == ["TASK    REWARD", "a            5", "longer      10"]
 
 
 def test_a_table_without_rows_shows_its_headings() -> None:
-    assert plain_table(["task", "reward"], []) == ["TASK  REWARD"]
+    assert table_lines(["task", "reward"], []) == ["TASK  REWARD"]
 
 
-def test_a_table_on_a_terminal_takes_no_markup_from_its_cells(
+COLUMNS = ["task", "state", "reward", "title"]
+TASKS: list[list[str | int]] = [
+    ["task_7c1e0a52", "completed", 5, "Count the words of a long passage"],
+    ["b5c1b5a0-5f1e-4b1e-9a53-0a8b0b6e5c11", "lost", 12, "日本の本"],
+]
+
+
+def test_a_narrow_table_cuts_titles_then_leaves_columns_out_and_says_which() -> None:
+    def fit(width: int) -> list[str]:
+        drop = ["state", "title"]
+        return table_lines(COLUMNS, TASKS, titles=["title"], drop=drop, width=width)
+
+    assert max(map(len, fit(80))) <= 80
+    assert fit(80)[1].endswith("Count the words of a l…")
+    assert fit(60)[0].split() == ["TASK", "REWARD", "TITLE"]
+    assert fit(60)[-1] == "(no room for: state)"
+    assert fit(46)[0].split() == ["TASK", "REWARD"]
+
+
+def test_an_id_is_whole_where_nothing_has_room() -> None:
+    lines = table_lines(
+        COLUMNS, TASKS, titles=["title"], drop=["state", "title"], width=10
+    )
+
+    assert str(TASKS[1][0]) in lines[2]
+
+
+def test_a_text_goes_on_between_words_and_keeps_its_addresses_whole() -> None:
+    told = "open https://pay.example/checkout/session/0123456789 and pay there"
+
+    lines = table_lines(["what", "do"], [["top-up", told]], texts=["do"], width=30)
+
+    assert "        https://pay.example/checkout/session/0123456789" in lines
+    assert lines[1] == "top-up  open"
+
+
+def test_a_letter_that_takes_two_columns_is_counted_as_two() -> None:
+    lines = table_lines(["title", "reward"], [["日本", 5], ["long", 10]])
+
+    assert lines[1] == "日本        5"
+
+
+def test_a_table_on_a_terminal_shows_what_a_terminal_would_obey(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

@@ -30,57 +30,76 @@ EXIT_CODES = (
 )
 
 
-COMMANDS = {
-    "run": "Run the daemon: join, discover, work and earn until stopped.",
-    "demo": "Watch the daemon earn in a sandbox on this machine.",
-    "sandbox": "Run a local network with tasks to do, until Ctrl-C.",
-    "status": "Show the agent's state, and why it is not doing more.",
-    "health": "Check whether the daemon is working, for HEALTHCHECK.",
-    "pause": "Pause the daemon: it finishes its work and claims no more.",
-    "resume": "Resume a paused daemon: it claims tasks again.",
-    "reload": "Reload the strategies and their settings.",
-    "stop": "Stop the daemon once its work in flight is done.",
-    "tasks": "List the tasks that changed last, and why.",
-    "tasks show": "Show the history of one task, with its result.",
-    "ledger": "Show the last entries of the ledger, and its totals.",
-    "journal check": "Check the file, the ledger's chain and the totals.",
-    "journal backup": "Copy the journal to a new file, even while a daemon runs.",
-    "journal restore": "Replace the journal by a backup; no daemon may run.",
-    "journal begin": "Begin a new journal for an agent that has lost its own.",
-    "journal compact": "Free unused space in the journal; no daemon may run.",
-    "identity show": "Show which agent this is; never its token.",
-    "identity export": "Write the identity, with its token, to a new file.",
-    "identity import": "Become the agent of an exported identity.",
-    "join": "Join the network, or show which agent we are.",
-    "market": "List the tasks that the network offers now.",
-    "directory": "Show the directory of agents, or the manifest of one.",
-    "discover": "Compare the 12 discovery documents with the contract.",
-    "contract": "Show whether we can earn on the network, and what is refused.",
-    "contract show": "Show how each endpoint of the contract has behaved.",
-    "contract export": "Write the contract as OpenAPI 3.1, with what was learned.",
-    "contract import": "Start from an OpenAPI description of the network.",
-    "post": "Post a task for other agents, within your limits.",
-    "topup": "Request a payment page, and print its address.",
-    "strategies list": "List the strategies, their results, and every problem.",
-    "strategies show": "Show what a strategy wants and needs, and its results.",
-    "strategies new": "Create a working strategy and its test.",
-    "strategies check": "Load strategies and run their examples; nothing is sent.",
-    "strategies disable": "Disable a strategy: it ends what it has claimed, and gets "
-    "nothing new.",
-    "strategies enable": "Enable a strategy that was disabled: it is given work again.",
-    "strategies release": "Release a strategy from quarantine, to be given work again.",
-    "strategies scoreboard": "Show what strategies in shadow would have done.",
-    "strategies promote": "Promote a strategy from shadow to active.",
-    "check": "Load strategies and run their examples; nothing is sent.",
-    "try": "Show what a strategy would do with one task; nothing is sent.",
-    "replay": "Show what a strategy would decide about recorded tasks.",
-    "explain": "Explain a problem code of strategies, with an example.",
-    "doctor": "Check this machine, the agent's state and the network.",
-    "config show": "Show the current settings; secrets are hidden.",
-    "events": "List every event that the daemon can log.",
-    "version": "Show the versions of Journeyman and Python.",
+SECTIONS = {
+    "Run it": {
+        "run": "Run the daemon: join, discover, work and earn until stopped.",
+        "pause": "Pause the daemon: it finishes its work and claims no more.",
+        "resume": "Resume a paused daemon: it claims tasks again.",
+        "stop": "Stop the daemon once its work in flight is done.",
+        "reload": "Reload the strategies and their settings.",
+    },
+    "Watch it": {
+        "status": "Show the agent's state, and why it is not doing more.",
+        "tasks": "List the tasks that changed last, and why.",
+        "tasks show": "Show the history of one task, with its result.",
+        "health": "Check whether the daemon is working, for HEALTHCHECK.",
+        "events": "List every event that the daemon can log.",
+    },
+    "Money": {
+        "ledger": "Show the last entries of the ledger, and its totals.",
+        "post": "Post a task for other agents, within your limits.",
+        "topup": "Request a payment page, and print its address.",
+    },
+    "Strategies": {
+        "strategies list": "List the strategies, their results, and every problem.",
+        "strategies show": "Show what a strategy wants and needs, and its results.",
+        "strategies new": "Create a working strategy and its test.",
+        "strategies check": "Load strategies and run their examples; nothing is sent.",
+        "strategies disable": "Disable a strategy: it ends what it has claimed, "
+        "and gets nothing new.",
+        "strategies enable": "Enable a strategy that was disabled: it is given work "
+        "again.",
+        "strategies release": "Release a strategy from quarantine, to be given work "
+        "again.",
+        "strategies scoreboard": "Show what strategies in shadow would have done.",
+        "strategies promote": "Promote a strategy from shadow to active.",
+        "check": "Load strategies and run their examples; nothing is sent.",
+        "try": "Show what a strategy would do with one task; nothing is sent.",
+        "replay": "Show what a strategy would decide about recorded tasks.",
+        "explain": "Explain a problem code of strategies, with an example.",
+    },
+    "Network": {
+        "join": "Join the network, or show which agent we are.",
+        "identity show": "Show which agent this is; never its token.",
+        "identity export": "Write the identity, with its token, to a new file.",
+        "identity import": "Become the agent of an exported identity.",
+        "market": "List the tasks that the network offers now.",
+        "contract": "Show whether we can earn on the network, and what is refused.",
+        "contract show": "Show how each endpoint of the contract has behaved.",
+        "contract export": "Write the contract as OpenAPI 3.1, with what was learned.",
+        "contract import": "Start from an OpenAPI description of the network.",
+        "discover": "Compare the 12 discovery documents with the contract.",
+        "directory": "Show the directory of agents, or the manifest of one.",
+    },
+    "Upkeep": {
+        "doctor": "Check this machine, the agent's state and the network.",
+        "config show": "Show the current settings; secrets are hidden.",
+        "journal check": "Check the file, the ledger's chain and the totals.",
+        "journal backup": "Copy the journal to a new file, even while a daemon runs.",
+        "journal restore": "Replace the journal by a backup; no daemon may run.",
+        "journal begin": "Begin a new journal for an agent that has lost its own.",
+        "journal compact": "Free unused space in the journal; no daemon may run.",
+        "version": "Show the versions of Journeyman and Python.",
+    },
+    "Tests, without a network": {
+        "demo": "Watch the daemon earn in a sandbox on this machine.",
+        "sandbox": "Run a local network with tasks to do, until Ctrl-C.",
+    },
 }
 """Each command and the first line of its help, as readers look for them."""
+COMMANDS = {
+    words: about for section in SECTIONS.values() for words, about in section.items()
+}
 FILES = {
     "pause": "control",
     "resume": "control",
@@ -139,11 +158,27 @@ class LazyCommand(typer.core.TyperCommand):
         )
 
 
+class SectionedGroup(typer.core.TyperGroup):
+    """The root, whose help lists the commands by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above; the signature is Typer's
+        """Write each section, with what its commands do."""
+        width = max(map(len, self.commands))
+        for name, section in SECTIONS.items():
+            first_words = dict.fromkeys(words.split()[0] for words in section)
+            with formatter.section(name):
+                formatter.write_dl(
+                    (f"{word:<{width}}", self.commands[word].help)
+                    for word in first_words
+                )
+
+
 def build_app() -> typer.core.TyperGroup:
     """Return the tree of all commands."""
-    app = _typer(help=ABOUT, epilog=EXIT_CODES, add_completion=True)
-    app.callback()(_root)
+    app = _typer(help=ABOUT, epilog=EXIT_CODES)
+    app.callback(cls=SectionedGroup)(_root)
     root = typer.main.get_group(app)
+    root.params += typer.main.get_install_completion_arguments()
     groups: dict[str, typer.core.TyperGroup] = {}
     for words in COMMANDS:
         first, _, second = words.partition(" ")
@@ -166,12 +201,11 @@ def _typer(
     *,
     help: str,  # noqa: A002 - Typer's own word
     epilog: str,
-    add_completion: bool = False,
 ) -> typer.Typer:
     return typer.Typer(
         help=help,
         epilog=epilog,
-        add_completion=add_completion,
+        add_completion=False,
         # Rich would double the time that `--help` takes.
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 
 import typer
 
+from journeyman.cli.completion import strategy_names
 from journeyman.cli.session import Session
 from journeyman.daemon import strategies
 from journeyman.daemon.system import SystemClock
@@ -27,7 +28,12 @@ StrategiesOption = Annotated[
     typer.Option("--strategies", metavar="DIR", help="The folder of strategy files."),
 ]
 StrategyArgument = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help="Its name, class, file or path.")
+    str,
+    typer.Argument(
+        metavar="NAME|FILE",
+        autocompletion=strategy_names,
+        help="Its name, class, file or path.",
+    ),
 ]
 
 

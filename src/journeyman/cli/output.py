@@ -1,13 +1,16 @@
 """What commands print for people: tables, labelled fields, counts, progress bars.
 
-On a terminal tables are drawn by rich. Where the output is piped they are plain
-columns, complete and without colours.
+On a terminal everything fits its width, and an id, a path or an address is never
+broken. Where the output is piped it is complete.
 """
 
+import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import zip_longest
 from pathlib import Path
 
 from journeyman.domain.errors import StateError
@@ -25,6 +28,11 @@ def duration(seconds: float) -> str:
         return f"{int(seconds)} s"
     hours, rest = divmod(minutes, 60)
     return f"{hours} h {rest} min" if hours else f"{minutes} min"
+
+
+def moment(at: str) -> str:
+    """Return a time in UTC as people read it: `2026-11-22 20:07:37`."""
+    return at[:19].replace("T", " ")
 
 
 def counted(pairs: Iterable[tuple[str, int]]) -> str:
@@ -58,6 +66,15 @@ def task_counts(states: Mapping[str, int]) -> tuple[int, int, int, int]:
 
 Cell = str | int
 GAP = "  "
+NARROWEST = 12
+"""In columns: a text that would have to be shorter is dropped instead."""
+_WORD = re.compile(r"\s*\S+")
+_NUMBER = re.compile(r"[-+]?\d*(\.\d+)?")
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None where the output is piped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_fields(rows: Mapping[str, str]) -> None:
@@ -65,60 +82,172 @@ def print_fields(rows: Mapping[str, str]) -> None:
     shown = {label: text for label, text in rows.items() if text}
     width = max(map(len, shown), default=0)
     for label, text in shown.items():
-        first, *more = text.splitlines()
-        print(f"{label:<{width}}{GAP}{escape(first)}")
-        for line in more:
-            print(f"{'':<{width}}{GAP}{escape(line)}")
+        indent = width + len(GAP)
+        lines = [part for line in text.splitlines() for part in wrapped(line, indent)]
+        for number, line in enumerate(lines):
+            print(f"{'' if number else label:<{width}}{GAP}{line}")
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    """Print rows under their headings, with numbers aligned to the right."""
-    if sys.stdout.isatty():
-        _draw(columns, rows)
-    else:
-        print("\n".join(plain_table(columns, rows)))
-
-
-def plain_table(
+def print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
+    *,
+    texts: Sequence[str] = (),
+    titles: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> None:
+    """Print rows under their headings, with numbers aligned to the right.
+
+    On a terminal that is too narrow for them, columns are left out, and named below the
+    table. What is piped is complete.
+
+    Args:
+        columns: The headings.
+        rows: The cells, in the order of the headings.
+        texts: Columns of words, which may go on in further lines.
+        titles: Columns of words, which may be cut short. All others hold what is
+            copied, such as an id, and are neither broken nor cut.
+        drop: The columns that can be left out, the first of them first.
+    """
+    width = terminal_width()
+    lines = table_lines(
+        columns, rows, texts=texts, titles=titles, drop=drop, width=width
+    )
+    print("\n".join(lines))
+
+
+def table_lines(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    texts: Sequence[str] = (),
+    titles: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    width: int | None = None,
 ) -> list[str]:
-    """Return the lines of a table in plain text."""
-    texts = [[escape(cell) for cell in row] for row in rows]
-    heads = [name.upper() for name in columns]
-    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
-    right = _numeric(len(columns), rows)
+    """Return the lines of a table that fits into a width; None means any."""
+    cells = [[escape(row[index]) for row in rows] for index in range(len(columns))]
+    by_name = dict(zip(columns, cells, strict=True))
+    flexible = {*texts, *titles}
+    kept = _keep(by_name, flexible, drop, width)
+    widths = _widths({name: by_name[name] for name in kept}, flexible, width)
+    right = {name for name in kept if _is_numeric(by_name[name])}
 
-    def line(cells: Sequence[str]) -> str:
-        aligned = (
-            f"{cell:>{width}}" if is_number else f"{cell:<{width}}"
-            for cell, width, is_number in zip(cells, widths, right, strict=True)
-        )
-        return GAP.join(aligned).rstrip()
+    def line(cells: Sequence[str]) -> Iterator[str]:
+        parts = [
+            [cut(cell, widths[name])] if name in titles else _wrap(cell, widths[name])
+            for name, cell in zip(kept, cells, strict=True)
+        ]
+        for part in zip_longest(*parts, fillvalue=""):
+            aligned = (
+                _pad(cell, widths[name], is_left=name in right)
+                for name, cell in zip(kept, part, strict=True)
+            )
+            yield GAP.join(aligned).rstrip()
 
-    return [line(cells) for cells in (heads, *texts)]
+    lines = [*line([name.upper() for name in kept])]
+    for row in zip(*(by_name[name] for name in kept), strict=True):
+        lines += line(row)
+    gone = [name for name in columns if name not in kept and any(by_name[name])]
+    if gone:
+        lines += ["", *_wrap(f"(no room for: {', '.join(gone)})", width)]
+    return lines
 
 
-def _numeric(count: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:
-    return [
-        bool(rows) and all(isinstance(row[index], int) for row in rows)
-        for index in range(count)
-    ]
+def _keep(
+    by_name: Mapping[str, Sequence[str]],
+    flexible: Container[str],
+    drop: Sequence[str],
+    width: int | None,
+) -> list[str]:
+    """Return the names of the columns for which there is room, empty ones aside."""
+    if width is None:
+        return list(by_name)
+    kept = [name for name, cells in by_name.items() if name not in drop or any(cells)]
+    droppable = [name for name in drop if name in kept]
+    while droppable:
+        least = [
+            min(NARROWEST, natural) if name in flexible else natural
+            for name in kept
+            if (natural := _natural(name, by_name[name]))
+        ]
+        if sum(least) + len(GAP) * (len(kept) - 1) <= width:
+            break
+        kept.remove(droppable.pop(0))
+    return kept
 
 
-def _draw(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _widths(
+    columns: Mapping[str, Sequence[str]], flexible: Container[str], width: int | None
+) -> dict[str, int]:
+    """Return the width of each column; flexible ones share what the others leave."""
+    natural = {name: _natural(name, cells) for name, cells in columns.items()}
+    if width is None:
+        return natural
+    words = sorted(
+        (name for name in columns if name in flexible), key=natural.__getitem__
+    )
+    room = width - len(GAP) * (len(columns) - 1)
+    room -= sum(natural[name] for name in columns if name not in flexible)
+    for number, name in enumerate(words):
+        share = max(NARROWEST, room // (len(words) - number))
+        natural[name] = min(natural[name], share)
+        room -= natural[name]
+    return natural
 
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name, is_number in zip(columns, _numeric(len(columns), rows), strict=True):
-        drawn.add_column(name, justify="right" if is_number else "left")
-    for row in rows:
-        # Text, not markup: a task's title may contain square brackets.
-        drawn.add_row(*(Text(escape(cell), overflow="fold") for cell in row))
-    Console(highlight=False).print(drawn)
+
+def _natural(name: str, cells: Sequence[str]) -> int:
+    return max(map(_columns_of, (name, *cells)))
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    """Return whether a column holds numbers, and dashes where one is not known."""
+    is_any = any(any(map(str.isdigit, cell)) for cell in cells)
+    return is_any and all(cell == "-" or _NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _pad(text: str, width: int, *, is_left: bool) -> str:
+    padding = " " * (width - _columns_of(text))
+    return f"{padding}{text}" if is_left else f"{text}{padding}"
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text of at most so many columns; a cut one ends in an ellipsis."""
+    if _columns_of(text) <= width:
+        return text
+    from rich.cells import set_cell_size
+
+    return f"{set_cell_size(text, width - 1).rstrip()}…"
+
+
+def wrapped(text: str, indent: int = 0) -> list[str]:
+    """Return a text in lines that fit a terminal beside an indent; piped, as it is."""
+    terminal = terminal_width()
+    return _wrap(text, terminal - indent if terminal else None)
+
+
+def _wrap(text: str, width: int | None) -> list[str]:
+    """Return a text in lines that break between words, never inside one."""
+    shown = escape(text)
+    if width is None or _columns_of(shown) <= width:
+        return [shown]
+    lines, line = [], ""
+    for word in _WORD.findall(shown):
+        if line and _columns_of(line + word) > width:
+            lines.append(line)
+            line = word.lstrip()
+        else:
+            line += word
+    return [*lines, line]
+
+
+def _columns_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes: letters may take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 ReportProgress = Callable[[float], None]

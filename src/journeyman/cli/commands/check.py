@@ -7,6 +7,7 @@ import anyio
 import typer
 
 from journeyman.cli import catalog
+from journeyman.cli.completion import strategy_names
 from journeyman.cli.output import plural
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import ConfigurationError
@@ -21,7 +22,11 @@ def check(
     session: Session,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Name, class, file or path; none: all."),
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=strategy_names,
+            help="Name, class, file or path; none: all.",
+        ),
     ] = None,
     *,
     strategies: catalog.StrategiesOption = None,

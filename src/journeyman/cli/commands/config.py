@@ -29,7 +29,7 @@ def show_config(
         print("Files read:", ", ".join(map(str, loaded.files)) or "none")
         for path in loaded.ignored_files:
             print(f"Not read: {path}. To read it as well, add --config {path}")
-        print_table(columns, cells)
+        print_table(columns, cells, texts=["value"], drop=["origin"])
 
     data = {
         "files": loaded.files,

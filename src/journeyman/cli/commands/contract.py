@@ -44,7 +44,7 @@ def contract(session: Session, context: typer.Context) -> None:
         print(f"Can I earn on {escape(network)}? {escape(summary(steps))}")
         print()
         rows = [[one.name, one.standing, escape(one.reason)] for one in steps]
-        print_table(["step", "is", "because"], rows)
+        print_table(["step", "is", "because"], rows, texts=["because"])
         for one in steps:
             if one.toml:
                 print()

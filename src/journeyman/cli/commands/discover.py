@@ -100,7 +100,7 @@ def _show_documents(documents: list[dict[str, Any]]) -> None:
         ]
         for document in documents
     ]
-    print_table([*columns, "problem"], rows)
+    print_table([*columns, "problem"], rows, texts=["problem"], drop=["type", "bytes"])
 
 
 def _show_description(path: str, actions: list[str]) -> None:
@@ -115,7 +115,12 @@ def _show_comparison(compared: tuple[Compared, ...], *, has_more: bool) -> None:
     if said:
         print()
         columns = ["verdict", "about", "said", "expected", "by"]
-        print_table(columns, list(map(_compared_row, said)))
+        print_table(
+            columns,
+            list(map(_compared_row, said)),
+            texts=["said", "expected"],
+            drop=["by"],
+        )
     if unsaid:
         print()
         which = "No other document" if has_more else "No document"
@@ -154,6 +159,8 @@ def _show_products(products: tuple[Product, ...]) -> None:
             ]
             for one in products
         ],
+        texts=["problem", "product"],
+        drop=["plan", "paid", "product"],
     )
     commands = list(filter(None, map(_purchase_command, products)))
     if commands:

@@ -6,11 +6,11 @@ from typing import Annotated
 import anyio
 import typer
 
+from journeyman.cli.output import wrapped
 from journeyman.cli.session import OpenApiOption, Session, command
 from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding, Grade
 from journeyman.daemon.environment import build_environment
-from journeyman.domain.text import escape
 
 FAILED = 1
 
@@ -62,12 +62,18 @@ def _show(findings: list[Finding]) -> None:
     width = max(len(found.check) for found in findings)
     indent = " " * (width + 8)
     for found in findings:
-        first, *more = found.message.splitlines() or [""]
-        lines = [f"{found.grade:<4}  {found.check:<{width}}  {first}"]
-        lines += [f"{indent}{line}" for line in more]
-        for number, line in enumerate(found.fix.splitlines()):
-            lines.append(f"{indent}{'   ' if number else '-> '}{line}")
-        print("\n".join(map(escape, lines)))
+        head = f"{found.grade:<4}  {found.check:<{width}}  "
+        for line in _lines(found.message, len(head)) or [""]:
+            print(f"{head}{line}")
+            head = indent
+        arrow = "-> "
+        for line in _lines(found.fix, len(indent + arrow)):
+            print(f"{indent}{arrow}{line}")
+            arrow = "   "
     counts = Counter(found.grade for found in findings)
     print()
     print(", ".join(f"{count} {grade}" for grade, count in counts.items()))
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    return [part for line in text.splitlines() for part in wrapped(line, indent)]

@@ -40,7 +40,12 @@ def events(
         for event in found
     ]
     rows = [[event.name, event.level, event.meaning] for event in found]
-    session.answer(data, lambda: print_table(["event", "level", "meaning"], rows))
+    session.answer(
+        data,
+        lambda: print_table(
+            ["event", "level", "meaning"], rows, texts=["meaning"], drop=["level"]
+        ),
+    )
 
 
 def _fill_catalogue() -> None:

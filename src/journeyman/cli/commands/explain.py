@@ -36,7 +36,10 @@ def explain(
         _explain(session, code)
     else:
         rows = [[each, meaning] for each, meaning in problems.CODES.items()]
-        session.answer(problems.CODES, lambda: print_table(["code", "meaning"], rows))
+        session.answer(
+            problems.CODES,
+            lambda: print_table(["code", "meaning"], rows, texts=["meaning"]),
+        )
 
 
 def _explain(session: Session, code: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import print_fields, print_table
+from journeyman.cli.output import moment, print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.journal.journal import Journal
@@ -99,7 +99,11 @@ def _show_entries(entries: list[dict[str, Any]]) -> None:
     columns = ["id", "at", "kind", "amount", "balance", "confidence", "subject"]
     if any(entry["cost"] for entry in entries):
         columns.insert(columns.index("balance"), "cost")
-    print_table(columns, [[entry[name] for name in columns] for entry in entries])
+    rows = [
+        [moment(entry[name]) if name == "at" else entry[name] for name in columns]
+        for entry in entries
+    ]
+    print_table(columns, rows, drop=["confidence", "id", "balance", "cost"])
 
 
 def _show_by_strategy(shares: list[dict[str, Any]]) -> None:

@@ -60,7 +60,12 @@ def _show(data: dict[str, Any]) -> None:
         ]
         for task in data["tasks"]
     ]
-    print_table(["task", "kind", "reward", "status", "title"], rows)
+    print_table(
+        ["task", "kind", "reward", "status", "title"],
+        rows,
+        titles=["title"],
+        drop=["status", "kind", "title"],
+    )
     print(f"{len(rows)} shown of {data['listed']} listed")
     if data["problem"]:
         print(f"{data['unreadable']} unreadable records: {escape(data['problem'])}")

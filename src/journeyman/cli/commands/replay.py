@@ -352,6 +352,8 @@ def _show_changes(done: Replay, change: Change) -> None:
             ]
             for one in changed[-ROWS_SHOWN:]
         ],
+        titles=["kind", "then", "now"],
+        drop=["kind", "outcome"],
     )
     _show_rest(len(changed))
 

@@ -36,6 +36,7 @@ def status(session: Session) -> None:
                     [name, *output.task_counts(states)]
                     for name, states in found["strategies"].items()
                 ],
+                drop=["waiting", "at work"],
             )
 
     session.answer(found, show)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from journeyman.cli.completion import states, task_ids
 from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import UsageError
@@ -25,7 +26,10 @@ def tasks(
     context: typer.Context,
     *,
     state: Annotated[
-        str | None, typer.Option(metavar="STATE", help="Only tasks in this state.")
+        str | None,
+        typer.Option(
+            metavar="STATE", autocompletion=states, help="Only tasks in this state."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
 ) -> None:
@@ -64,13 +68,21 @@ def _show_list(data: list[dict[str, Any]]) -> None:
         ]
         for task in data
     ]
-    print_table(["task", "state", "strategy", "reward", "title", "reason"], rows)
+    print_table(
+        ["task", "state", "strategy", "reward", "title", "reason"],
+        rows,
+        titles=["title", "reason"],
+        drop=["reason", "title", "reward", "strategy"],
+    )
 
 
 @command("show", example="journeyman tasks show task_7c1e0a52 --raw")
 def show_task(
     session: Session,
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task's id.")],
+    task_id: Annotated[
+        str,
+        typer.Argument(metavar="ID", autocompletion=task_ids, help="The task's id."),
+    ],
     *,
     raw: Annotated[
         bool,
@@ -132,9 +144,8 @@ def _show_details(data: dict[str, Any]) -> None:
     )
     print()
     columns = ["at", "before", "after", "reason"]
-    print_table(
-        columns, [[event[name] for name in columns] for event in data["history"]]
-    )
+    rows = [[event[name] for name in columns] for event in data["history"]]
+    print_table(columns, rows, texts=["reason"], drop=["before"])
 
 
 def _as_text(value: object) -> str:

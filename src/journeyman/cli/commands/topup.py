@@ -61,7 +61,9 @@ def _list(session: Session) -> None:
         for top_up in waiting
     ]
     headings = ["top-up", "credits", "cents", "address, or why there is none to open"]
-    session.answer(waiting, lambda: print_table(headings, rows))
+    session.answer(
+        waiting, lambda: print_table(headings, rows, drop=["cents", "credits"])
+    )
 
 
 def _request(session: Session, credits_: int) -> None:

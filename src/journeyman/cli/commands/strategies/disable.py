@@ -4,13 +4,17 @@ from typing import Annotated, Any
 
 import typer
 
+from journeyman.cli.completion import strategy_names
 from journeyman.cli.owner_pauses import HoursOption, ReasonOption, ask, who
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import DISABLE, ENABLE, DisableRequest, StrategyName
 from journeyman.daemon import owner_pauses
 from journeyman.domain.text import escape
 
-_NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A strategy.")]
+_NameArgument = Annotated[
+    str,
+    typer.Argument(metavar="NAME", autocompletion=strategy_names, help="A strategy."),
+]
 
 
 @command(

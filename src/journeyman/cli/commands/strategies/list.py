@@ -66,25 +66,14 @@ def _count_idle(data: dict[str, Any]) -> int:
 
 
 def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
+    installed = (
+        [one["name"], "-", catalog.OFF, f"{one['from']} (installed)", *["-"] * 4]
+        for one in data["installed"]
+    )
     print_table(
-        [*COLUMNS, *(f"{name:>9}" for name in FIGURES)],
-        [
-            *map(_cells, data["strategies"]),
-            *map(_problem_cells, problems),
-            *(
-                [
-                    one["name"],
-                    "-",
-                    catalog.OFF,
-                    f"{one['from']} (installed)",
-                    "",
-                    "",
-                    "",
-                    "",
-                ]
-                for one in data["installed"]
-            ),
-        ],
+        (*COLUMNS, *FIGURES),
+        [*map(_cells, data["strategies"]), *map(_problem_cells, problems), *installed],
+        drop=("from", "ver", "wants/24h"),
     )
     for row in data["strategies"]:
         if row["quarantine_reason"]:
@@ -101,8 +90,8 @@ def _cells(row: dict[str, Any]) -> list[str | int]:
     *figures, earned = ("-" if row[key] is None else row[key] for key in FIGURE_KEYS)
     return [
         *(row["name"], row["version"], row["state"], row["from"]),
-        *(f"{figure:>9}" for figure in figures),
-        f"{earned if earned == '-' else f'{earned:+d}':>9}",
+        *figures,
+        earned if earned == "-" else f"{earned:+d}",
     ]
 
 
@@ -110,16 +99,8 @@ def _problem_cells(problem: Problem) -> list[str | int]:
     name = strategy_stem(problem.affected_file)
     line = f":{problem.line}" if problem.line else ""
     place = f"{catalog.relative_path(problem.path)}{line}"
-    return [
-        name,
-        "-",
-        catalog.LOAD_FAILED,
-        place,
-        f"{problem.code:>9}",
-        "",
-        "",
-        "",
-    ]
+    state = f"{catalog.LOAD_FAILED} {problem.code}"
+    return [name, "-", state, place, *["-"] * len(FIGURES)]
 
 
 def _summary(data: dict[str, Any]) -> str:

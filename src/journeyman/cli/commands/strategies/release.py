@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from journeyman.cli.completion import strategy_names
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import RELEASE, StrategyName
 from journeyman.daemon.commands import release_in_journal
@@ -15,7 +16,12 @@ from journeyman.domain.text import escape
 def release_strategy(
     session: Session,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A strategy in quarantine.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=strategy_names,
+            help="A strategy in quarantine.",
+        ),
     ],
 ) -> None:
     """Release a strategy from quarantine, to be given work again.

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from journeyman.cli.completion import strategy_names
 from journeyman.cli.output import did_you_mean, plural, print_fields
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import PROMOTE, StrategyName
@@ -19,7 +20,11 @@ def score_shadows(
     session: Session,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="A strategy in shadow; none: all."),
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=strategy_names,
+            help="A strategy in shadow; none: all.",
+        ),
     ] = None,
 ) -> None:
     """Show what strategies in shadow would have done.
@@ -52,7 +57,12 @@ def score_shadows(
 @command("promote", example="journeyman strategies promote word_count")
 def promote_strategy(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A strategy in shadow.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=strategy_names, help="A strategy in shadow."
+        ),
+    ],
     *,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the scoreboard; change nothing.")

@@ -170,7 +170,12 @@ def _show(data: dict[str, Any]) -> None:
             [row["name"], *(str(row[column]) for column in columns)]
             for row in data["parameters"]
         ]
-        print_table(("parameter", *columns), rows)
+        print_table(
+            ("parameter", *columns),
+            rows,
+            texts=("help", "allowed"),
+            drop=("origin", "allowed"),
+        )
 
 
 def _json(status: object) -> str:
