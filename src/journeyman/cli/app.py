@@ -83,7 +83,8 @@ SECTIONS = {
     },
     "Upkeep": {
         "doctor": "Check this machine, the agent's state and the network.",
-        "config show": "Show the current settings; secrets are hidden.",
+        "config show": "Show the files that were read and the current settings; "
+        "secrets are hidden.",
         "journal check": "Check the file, the ledger's chain and the totals.",
         "journal backup": "Copy the journal to a new file, even while a daemon runs.",
         "journal restore": "Replace the journal by a backup; no daemon may run.",
