@@ -25,7 +25,6 @@ from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
 from journeyman.network.service_model.store import ModelStore
-from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
@@ -214,7 +213,6 @@ def client_for(log: RecordingLog) -> ClientFor:
         portal_url: str | None = None,
         identified: bool = True,
         limits: HttpLimits | None = None,
-        vocabulary: Vocabulary = ASSUMED,
         owner: Mapping[str, RequestShape] = PINNED,
     ) -> AsyncIterator[NetworkClient]:
         client = NetworkClient(
@@ -222,7 +220,6 @@ def client_for(log: RecordingLog) -> ClientFor:
             portal_url=portal_url,
             log=log,
             clock=StoppedClock(),
-            vocabulary=vocabulary,
             limits=limits or HttpLimits(),
             search=RequestSearch(
                 owner=owner, store=ModelStore(), clock=StoppedClock(), log=log

@@ -7,7 +7,6 @@ import pytest
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.listing import ListingReader
 from journeyman.network.service_model.pages import PageRequest, Paging
-from journeyman.network.service_model.vocabulary import ASSUMED
 
 PATH = "/functions/v1/get-marketplace-tasks"
 TASKS: list[JSON] = [{"id": n, "text": f"task {n}", "reward": 1} for n in range(1, 4)]
@@ -18,7 +17,7 @@ def ways(
 ) -> tuple[PageRequest, ...]:
     """Return how the page after the one with these fields is asked for."""
     paging = Paging(PATH, {"limit": str(limit)}, headers or {})
-    return ListingReader(ASSUMED).listing({"tasks": TASKS, **around}, paging).next
+    return ListingReader().listing({"tasks": TASKS, **around}, paging).next
 
 
 @pytest.mark.parametrize(
@@ -146,4 +145,4 @@ def test_fields_of_the_tasks_are_not_taken_for_those_of_the_page() -> None:
         for name in ("t-one", "t-two")
     }
 
-    assert ListingReader(ASSUMED).listing({"jobs": tasks}, Paging(PATH)).next == ()
+    assert ListingReader().listing({"jobs": tasks}, Paging(PATH)).next == ()

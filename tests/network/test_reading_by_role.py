@@ -7,7 +7,6 @@ import pytest
 from journeyman.domain.tasks import JSON, Task
 from journeyman.network.service_model.listing import ListingReader
 from journeyman.network.service_model.reading import id_name, wire_id
-from journeyman.network.service_model.vocabulary import ASSUMED
 
 TEXTS = (
     "the tide table hangs beside the door",
@@ -20,7 +19,7 @@ UUIDS = tuple(f"8f14e45f-ceea-467f-ab{n}0-0123456789ab" for n in range(4))
 
 def read(answer: JSON) -> tuple[Task, ...]:
     """Read a listing of which every record must be a task."""
-    listing = ListingReader(ASSUMED).listing(answer)
+    listing = ListingReader().listing(answer)
     assert listing.problem == ""
     return listing.tasks
 
@@ -97,7 +96,7 @@ def test_what_measures_a_task_is_not_its_id() -> None:
         for n, text in enumerate(TEXTS)
     ]
 
-    listing = ListingReader(ASSUMED).listing(answer)
+    listing = ListingReader().listing(answer)
 
     assert (listing.tasks, listing.unreadable) == ((), 4)
 
@@ -142,7 +141,7 @@ def test_texts_that_differ_are_not_given_up_for_longer_ones() -> None:
 
 
 def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
-    reader = ListingReader(ASSUMED)
+    reader = ListingReader()
     answer = records(
         lambda n: {"id": n, "description": "In capitals, please.", "phrase": TEXTS[n]}
     )
@@ -302,7 +301,7 @@ def test_no_tasks_may_be_written_as_null_or_as_an_empty_object(answer: JSON) -> 
 
 
 def test_a_list_that_was_there_before_may_be_left_out_when_it_is_empty() -> None:
-    reader = ListingReader(ASSUMED)
+    reader = ListingReader()
     assert reader.listing({}).problem
     reader.listing({"found": TASKS})
 
@@ -311,7 +310,7 @@ def test_a_list_that_was_there_before_may_be_left_out_when_it_is_empty() -> None
 
 
 def test_only_records_that_changed_are_read_again() -> None:
-    reader = ListingReader(ASSUMED)
+    reader = ListingReader()
     first = reader.listing(TASKS).tasks
 
     changed: JSON = {"id": 1, "prompt": TEXTS[1], "reward": 2}
@@ -324,7 +323,7 @@ def test_only_records_that_changed_are_read_again() -> None:
 
 
 def test_a_field_that_was_not_there_before_may_have_a_role() -> None:
-    reader = ListingReader(ASSUMED)
+    reader = ListingReader()
     reader.listing(TASKS)
 
     held = [
@@ -335,7 +334,7 @@ def test_a_field_that_was_not_there_before_may_have_a_role() -> None:
 
 
 def test_a_new_field_of_the_last_task_does_not_move_the_roles() -> None:
-    reader = ListingReader(ASSUMED)
+    reader = ListingReader()
     rows: list[dict[str, JSON]] = [
         {"id": n, "description": "In capitals, please.", "phrase": text}
         for n, text in enumerate(TEXTS)

@@ -9,7 +9,7 @@ from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, Task
 from journeyman.network.client import NetworkClient
 from journeyman.network.service_model.listing import Listing
-from journeyman.network.service_model.reading import not_understood
+from journeyman.network.service_model.reading import RecordReader
 from journeyman.testing import RecordingLog
 
 
@@ -338,7 +338,7 @@ def test_what_was_not_understood_is_told_as_it_was_sent() -> None:
         "claimed": False,
     }
 
-    assert not_understood(record) == {
+    assert RecordReader().not_understood(record) == {
         "task.colour": "red",
         "deadline": "some day",
         "escrow": {"id": "e1"},

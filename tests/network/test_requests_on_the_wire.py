@@ -19,7 +19,7 @@ from journeyman.domain.tasks import (
 from journeyman.network.answers import CheckoutRequest
 from journeyman.network.client import NetworkClient
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, ENDPOINTS
-from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 KEY = IdempotencyKey("key-1")
 TASK = Task(id=TaskId("task-1"))
@@ -229,20 +229,6 @@ async def test_a_result_that_json_cannot_say_is_refused_before_it_is_sent(
         await network.submit(TASK, Result(output=float("nan")), KEY)
 
     assert server.requests == []
-
-
-async def test_an_operator_says_what_is_private_and_which_header_repeats_carry(
-    server: ScriptedServer,
-    client_for: ClientFor,
-) -> None:
-    vocabulary = Vocabulary(private=frozenset(), idempotency_header="X-Request-Id")
-
-    async with client_for(server.base_url, vocabulary=vocabulary) as client:
-        await client.claim(TASK, KEY)
-
-    (request,) = server.requests
-    assert request.headers["x-request-id"] == "key-1"
-    assert "authorization" not in request.headers
 
 
 async def test_a_redirect_is_not_followed_and_takes_no_token_along(

@@ -8,6 +8,7 @@ from datetime import datetime
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Result, Task, TaskId
 from journeyman.network.progress import Layer, given_by, layers_of, progress_in
 from journeyman.network.service_model.reading import (
+    NAMES,
     Fields,
     RecordReader,
     WrongShapeError,
@@ -17,10 +18,9 @@ from journeyman.network.service_model.reading import (
     as_moment,
     as_string,
     kind_of,
-    names_of,
     spellings,
 )
-from journeyman.network.service_model.vocabulary import Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.network.wording import codes_in, error_texts, texts_in
 
 
@@ -124,146 +124,143 @@ def is_header_safe(value: str) -> bool:
     return bool(_HEADER_SAFE.fullmatch(value))
 
 
-class AnswerReader:
-    """Reads what an action's answer says, under any of the vocabulary's names.
+_RECORD = RecordReader()
+_OTHERS = {
+    name for field in ("record_wrappers", "poster", "claimant") for name in NAMES[field]
+} - {"attributes"}
+"""Names of objects in which a balance is not ours."""
 
-    All methods raise WrongShapeError where the answer is not an object.
-    """
+# Each reads what an action's answer says, under any of the known names, and raises
+# WrongShapeError where the answer is not an object.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._names = names_of(vocabulary)
-        self._record = RecordReader(vocabulary)
-        others = ("record_wrappers", "poster", "claimant")
-        self._others = {n for one in others for n in self._names[one]} - {"attributes"}
 
-    def checkout(self, answer: JSON) -> CheckoutSession:
-        """Read a checkout session; whatever is missing is None."""
-        seen = self._open(answer)
-        is_ok = seen.get("ok")
-        return CheckoutSession(
-            ok=is_ok if isinstance(is_ok, bool) else None,
-            session_id=as_string(seen.get("sessionid")),
-            url=as_string(seen.get("url")),
-            mode=as_string(seen.get("mode")),
-            agent_id=as_string(seen.get("agentid")),
-            plan=as_string(seen.get("plan")),
-        )
+def read_checkout(answer: JSON) -> CheckoutSession:
+    """Read a checkout session; whatever is missing is None."""
+    seen = _open(answer)
+    is_ok = seen.get("ok")
+    return CheckoutSession(
+        ok=is_ok if isinstance(is_ok, bool) else None,
+        session_id=as_string(seen.get("sessionid")),
+        url=as_string(seen.get("url")),
+        mode=as_string(seen.get("mode")),
+        agent_id=as_string(seen.get("agentid")),
+        plan=as_string(seen.get("plan")),
+    )
 
-    def claimed(self, answer: JSON, task_id: TaskId, status: int = 200) -> Claimed:
-        """Read the answer to a claim of `task_id`."""
-        seen, layers = self._open(answer), layers_of(answer)
-        # The innermost first: what is around a record describes it, and is no record.
-        inner_first = (*layers[1:], *layers[:1])
-        described = [self._record.described(one.sent, task_id) for one in inner_first]
-        return Claimed(
-            next((one for one in described if one and str(one.text) != task_id), None),
-            _together(layers).says(self._names["ours_flags"], flag=True),
-            self._balance(layers),
-            self._lease(seen, layers[1:]),
-            given_by("claim", answer),
-            self._progress(answer, layers, status),
-        )
 
-    def claimed_before(self, answer: JSON, agent_id: AgentId) -> Claimed | None:
-        """Read a refused claim; None unless it was refused because the task is ours."""
-        if not isinstance(answer, dict):
-            return None
-        layers = layers_of(answer)
-        seen = _together(layers)
-        claimant = seen.pick(self._names["claimant"], self._record.agent)
-        is_flagged = seen.says(self._names["ours_in_refusals"], flag=True)
-        if not (claimant == agent_id or is_flagged or self._says_ours(answer)):
-            return None
-        lease = self._lease(self._open(answer), layers[1:])
-        given = given_by("claim", answer)
-        return Claimed(
-            None, ours_already=True, balance=None, lease_until=lease, given=given
-        )
+def read_claimed(answer: JSON, task_id: TaskId, status: int = 200) -> Claimed:
+    """Read the answer to a claim of `task_id`."""
+    seen, layers = _open(answer), layers_of(answer)
+    # The innermost first: what is around a record describes it, and is no record.
+    inner_first = (*layers[1:], *layers[:1])
+    described = [_RECORD.described(one.sent, task_id) for one in inner_first]
+    return Claimed(
+        next((one for one in described if one and str(one.text) != task_id), None),
+        _together(layers).says(NAMES["ours_flags"], flag=True),
+        _balance(layers),
+        _lease(seen, layers[1:]),
+        given_by("claim", answer),
+        progress_in(layers, status, said=error_texts(answer)),
+    )
 
-    def submitted(
-        self, answer: JSON, status: int = 200, sent: Result | None = None
-    ) -> Submitted:
-        """Read the answer to a result, which may repeat what was `sent`."""
-        self._open(answer)
-        own = (sent.output, dict(sent.evidence)) if sent else ()
-        layers = layers_of(answer, own)
-        earned = self._credits(_together(layers), "surely_earned")
-        progress = self._progress(answer, layers, status, own)
-        return Submitted(
-            self._balance(layers),
-            earned,
-            given_by("submit", answer),
-            Progress.PAID if earned and earned > 0 else progress,
-        )
 
-    def completed(self, answer: JSON, status: int = 200) -> Completed:
-        """Read the answer to a completion."""
-        seen, layers = self._open(answer), layers_of(answer)
-        earned = self._credits(_together(layers), "surely_earned")
-        if earned is None:
-            earned = self._credits(seen, "earned")
-        progress = self._progress(answer, layers, status)
-        return Completed(
-            earned,
-            self._balance(layers),
-            given_by("complete", answer),
-            Progress.PAID if earned and earned > 0 else progress,
-        )
+def read_claimed_before(answer: JSON, agent_id: AgentId) -> Claimed | None:
+    """Read a refused claim; None unless it was refused because the task is ours."""
+    if not isinstance(answer, dict):
+        return None
+    layers = layers_of(answer)
+    seen = _together(layers)
+    claimant = seen.pick(NAMES["claimant"], _RECORD.agent)
+    is_flagged = seen.says(NAMES["ours_in_refusals"], flag=True)
+    if not (claimant == agent_id or is_flagged or _says_ours(answer)):
+        return None
+    lease = _lease(_open(answer), layers[1:])
+    given = given_by("claim", answer)
+    return Claimed(
+        None, ours_already=True, balance=None, lease_until=lease, given=given
+    )
 
-    def posted(self, answer: JSON) -> Posted:
-        """Read the answer to a post."""
-        seen = self._open(answer).opened(self._names["record_wrappers"])
-        task_id = seen.pick(self._names["id"], as_identifier)
-        balance = self._balance(layers_of(answer))
-        return Posted(TaskId(task_id) if task_id else None, balance)
 
-    def _open(self, answer: JSON) -> Fields:
-        if isinstance(answer, list) and len(answer) == 1:
-            answer = answer[0]  # the rows that were changed
-        if not isinstance(answer, dict):
-            raise WrongShapeError(f"{kind_of(answer)} where an object was expected")
-        return Fields(answer).opened(self._names["answer_wrappers"])
+def read_submitted(
+    answer: JSON, status: int = 200, sent: Result | None = None
+) -> Submitted:
+    """Read the answer to a result, which may repeat what was `sent`."""
+    _open(answer)
+    own = (sent.output, dict(sent.evidence)) if sent else ()
+    layers = layers_of(answer, own)
+    earned = _credits(_together(layers), "surely_earned")
+    progress = progress_in(layers, status, said=error_texts(answer), own=own)
+    return Submitted(
+        _balance(layers),
+        earned,
+        given_by("submit", answer),
+        Progress.PAID if earned and earned > 0 else progress,
+    )
 
-    def _progress(
-        self,
-        answer: JSON,
-        layers: list[Layer],
-        status: int,
-        own: tuple[JSON, ...] = (),
-    ) -> Progress | None:
-        said = error_texts(answer, self._vocabulary)
-        return progress_in(layers, status, said=said, own=own)
 
-    def _balance(self, layers: list[Layer]) -> int | None:
-        """Read a balance of ours: one in a task's record would be its poster's."""
-        ours = [one for one in layers if self._others.isdisjoint(one.around)]
-        return self._credits(_together(ours), "balance")
+def read_completed(answer: JSON, status: int = 200) -> Completed:
+    """Read the answer to a completion."""
+    seen, layers = _open(answer), layers_of(answer)
+    earned = _credits(_together(layers), "surely_earned")
+    if earned is None:
+        earned = _credits(seen, "earned")
+    progress = progress_in(layers, status, said=error_texts(answer))
+    return Completed(
+        earned,
+        _balance(layers),
+        given_by("complete", answer),
+        Progress.PAID if earned and earned > 0 else progress,
+    )
 
-    def _credits(self, seen: Fields, names: str) -> int | None:
-        wanted, vocabulary = self._names[names], self._vocabulary
-        if (seen.pick(("currency",), as_label) or "") not in vocabulary.credit_units:
-            # What stands beside another currency is credits only if its name says so.
-            wanted = tuple(name for name in wanted if "credit" in name)
-        return seen.pick(wanted, lambda value: as_credits(value, vocabulary))
 
-    def _lease(self, seen: Fields, inner: list[Layer]) -> datetime | None:
-        """Read when a claim ends: the earliest moment that the answer shows."""
-        names = self._names["lease"]
-        more = (*names, *self._names["lease_in_wrapper"])
-        shown: list[datetime | None] = []
-        for layer in (seen, *[one.fields for one in inner]):
-            shown.append(layer.pick(names, as_moment))
-            claims = layer.objects(self._names["lease_wrappers"])
-            shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
-        return min(filter(None, shown), default=None)
+def read_posted(answer: JSON) -> Posted:
+    """Read the answer to a post."""
+    seen = _open(answer).opened(NAMES["record_wrappers"])
+    task_id = seen.pick(NAMES["id"], as_identifier)
+    balance = _balance(layers_of(answer))
+    return Posted(TaskId(task_id) if task_id else None, balance)
 
-    def _says_ours(self, answer: JSON) -> bool:
-        codes = spellings(codes_in(answer, self._names["code_fields"]))
-        said = " ".join(texts_in(answer, self._names["message_fields"])).lower()
-        return any(code in self._names["ours_in_refusals"] for code in codes) or any(
-            words in said for words in self._vocabulary.ours_words
-        )
+
+def _open(answer: JSON) -> Fields:
+    if isinstance(answer, list) and len(answer) == 1:
+        answer = answer[0]  # the rows that were changed
+    if not isinstance(answer, dict):
+        raise WrongShapeError(f"{kind_of(answer)} where an object was expected")
+    return Fields(answer).opened(NAMES["answer_wrappers"])
+
+
+def _balance(layers: list[Layer]) -> int | None:
+    """Read a balance of ours: one in a task's record would be its poster's."""
+    ours = [one for one in layers if _OTHERS.isdisjoint(one.around)]
+    return _credits(_together(ours), "balance")
+
+
+def _credits(seen: Fields, names: str) -> int | None:
+    wanted = NAMES[names]
+    if (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units:
+        # What stands beside another currency is credits only if its name says so.
+        wanted = tuple(name for name in wanted if "credit" in name)
+    return seen.pick(wanted, as_credits)
+
+
+def _lease(seen: Fields, inner: list[Layer]) -> datetime | None:
+    """Read when a claim ends: the earliest moment that the answer shows."""
+    names = NAMES["lease"]
+    more = (*names, *NAMES["lease_in_wrapper"])
+    shown: list[datetime | None] = []
+    for layer in (seen, *[one.fields for one in inner]):
+        shown.append(layer.pick(names, as_moment))
+        claims = layer.objects(NAMES["lease_wrappers"])
+        shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
+    return min(filter(None, shown), default=None)
+
+
+def _says_ours(answer: JSON) -> bool:
+    codes = spellings(codes_in(answer, NAMES["code_fields"]))
+    said = " ".join(texts_in(answer, NAMES["message_fields"])).lower()
+    return any(code in NAMES["ours_in_refusals"] for code in codes) or any(
+        words in said for words in ASSUMED.ours_words
+    )
 
 
 def _together(layers: Iterable[Layer]) -> Fields:

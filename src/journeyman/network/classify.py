@@ -32,8 +32,8 @@ from journeyman.network import wording
 from journeyman.network.http import Reply
 from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
-from journeyman.network.service_model.reading import Fields, as_word, names_of
-from journeyman.network.service_model.vocabulary import Hint, Vocabulary
+from journeyman.network.service_model.reading import NAMES, Fields, as_word
+from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
 _STATE_FIELDS = ("status", "state")
 
@@ -70,20 +70,18 @@ class Expects(Enum):
     DOCUMENT = auto()
 
 
-def classify(
-    reply: Reply, expects: Expects, vocabulary: Vocabulary, now: datetime
-) -> Failure | None:
+def classify(reply: Reply, expects: Expects, now: datetime) -> Failure | None:
     """Return why an answer is not a success; None when it is, and may be read.
 
     `now` is in UTC, for a `Retry-After` that is a date.
     """
     if is_success(reply.status):
-        return _failure_in_success(reply, expects, vocabulary, now)
+        return _failure_in_success(reply, expects, now)
     meaning = meaning_of(reply.status)
     if meaning:
-        hint = _hint(reply.body, reply.status, vocabulary)
+        hint = _hint(reply.body, reply.status)
         meaning = hint.meaning if hint else meaning
-    return _failure(reply, meaning, vocabulary, now)
+    return _failure(reply, meaning, now)
 
 
 def is_success(status: int) -> bool:
@@ -102,7 +100,7 @@ EMPTY_STATUSES = frozenset({204, 205})
 
 
 def _failure_in_success(
-    reply: Reply, expects: Expects, vocabulary: Vocabulary, now: datetime
+    reply: Reply, expects: Expects, now: datetime
 ) -> Failure | None:
     """Find the failure that a 2xx holds: an unreadable body, or one that says no."""
     if reply.problem and reply.status not in EMPTY_STATUSES:
@@ -112,23 +110,21 @@ def _failure_in_success(
         return None
     seen = Fields(reply.body)
     status = _error_status(seen)
-    if status is None and not _says_no(seen, expects, vocabulary):
+    if status is None and not _says_no(seen, expects):
         return None
     meaning = Refusal.REJECTED if status is None else meaning_of(status)
-    hint = _hint(reply.body, reply.status, vocabulary)
-    return _failure(reply, hint.meaning if hint else meaning, vocabulary, now)
+    hint = _hint(reply.body, reply.status)
+    return _failure(reply, hint.meaning if hint else meaning, now)
 
 
-def _failure(
-    reply: Reply, meaning: Refusal | None, vocabulary: Vocabulary, now: datetime
-) -> Failure:
+def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     wait = retry_after(reply.headers.get("retry-after"), now)
-    message = wording.safe_line(_message(reply, vocabulary))
+    message = wording.safe_line(_message(reply))
     if wait is None and (meaning is Refusal.THROTTLED or reply.status == UNAVAILABLE):
         wait = named_pause(reply.headers, reply.body, message, now)
     if meaning is None:
         return Unknown(message, reply.status, wait)
-    said = wording.error_texts(reply.body, vocabulary) or reply.text
+    said = wording.error_texts(reply.body) or reply.text
     progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
     if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
@@ -146,17 +142,16 @@ RETELLS: Mapping[Progress | None, Refusal] = {
 }
 
 
-def _says_no(outer: Fields, expects: Expects, vocabulary: Vocabulary) -> bool:
+def _says_no(outer: Fields, expects: Expects) -> bool:
     """Find a refusal in a body: false flags, a state, an error."""
-    names = names_of(vocabulary)
-    seen = _with_wrappers(outer, vocabulary)
-    if seen.says(names["no_flags"], flag=False):
+    seen = outer.opened(NAMES["answer_wrappers"])
+    if seen.says(NAMES["no_flags"], flag=False):
         return True
     state = seen.pick(_STATE_FIELDS, as_word)
-    if expects is Expects.RECEIPT and state in vocabulary.no_states:
+    if expects is Expects.RECEIPT and state in ASSUMED.no_states:
         return True
-    has_error = any(map(seen.get, names["no_fields"]))
-    return has_error and not seen.says(names["no_flags"], flag=True)
+    has_error = any(map(seen.get, NAMES["no_fields"]))
+    return has_error and not seen.says(NAMES["no_flags"], flag=True)
 
 
 _STATUS_NAMES = ("statuscode", "status", "code", "errcode", "errno", "retcode")
@@ -175,17 +170,19 @@ def _error_status(seen: Fields) -> int | None:
     return None
 
 
-def _hint(body: JSON, status: int, vocabulary: Vocabulary) -> Hint | None:
+def _hint(body: JSON, status: int) -> Hint | None:
     """Find the first hint that applies to this status and whose words are there."""
-    codes = wording.codes_in(body, names_of(vocabulary)["code_fields"])
+    codes = wording.codes_in(body, NAMES["code_fields"])
     if isinstance(body, dict):
-        state = _with_wrappers(Fields(body), vocabulary).pick(_STATE_FIELDS, as_word)
-        codes |= {state} if state in vocabulary.no_states else set()
+        state = (
+            Fields(body).opened(NAMES["answer_wrappers"]).pick(_STATE_FIELDS, as_word)
+        )
+        codes |= {state} if state in ASSUMED.no_states else set()
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
         # In a 2xx a code is the answer, and the prose beside it explains.
-        said.append(wording.error_texts(body, vocabulary).lower())
-    for hint in vocabulary.hints:
+        said.append(wording.error_texts(body).lower())
+    for hint in ASSUMED.hints:
         applies = is_success(status) or status in hint.statuses
         if applies and (
             codes & hint.codes or any(w in s for w in hint.words for s in said)
@@ -194,12 +191,8 @@ def _hint(body: JSON, status: int, vocabulary: Vocabulary) -> Hint | None:
     return None
 
 
-def _with_wrappers(outer: Fields, vocabulary: Vocabulary) -> Fields:
-    return outer.opened(names_of(vocabulary)["answer_wrappers"])
-
-
-def _message(reply: Reply, vocabulary: Vocabulary) -> str:
-    said = wording.error_texts(reply.body, vocabulary)
+def _message(reply: Reply) -> str:
+    said = wording.error_texts(reply.body)
     if not said and reply.problem and reply.text.strip():
         came = wording.what_came(reply.text, reply.headers.get("content-type", ""))
         is_ours = reply.status in range(400, 500)  # what was wrong with the request

@@ -22,7 +22,7 @@ from journeyman.network.endpoints import (
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Call, Exchange
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.network.registration import Registration, RegistrationReader, read_body
+from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
 from journeyman.network.service_model.listing import Listing, ListingReader
 from journeyman.network.service_model.model import ServiceModel
@@ -30,7 +30,7 @@ from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import WrongShapeError, wire_id
 from journeyman.network.service_model.search import Request, RequestSearch, Sent
 from journeyman.network.service_model.store import ModelStore
-from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -53,7 +53,6 @@ class NetworkClient:
         headers: Mapping[str, str] = MappingProxyType({}),
         log: Log,
         clock: Clock,
-        vocabulary: Vocabulary = ASSUMED,
         limits: http.HttpLimits = _DEFAULT_LIMITS,
         transport: http.Transport | None = None,
         observe: Observe | None = None,
@@ -75,13 +74,11 @@ class NetworkClient:
         self._portal_url = self._base_url
         if portal_url is not None:
             self._portal_url = checked_address(portal_url, "network.portal_url")
-        self._vocabulary = vocabulary
         self._identity: tasks.Identity | None = None
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = http.HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
             http=self._http,
-            vocabulary=vocabulary,
             clock=clock,
             log=log,
             observe=observe,
@@ -89,9 +86,7 @@ class NetworkClient:
         )
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
-        self._answers = answers.AnswerReader(vocabulary)
-        self._registrations = RegistrationReader(vocabulary)
-        self._listings = ListingReader(vocabulary)
+        self._listings = ListingReader()
         self._search = search or RequestSearch(
             owner={}, store=ModelStore(), clock=clock, log=log
         )
@@ -143,7 +138,7 @@ class NetworkClient:
         """
         call = self._call(endpoints.REGISTER, body={}, key=key, keep=keep)
         return await self._exchange.run(
-            call, lambda reply: self._registrations.read(reply.body, reply.headers)
+            call, lambda reply: read_registration(reply.body, reply.headers)
         )
 
     def read_registration(
@@ -151,7 +146,7 @@ class NetworkClient:
     ) -> Registration | None:
         """Read an answer to `register` that was kept; None when no agent is in it."""
         try:
-            return self._registrations.read(read_body(body), headers)
+            return read_registration(read_body(body), headers)
         except WrongShapeError:
             return None
 
@@ -162,7 +157,7 @@ class NetworkClient:
         body = {name: v for name, v in asdict(request).items() if v is not None}
         call = self._call(endpoints.CREATE_CHECKOUT, body=body, key=key)
         return await self._exchange.run(
-            call, lambda reply: self._answers.checkout(reply.body)
+            call, lambda reply: answers.read_checkout(reply.body)
         )
 
     async def public_marketplace(
@@ -202,13 +197,13 @@ class NetworkClient:
         def rescue(refused: Refused, answer: tasks.JSON) -> answers.Claimed | None:
             if refused.refusal is not Refusal.CONFLICT:
                 return None
-            return self._answers.claimed_before(answer, agent_id)
+            return answers.read_claimed_before(answer, agent_id)
 
         return await self._act(
             endpoints.CLAIM,
             {"agent_id": agent_id},
             key,
-            lambda reply: self._answers.claimed(reply.body, task.id, reply.status),
+            lambda reply: answers.read_claimed(reply.body, task.id, reply.status),
             rescue,
             task=task,
         )
@@ -234,7 +229,7 @@ class NetworkClient:
             endpoints.SUBMIT,
             values,
             key,
-            lambda reply: self._answers.submitted(reply.body, reply.status, result),
+            lambda reply: answers.read_submitted(reply.body, reply.status, result),
             task=task,
         )
 
@@ -250,7 +245,7 @@ class NetworkClient:
             endpoints.COMPLETE,
             {"agent_id": agent_id, **given},
             key,
-            lambda reply: self._answers.completed(reply.body, reply.status),
+            lambda reply: answers.read_completed(reply.body, reply.status),
             task=task,
         )
 
@@ -267,7 +262,7 @@ class NetworkClient:
             endpoints.POST_TASK,
             values,
             key,
-            lambda reply: self._answers.posted(reply.body),
+            lambda reply: answers.read_posted(reply.body),
         )
 
     def describe(self, requests: Mapping[str, tasks.JSON]) -> None:
@@ -331,7 +326,7 @@ class NetworkClient:
         if endpoint is not endpoints.POST_TASK or not isinstance(outcome, Refused):
             return False
         posted = (
-            self._answers.posted(said) if isinstance(said, dict) else answers.Posted()
+            answers.read_posted(said) if isinstance(said, dict) else answers.Posted()
         )
         shows = posted.task_id is not None or posted.balance is not None
         return is_success(outcome.status) or shows
@@ -372,7 +367,7 @@ class NetworkClient:
     ) -> Call:
         if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
-        private = endpoint.name in self._vocabulary.private
+        private = endpoint.name in ASSUMED.private
         token = self._identity.access_token if private and self._identity else None
         return Call(
             name=endpoint.name,

@@ -14,7 +14,7 @@ from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.service_model.evidence import Observe, Observed
 from journeyman.network.service_model.reading import WrongShapeError
-from journeyman.network.service_model.vocabulary import Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
@@ -61,7 +61,6 @@ class Exchange:
     """Makes calls and turns their answers into outcomes."""
 
     http: HttpClient
-    vocabulary: Vocabulary
     clock: Clock
     log: Log
     observe: Observe | None = None
@@ -135,7 +134,7 @@ class Exchange:
         if call.token is not None:
             headers["Authorization"] = f"Bearer {call.token.reveal()}"
         if call.key is not None:
-            headers[self.vocabulary.idempotency_header] = call.key
+            headers[ASSUMED.idempotency_header] = call.key
         return headers
 
     def _read(
@@ -145,7 +144,7 @@ class Exchange:
         read: Callable[[Reply], T],
         rescue: Callable[[outcomes.Refused, JSON], T | None] | None,
     ) -> outcomes.Outcome[T]:
-        failure = classify(answer, call.expects, self.vocabulary, self.clock.now())
+        failure = classify(answer, call.expects, self.clock.now())
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)

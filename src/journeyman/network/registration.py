@@ -15,14 +15,13 @@ from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
 from journeyman.network.http import UnreadableJSONError, decoded, parse
 from journeyman.network.service_model.reading import (
+    NAMES,
     Fields,
     WrongShapeError,
     as_amount,
     as_identifier,
-    names_of,
     spelling,
 )
-from journeyman.network.service_model.vocabulary import Vocabulary
 from journeyman.observability.redaction import looks_random
 
 
@@ -89,48 +88,32 @@ def read_body(body: bytes) -> JSON:
     return text if _JWT.fullmatch(text) else pairs
 
 
-class RegistrationReader:
-    """Reads the answer to a registration."""
+def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
+    """Read a new agent from the answer to a registration.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._units = vocabulary.credit_units
-        self._names = names_of(vocabulary)
-
-    def read(self, answer: JSON, headers: Mapping[str, str]) -> Registration:
-        """Read a new agent.
-
-        Raises:
-            WrongShapeError: there is no agent id or no token that can be used.
-        """
-        seen, leaves = self._seen(answer), [*_leaves(answer), *_of_headers(headers)]
-        named = seen.pick(self._names["token"], as_token)
-        token, is_sure = (named, True) if named else _likeliest_token(leaves)
-        if token is None:
-            raise WrongShapeError("a registration without a usable access_token")
-        agent_id = seen.pick(self._names["agent_id"], as_identifier)
-        agent_id = agent_id or _likeliest_id([*leaves, *_leaves(_claims(token))], token)
-        agent_id = agent_id or _created(headers)
-        if agent_id is None:
-            raise WrongShapeError("a registration without a usable agent_id")
-        return Registration(
-            AgentId(agent_id),
-            AccessToken(token),
-            self._credits(seen, leaves),
-            is_guess=not is_sure,
-        )
-
-    def _seen(self, answer: JSON) -> Fields:
-        """Lay the objects in which the contract's names stand over each other."""
-        seen = Fields(answer if isinstance(answer, dict) else {})
-        for wrappers in ("answer_wrappers", "account_wrappers"):
-            seen = seen.opened(self._names[wrappers])
-        return seen
-
-    def _credits(self, seen: Fields, leaves: list["_Leaf"]) -> int | None:
-        anywhere = Fields(*({leaf.name: leaf.value} for leaf in leaves if leaf.path))
-        return Fields(seen, anywhere).pick(
-            self._names["starter_credits"], lambda value: as_amount(value, self._units)
-        )
+    Raises:
+        WrongShapeError: there is no agent id or no token that can be used.
+    """
+    # The objects in which the contract's names stand lie over each other.
+    seen = Fields(answer if isinstance(answer, dict) else {})
+    seen = seen.opened(NAMES["answer_wrappers"]).opened(NAMES["account_wrappers"])
+    leaves = [*_leaves(answer), *_of_headers(headers)]
+    named = seen.pick(NAMES["token"], as_token)
+    token, is_sure = (named, True) if named else _likeliest_token(leaves)
+    if token is None:
+        raise WrongShapeError("a registration without a usable access_token")
+    agent_id = seen.pick(NAMES["agent_id"], as_identifier)
+    agent_id = agent_id or _likeliest_id([*leaves, *_leaves(_claims(token))], token)
+    agent_id = agent_id or _created(headers)
+    if agent_id is None:
+        raise WrongShapeError("a registration without a usable agent_id")
+    anywhere = Fields(*({leaf.name: leaf.value} for leaf in leaves if leaf.path))
+    return Registration(
+        AgentId(agent_id),
+        AccessToken(token),
+        Fields(seen, anywhere).pick(NAMES["starter_credits"], as_amount),
+        is_guess=not is_sure,
+    )
 
 
 def as_token(value: JSON) -> str | None:

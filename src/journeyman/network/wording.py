@@ -7,8 +7,7 @@ from http import HTTPStatus
 
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import one_line
-from journeyman.network.service_model.reading import Fields, names_of
-from journeyman.network.service_model.vocabulary import Vocabulary
+from journeyman.network.service_model.reading import NAMES, Fields
 from journeyman.observability.redaction import hide_bearer_tokens
 
 MAX_MESSAGE_LENGTH = 300
@@ -96,6 +95,6 @@ def _quoted(text: str) -> str:
     return one_line(hide_bearer_tokens(text), _QUOTED_LENGTH)
 
 
-def error_texts(body: JSON, vocabulary: Vocabulary) -> str:
+def error_texts(body: JSON) -> str:
     """Join what an error body says, such as `task_taken: somebody was first`."""
-    return ": ".join(texts_in(body, names_of(vocabulary)["message_fields"]))
+    return ": ".join(texts_in(body, NAMES["message_fields"]))

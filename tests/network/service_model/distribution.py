@@ -24,7 +24,6 @@ from journeyman.network.service_model.model import (
 )
 from journeyman.network.service_model.refusals import read_refusal, says_strict
 from journeyman.network.service_model.search import is_about_shape
-from journeyman.network.service_model.vocabulary import ASSUMED
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MOST = 25
@@ -76,7 +75,7 @@ def _search(
         status, said, text = network.refuse(faults)
         problem = "the body is not JSON" if text else ""
         told = Reply(status, {}, said, text or json.dumps(said), problem)
-        refused = classify(told, Expects.RECEIPT, ASSUMED, NOW)
+        refused = classify(told, Expects.RECEIPT, NOW)
         assert isinstance(refused, Refused), refused
         heard: JSON = text or said
         findings = read_refusal(heard, refused.message, body)

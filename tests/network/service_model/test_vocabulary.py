@@ -1,14 +1,10 @@
-"""The assumptions themselves: consistent, replaceable, and written down."""
+"""The assumptions themselves: consistent and written down."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import combinations
 from pathlib import Path
 
-from tests.network.conftest import ClientFor, ScriptedServer, answer
-
-from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
 
 PAGE = Path(__file__).parents[3] / "docs/reference/service-model.md"
@@ -37,27 +33,6 @@ def test_no_name_means_two_things_in_a_record() -> None:
 def test_a_bare_credits_is_never_a_balance() -> None:
     assert "credits" not in ASSUMED.balance
     assert "credits" not in ASSUMED.earned
-
-
-async def test_an_operator_can_name_a_field_and_a_container(
-    server: ScriptedServer,
-    client_for: ClientFor,
-) -> None:
-    vocabulary: Vocabulary = replace(
-        ASSUMED,
-        id=("Auftragsnummer",),
-        title=("Titel",),
-        task_containers=("Auftraege",),
-    )
-    body: JSON = {"Auftraege": [{"auftragsnummer": 7, "TITEL": "Zählen"}]}
-    server.will(answer(200, body))
-
-    async with client_for(server.base_url, vocabulary=vocabulary) as client:
-        outcome = await client.public_marketplace()
-
-    assert isinstance(outcome, Confirmed)
-    (task,) = outcome.value.tasks
-    assert (task.id, task.title) == ("7", "Zählen")
 
 
 def test_every_assumption_is_on_the_reference_page() -> None:

@@ -19,7 +19,6 @@ from journeyman.domain.errors import ConfigurationError, UsageError
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.domain.text import UntrustedText, escape
 from journeyman.network.service_model.listing import ListingReader
-from journeyman.network.service_model.vocabulary import Vocabulary
 from journeyman.strategies import outcomes
 from journeyman.strategies.api import ParamError
 from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
@@ -324,7 +323,7 @@ def _task_from_file(path: Path) -> Task:
             "not an object",
             'Write for example {"kind": "word_count", "text": "to be", "reward": 2}.',
         )
-    listing = ListingReader(Vocabulary()).listing([{"id": "from_file", **record}])
+    listing = ListingReader().listing([{"id": "from_file", **record}])
     if not listing.tasks:
         raise UsageError(
             f"{path} does not hold a readable task: {listing.problem}",

@@ -13,19 +13,19 @@ from journeyman.network.service_model.naming import (
 )
 from journeyman.network.service_model.pages import PageRequest, Paging, next_pages
 from journeyman.network.service_model.reading import (
+    NAMES,
     Places,
     RecordReader,
     WrongShapeError,
     as_label,
     id_path,
     kind_of,
-    names_of,
     spelling,
     unquoted,
 )
 from journeyman.network.service_model.roles import SAMPLE, find_roles
 from journeyman.network.service_model.states import Meaning, StateWords
-from journeyman.network.service_model.vocabulary import Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +128,11 @@ class ListingReader:
     there are more records than it was learned from, or fields that were not there.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._depth = vocabulary.container_depth
-        self._names = names_of(vocabulary)
-        self._record = RecordReader(vocabulary)
+    def __init__(self) -> None:
+        self._record = RecordReader()
         names = ("task_containers", "containers", "no_containers", "record_wrappers")
         more = ("record_wrappers_without_id", "account_wrappers", "message_fields")
-        self._no_keys = {n for field in (*names, *more) for n in self._names[field]}
+        self._no_keys = {n for field in (*names, *more) for n in NAMES[field]}
         self._form: _Form | None = None
 
     def listing(self, answer: JSON, paging: Paging | None = None) -> Listing:
@@ -269,7 +267,7 @@ class ListingReader:
     def _arrays(self, answer: JSON) -> Iterator[_Array]:
         for path, value, is_keyed in self._walk(answer):
             if isinstance(value, list):
-                array = _Array(path, _flat(value, self._depth))
+                array = _Array(path, _flat(value, ASSUMED.container_depth))
                 yield array
                 yield from self._inside(array)
             elif isinstance(value, dict) and is_keyed:
@@ -297,7 +295,7 @@ class ListingReader:
         Each comes with whether it is a list of tasks under names of their own.
         """
         level: list[tuple[Path, JSON]] = [((), answer)]
-        for _ in range(self._depth + 1):
+        for _ in range(ASSUMED.container_depth + 1):
             below: list[tuple[Path, JSON]] = []
             for path, sent in level[:_MOST_VALUES]:
                 value = unquoted(sent) if isinstance(sent, str) else sent
@@ -346,18 +344,18 @@ class ListingReader:
             return None
         if any(self._is_of_tasks(name) for name in path):
             return _TASK_NAME_WORTH
-        known = self._names["containers"]
+        known = NAMES["containers"]
         is_neutral = not path or spelling(path[-1]) in known
         return _NEUTRAL_NAME_WORTH if is_neutral else 0
 
     def _is_other(self, name: str) -> bool:
         """Return whether a name is that of other things than tasks."""
-        is_listed = spelling(name) in self._names["no_containers"]
+        is_listed = spelling(name) in NAMES["no_containers"]
         is_other = words_of(name)[-1:] and words_of(name)[-1] in _OTHER_WORDS
         return is_listed or (bool(is_other) and name != "type")
 
     def _is_of_tasks(self, name: str) -> bool:
-        is_listed = spelling(name) in self._names["task_containers"]
+        is_listed = spelling(name) in NAMES["task_containers"]
         return is_listed or not _TASKS_WORDS.isdisjoint(words_of(name))
 
     # -- what a group says of its tasks -----------------------------------------------
@@ -367,7 +365,7 @@ class ListingReader:
         if group.label or not group.path:
             return group
         *above, name = group.path
-        is_container = spelling(name) in self._names["containers"]
+        is_container = spelling(name) in NAMES["containers"]
         is_one_of_several = len({one.path for one in groups}) > 1
         is_in_tasks = any(map(self._is_of_tasks, above))
         if is_container or self._is_of_tasks(name):

@@ -18,7 +18,7 @@ from journeyman.network.service_model.naming import (
     leaves,
     value_at,
 )
-from journeyman.network.service_model.vocabulary import ASSUMED, Vocabulary
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 T = TypeVar("T")
 
@@ -110,14 +110,11 @@ def as_identifier(value: JSON) -> str | None:
     return name if usable else None
 
 
-def as_amount(value: JSON, units: frozenset[str]) -> int | None:
-    """Return credits as a whole number, rounded down, from a number or a string.
-
-    `units` are the words that may follow the number in a string.
-    """
+def as_amount(value: JSON) -> int | None:
+    """Return credits as a whole number, rounded down, from a number or a string."""
     if isinstance(value, str):
         match = _NUMBER_WITH_UNIT.fullmatch(value)
-        if not match or match["unit"].lower() not in units:
+        if not match or match["unit"].lower() not in ASSUMED.credit_units:
             return None
         value = float(re.sub(r"[,_ ]", "", match["number"]))
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -278,18 +275,16 @@ class Fields(dict[str, JSON]):
         return Fields(*inner, self) if inner else self
 
 
-@lru_cache(maxsize=8)
-def names_of(vocabulary: Vocabulary) -> Mapping[str, tuple[str, ...]]:
-    """Return a vocabulary's lists of names, reduced to what their spellings share."""
-    return {
-        item.name: spellings(value)
-        for item in declared_fields(vocabulary)
-        if isinstance(value := getattr(vocabulary, item.name), tuple)
-        and all(isinstance(name, str) for name in value)
-    }
+NAMES: Mapping[str, tuple[str, ...]] = {
+    item.name: spellings(value)
+    for item in declared_fields(ASSUMED)
+    if isinstance(value := getattr(ASSUMED, item.name), tuple)
+    and all(isinstance(name, str) for name in value)
+}
+"""The vocabulary's lists of names, reduced to what their spellings share."""
 
 
-def as_credits(value: JSON, vocabulary: Vocabulary) -> int | None:
+def as_credits(value: JSON) -> int | None:
     """Return credits, also out of an object with the amount and its unit.
 
     None for other money, and for what is no amount.
@@ -297,12 +292,12 @@ def as_credits(value: JSON, vocabulary: Vocabulary) -> int | None:
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         value = value[0]
     if isinstance(value, dict):
-        names, inside = names_of(vocabulary), Fields(value)
-        unit = inside.pick(names["reward_unit"], as_label) or ""
-        if unit not in vocabulary.credit_units:
+        inside = Fields(value)
+        unit = inside.pick(NAMES["reward_unit"], as_label) or ""
+        if unit not in ASSUMED.credit_units:
             return None
-        value = inside.value(names["reward_amount"])
-    return as_amount(value, vocabulary.credit_units)
+        value = inside.value(NAMES["reward_amount"])
+    return as_amount(value)
 
 
 Places = Mapping[str, Path]
@@ -329,15 +324,12 @@ class RecordReader:
     #: Of them, what says that there is something to do.
     TELLING = ("title", "description", "text", "input")
 
-    def __init__(
-        self, vocabulary: Vocabulary, places: Places = MappingProxyType({})
-    ) -> None:
+    def __init__(self, places: Places = MappingProxyType({})) -> None:
         """Read known names, and before them what is at the places of some roles."""
-        self._vocabulary = vocabulary
         self._places = {f"@{role}": path for role, path in places.items()}
         self._names = {
             field: (f"@{field}", *names) if field in places else names
-            for field, names in names_of(vocabulary).items()
+            for field, names in NAMES.items()
         }
         self._role_of = {
             name: role for role in (*self.FEATURES, "id") for name in self._names[role]
@@ -367,7 +359,7 @@ class RecordReader:
 
     def at(self, places: Places) -> "RecordReader":
         """Return a reader that also knows where some roles are."""
-        return RecordReader(self._vocabulary, places) if places else self
+        return RecordReader(places) if places else self
 
     def task(self, record: JSON, key: str | None = None) -> Task | None:
         """Read a record; None when it is not an object or has no usable id.
@@ -441,7 +433,7 @@ class RecordReader:
 
     def amount(self, value: JSON) -> int | None:
         """Read a reward in credits."""
-        amount = as_credits(value, self._vocabulary)
+        amount = as_credits(value)
         return amount if amount is not None and amount >= 0 else None
 
     def _build(self, name: TaskId, seen: Fields, record: dict[str, JSON]) -> Task:
@@ -512,7 +504,7 @@ class RecordReader:
 
     def _kind(self, value: JSON) -> str | None:
         word = as_label(value)
-        return None if word in self._vocabulary.kind_of_everything else word
+        return None if word in ASSUMED.kind_of_everything else word
 
     def _status(self, seen: Fields) -> str:
         """Read the network's word for it; a flag that the task is taken wins."""
@@ -534,13 +526,6 @@ class RecordReader:
         inside = as_object(given)
         text = Fields(inside or {}).pick(self._names["text"], as_string)
         return text or as_string(given)
-
-
-def not_understood(
-    record: Mapping[str, JSON], vocabulary: Vocabulary = ASSUMED
-) -> dict[str, JSON]:
-    """Return the fields of a task's record that we do not understand."""
-    return RecordReader(vocabulary).not_understood(record)
 
 
 def wire_id(task: Task) -> JSON:

@@ -14,16 +14,7 @@ usable value.
 from dataclasses import dataclass
 
 from journeyman.domain.outcomes import Refusal
-
-
-def _names(listed: str) -> tuple[str, ...]:
-    """Split names at the spaces, in order."""
-    return tuple(listed.split())
-
-
-def _codes(listed: str) -> frozenset[str]:
-    """Split codes at the spaces."""
-    return frozenset(listed.split())
+from journeyman.network.service_model.naming import in_order, word_set
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,13 +42,13 @@ HINTS: tuple[Hint, ...] = (
             "not enough balance",
             "too few credits",
         ),
-        codes=_codes("payment_required credits_required"),
+        codes=word_set("payment_required credits_required"),
         statuses=frozenset({400, 403, 409, 422}),
     ),
     Hint(
         meaning=Refusal.CONFLICT,
         words=("already",),
-        codes=_codes(
+        codes=word_set(
             "conflict taken task_taken claimed not_open task_not_open "
             "not_available task_not_available task_unavailable own_task own_post",
         ),
@@ -65,7 +56,7 @@ HINTS: tuple[Hint, ...] = (
     ),
     Hint(
         meaning=Refusal.REJECTED,
-        codes=_codes(
+        codes=word_set(
             "result_rejected rejected wrong_result wrong_answer invalid_result"
         ),
         statuses=frozenset({400, 409, 422}),
@@ -73,29 +64,29 @@ HINTS: tuple[Hint, ...] = (
     # The rest only tells what a 2xx that says no means: a plain status is clearer.
     Hint(
         meaning=Refusal.UNAUTHORIZED,
-        codes=_codes(
+        codes=word_set(
             "unauthorized unauthorised unauthenticated forbidden invalid_token "
             "token_expired invalid_jwt",
         ),
     ),
     Hint(
         meaning=Refusal.ABSENT,
-        codes=_codes("not_found task_not_found unknown_task gone not_implemented"),
+        codes=word_set("not_found task_not_found unknown_task gone not_implemented"),
     ),
     Hint(
         meaning=Refusal.THROTTLED,
-        codes=_codes("rate_limited rate_limit rate_limit_exceeded too_many_requests"),
+        codes=word_set("rate_limited rate_limit rate_limit_exceeded too_many_requests"),
     ),
     Hint(
         meaning=Refusal.INVALID,
-        codes=_codes(
+        codes=word_set(
             "bad_request invalid_request invalid_body missing_field "
             "validation_error validation_failed",
         ),
     ),
     Hint(
         meaning=None,
-        codes=_codes(
+        codes=word_set(
             "internal_error internal_server_error server_error "
             "service_unavailable unavailable timeout timed_out",
         ),
@@ -117,27 +108,29 @@ class Vocabulary:
 
     # A task record. The most telling name comes first: where a record has both
     # `id` and `task_id`, the former is likely a row number.
-    id: tuple[str, ...] = _names("task_id id task_uuid uuid identifier task_ref")
-    title: tuple[str, ...] = _names("title task_title name task_name headline subject")
-    description: tuple[str, ...] = _names(
+    id: tuple[str, ...] = in_order("task_id id task_uuid uuid identifier task_ref")
+    title: tuple[str, ...] = in_order(
+        "title task_title name task_name headline subject"
+    )
+    description: tuple[str, ...] = in_order(
         "description task_description desc details instructions prompt brief "
         "summary objective body task",
     )
-    kind: tuple[str, ...] = _names(
+    kind: tuple[str, ...] = in_order(
         "kind task_kind task_type type category task_category job_type",
     )
     kind_of_everything: frozenset[str] = frozenset({"task", "tasks"})
     """A `type` that only says "this is a task" is not a kind."""
     text: tuple[str, ...] = ("text", "input_text", "source_text", "content", "passage")
-    input: tuple[str, ...] = _names(
+    input: tuple[str, ...] = in_order(
         "input inputs task_input input_data payload data params parameters "
         "arguments context",
     )
-    tags: tuple[str, ...] = _names(
+    tags: tuple[str, ...] = in_order(
         "tags labels skills required_skills capabilities required_capabilities "
         "categories topics keywords",
     )
-    reward: tuple[str, ...] = _names(
+    reward: tuple[str, ...] = in_order(
         "reward reward_credits credit_reward credits_reward credits bounty "
         "payout price price_credits budget payment amount compensation",
     )
@@ -147,25 +140,25 @@ class Vocabulary:
     credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
     """Units that are credits. Other money is not converted: it reads as 0."""
     status: tuple[str, ...] = ("status", "task_status", "state", "task_state")
-    open_flags: tuple[str, ...] = _names(
+    open_flags: tuple[str, ...] = in_order(
         "is_open open is_available available is_claimable claimable is_active active",
     )
     """False in one of these: the task may not be claimed."""
-    closed_flags: tuple[str, ...] = _names(
+    closed_flags: tuple[str, ...] = in_order(
         "is_claimed claimed is_taken taken is_assigned assigned is_completed completed "
         "is_closed closed is_expired expired",
     )
     """True in one of these says the same."""
-    deadline: tuple[str, ...] = _names(
+    deadline: tuple[str, ...] = in_order(
         "deadline deadline_at due due_at due_date expires_at expires expiry "
         "expiration valid_until ends_at",
     )
-    poster: tuple[str, ...] = _names(
+    poster: tuple[str, ...] = in_order(
         "poster poster_id poster_agent_id posted_by posted_by_agent_id creator "
         "creator_id creator_agent_id created_by owner owner_id author requester "
         "requester_id",
     )
-    claimant: tuple[str, ...] = _names(
+    claimant: tuple[str, ...] = in_order(
         "claimant claimant_id claimant_agent_id claimed_by claimed_by_agent_id "
         "claimer assignee assignee_id assigned_to assigned_agent_id worker "
         "worker_id",
@@ -177,21 +170,21 @@ class Vocabulary:
     record_wrappers_without_id: tuple[str, ...] = ("node", "record", "item", "data")
     """The same, opened only where the record has no id outside of them, or nothing
     but an id, and they hold a task."""
-    record_wrappers_of_bare_ids: tuple[str, ...] = _names(
+    record_wrappers_of_bare_ids: tuple[str, ...] = in_order(
         "fields properties source doc document value",
     )
     """The same, opened only where the record has nothing but an id."""
 
     # Where a listing's array may be.
-    task_containers: tuple[str, ...] = _names(
+    task_containers: tuple[str, ...] = in_order(
         "tasks marketplace marketplace_tasks available_tasks open_tasks "
         "task_list jobs listings",
     )
-    containers: tuple[str, ...] = _names(
+    containers: tuple[str, ...] = in_order(
         "data items results result response payload records rows entries list "
         "available open edges nodes hits value content",
     )
-    no_containers: tuple[str, ...] = _names(
+    no_containers: tuple[str, ...] = in_order(
         "agents users errors warnings links products plans tags categories",
     )
     """Arrays whose records have ids and names, yet are not tasks."""
@@ -204,22 +197,22 @@ class Vocabulary:
     account_wrappers: tuple[str, ...] = ("agent", "account", "wallet")
     token: tuple[str, ...] = ("access_token", "token", "bearer_token")
     starter_credits: tuple[str, ...] = ("credits", "starter_credits", "balance")
-    balance: tuple[str, ...] = _names(
+    balance: tuple[str, ...] = in_order(
         "balance credits_balance credit_balance new_balance current_balance "
         "balance_after remaining_credits credits_remaining",
     )
     """A bare `credits` is not a balance, except in a registration."""
-    earned: tuple[str, ...] = _names(
+    earned: tuple[str, ...] = in_order(
         "credits_earned earned_credits earned credits_awarded awarded "
         "credits_paid reward_paid paid payout reward reward_credits",
     )
-    surely_earned: tuple[str, ...] = _names(
+    surely_earned: tuple[str, ...] = in_order(
         "credits_earned earned_credits earned earnings credits_awarded awarded "
         "credits_paid paid_credits amount_paid paid_amount reward_paid paid credited "
         "credits_credited",
     )
     """Of them, those that cannot be what the task's listing promises."""
-    lease: tuple[str, ...] = _names(
+    lease: tuple[str, ...] = in_order(
         "lease_until lease_expires_at lease_expires lease_expiry lease_ends_at "
         "leased_until claim_expires_at claim_expires claim_expiry claim_until "
         "claimed_until reserved_until locked_until lease expires_at expires expiry "
@@ -230,12 +223,12 @@ class Vocabulary:
     """Objects in the answer to a claim that describe the claim itself."""
     lease_in_wrapper: tuple[str, ...] = ("until", "ends_at", "end", "deadline")
     """Inside of such an object the same is also called so."""
-    ours_flags: tuple[str, ...] = _names(
+    ours_flags: tuple[str, ...] = in_order(
         "already_yours already_claimed_by_you already_owned already_claimed "
         "already_assigned",
     )
     """True in a yes: the task was ours before."""
-    ours_in_refusals: tuple[str, ...] = _names(
+    ours_in_refusals: tuple[str, ...] = in_order(
         "already_yours already_claimed_by_you already_owned_by_you"
     )
     """A flag or a code in a no that means: the task is ours already."""
@@ -255,13 +248,13 @@ class Vocabulary:
     # A no inside a 2xx.
     no_flags: tuple[str, ...] = ("ok", "success", "accepted")
     """False in one of these is a no; true in one outweighs an `error` field."""
-    no_states: frozenset[str] = _codes(
+    no_states: frozenset[str] = word_set(
         "rejected refused denied declined error failed failure invalid forbidden "
         "unauthorized conflict not_found already_claimed taken unavailable expired",
     )
     no_fields: tuple[str, ...] = ("error", "errors")
-    code_fields: tuple[str, ...] = _names("code error_code error errors reason type")
-    message_fields: tuple[str, ...] = _names(
+    code_fields: tuple[str, ...] = in_order("code error_code error errors reason type")
+    message_fields: tuple[str, ...] = in_order(
         "message error_message error_description msg detail details error "
         "errors reason title hint code",
     )
