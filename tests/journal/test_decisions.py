@@ -116,7 +116,7 @@ def test_a_task_is_not_due_before_its_time(journal: Journal, clock: FakeClock) -
     claiming = frozenset({TaskState.CLAIMING})
 
     assert journal.tasks.due(claiming, clock.now(), 1) == []
-    assert journal.tasks.next_due_at(clock.now()) == later
+    assert journal.tasks.workload(clock.now()).next_at == later
     clock.advance(10)
     assert [one.task_id for one in journal.tasks.due(claiming, clock.now(), 1)] == [
         "t1"

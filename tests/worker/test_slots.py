@@ -266,6 +266,6 @@ async def test_an_idle_worker_sleeps_until_something_is_due(
 
     async with loop.running():
         assert loop.worker.is_idle
-        assert loop.worker._seconds_until_due() == 30.0
+        assert loop.worker._seconds_until_due(loop.worker._workload()) == 30.0
         loop.clock.advance(49)
-        assert 1 <= loop.worker._seconds_until_due() <= 30
+        assert 1 <= loop.worker._seconds_until_due(loop.worker._workload()) <= 30

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +17,10 @@ from journeyman.journal.files import PRIVATE_FILE
 T = TypeVar("T")
 Row = sqlite3.Row
 Now = Callable[[], datetime]
+MOST_KEPT = 1_000
+"""Values of a memo."""
+MOST_ROWS = 100
+"""That one statement writes: from there on it is no faster."""
 DiskRefusal = sqlite3.OperationalError
 """What an observer raises to act as a disk that refuses a commit; for simulation."""
 
@@ -47,6 +51,7 @@ class Database:
             StateError: it is damaged, unreadable, or from a newer version.
         """
         self.path = path
+        self.is_read_only = read_only
         self._in_transaction = False
         self._before_commit: list[Callable[[], None]] = []
         self._after_rollback: list[Callable[[], None]] = []
@@ -133,6 +138,25 @@ class Database:
     def insert(self, table: str, **values: object) -> None:
         """Add a row inside `tx`; the values are named after their columns."""
         self.write(_insert(table, tuple(values)), *values.values())
+
+    def insert_if_new(self, table: str, key: str, /, **values: object) -> bool:
+        """Add a row inside `tx`; return False where one has this key already."""
+        statement = f"{_insert(table, tuple(values))} ON CONFLICT ({key}) DO NOTHING"
+        return bool(self.write(statement, *values.values()))
+
+    def insert_all(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Add rows that have the same columns inside `tx`, some with each statement."""
+        for some in _portions(rows):
+            statement = _insert(table, tuple(some[0]), len(some))
+            self.write(statement, *(value for row in some for value in row.values()))
+
+    def upsert_all(
+        self, table: str, *key: str, rows: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Do as `insert_all`, and change the rows of which the key is there already."""
+        for some in _portions(rows):
+            statement = _upsert(table, key, tuple(some[0]), len(some))
+            self.write(statement, *(value for row in some for value in row.values()))
 
     def replace(self, table: str, **values: object) -> None:
         """Add a row inside `tx`, in place of the one with the same key."""
@@ -226,14 +250,55 @@ class Database:
             raise _unwritable(self.path, label, error) from error
 
 
+class Memo:
+    """What was read from the file and has not changed since, as only we write to it.
+
+    Whoever writes a table clears its memo; a transaction that is undone clears all. A
+    database that is only read has another writer, so nothing of it is kept.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._kept: dict[Hashable, Any] = {}
+        self._is_kept = not database.is_read_only
+        database.after_rollback(self.clear)
+
+    def get(self, key: Hashable, read: Callable[[], T]) -> T:
+        """Return what is kept under a key, or else what `read` finds."""
+        if not self._is_kept:
+            return read()
+        if key not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = read()
+        value: T = self._kept[key]
+        return value
+
+    def clear(self) -> None:
+        """Forget everything: it has changed."""
+        self._kept.clear()
+
+
 @dataclass(frozen=True, slots=True)
 class _Step:
     write: Callable[[], Any]
     written: asyncio.Future[Any]
 
 
+_Ended = tuple[_Step, Any, Exception | None]
+"""A step, with what it returned or raised."""
+
+
+class _StepError(Exception):
+    """A step of a group has raised."""
+
+
 class CommitGroup:
-    """Collects the steps of one turn of the event loop, and commits them together."""
+    """Collects the steps of one turn of the event loop, and commits them together.
+
+    A step that raises is undone alone. That is so rare that nothing is prepared for it:
+    the whole group is undone, and done again with a savepoint for each step. So what a
+    step keeps in memory beside the file must be restored by `Database.after_rollback`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -259,10 +324,8 @@ class CommitGroup:
 
     def _flush(self) -> None:
         steps, self._steps = self._steps, []
-        ended: list[tuple[_Step, Any, Exception | None]] = []
         try:
-            with self._database.tx("group"):
-                ended.extend(self._run(step) for step in steps)
+            ended = self._write_at_once(steps) or self._write_one_by_one(steps)
         except Exception as error:  # noqa: BLE001 - it is told to every caller
             ended = [(step, None, error) for step in steps]
         for step, result, failure in ended:
@@ -273,7 +336,27 @@ class CommitGroup:
             else:
                 step.written.set_exception(failure)
 
-    def _run(self, step: _Step) -> tuple[_Step, Any, Exception | None]:
+    def _write_at_once(self, steps: list[_Step]) -> list[_Ended]:
+        """Commit steps; return and change nothing where one of them raises."""
+        ended: list[_Ended] = []
+        try:
+            with self._database.tx("group"):
+                for step in steps:
+                    try:
+                        ended.append((step, step.write(), None))
+                    except sqlite3.Error:
+                        raise  # the disk, not the step
+                    except Exception as error:
+                        raise _StepError from error
+        except _StepError:
+            return []
+        return ended
+
+    def _write_one_by_one(self, steps: list[_Step]) -> list[_Ended]:
+        with self._database.tx("group"):
+            return [self._run(step) for step in steps]
+
+    def _run(self, step: _Step) -> _Ended:
         try:
             with self._database.savepoint():
                 return step, step.write(), None
@@ -283,22 +366,32 @@ class CommitGroup:
             return step, None, error
 
 
+def _portions(
+    rows: Sequence[Mapping[str, object]],
+) -> Iterator[Sequence[Mapping[str, object]]]:
+    """Yield rows in as many as one statement writes, which need not grow for ever."""
+    for start in range(0, len(rows), MOST_ROWS):
+        yield rows[start : start + MOST_ROWS]
+
+
 @cache
-def _insert(table: str, columns: tuple[str, ...]) -> str:
+def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608 - our own names
-        f"VALUES ({marks(columns)})"
+        f"VALUES {', '.join([f'({marks(columns)})'] * rows)}"
     )
 
 
 @cache
-def _upsert(table: str, key: tuple[str, ...], columns: tuple[str, ...]) -> str:
+def _upsert(
+    table: str, key: tuple[str, ...], columns: tuple[str, ...], rows: int = 1
+) -> str:
     changed = [one for one in columns if one not in key]
     assigned = ", ".join(f"{one} = excluded.{one}" for one in changed)
     # A row that is the same already is not written: the disk has nothing to do.
     differs = " OR ".join(f"{table}.{one} IS NOT excluded.{one}" for one in changed)
     return (
-        f"{_insert(table, columns)} "
+        f"{_insert(table, columns, rows)} "
         f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {assigned} WHERE {differs}"
     )
 
@@ -354,8 +447,9 @@ def _bring_up_to_date(
             f"{newest}",
             "Start the daemon once: it brings the journal up to date.",
         )
-    for number in range(version + 1, newest + 1):
-        _apply(connection, number, scripts[number])
+    for number in sorted(scripts):
+        if number > version:
+            _apply(connection, number, scripts[number])
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from journeyman.domain.tasks import JSON
-from journeyman.journal.database import Database, Now
+from journeyman.journal.database import Database, Memo, Now
 
 
 @dataclass(eq=False)
@@ -14,15 +14,24 @@ class Facts:
     """Single JSON values by name, written inside a transaction."""
 
     database: Database
+    _memo: Memo = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._memo = Memo(self.database)
 
     def get(self, name: str) -> JSON:
         """Return a fact; None when it was never written."""
-        row = self.database.row("SELECT value FROM facts WHERE name = ?", name)
-        value: JSON = json.loads(row["value"]) if row else None
+        # Decoded each time: whoever gets a list or an object may change it.
+        value: JSON = json.loads(self._memo.get(name, lambda: self._read(name)))
         return value
+
+    def _read(self, name: str) -> str:
+        row = self.database.row("SELECT value FROM facts WHERE name = ?", name)
+        return str(row["value"]) if row else "null"
 
     def put(self, name: str, value: JSON) -> None:
         """Write or replace a fact."""
+        self._memo.clear()
         self.database.upsert("facts", "name", name=name, value=json.dumps(value))
 
 
@@ -93,9 +102,10 @@ class Totals:
 
     database: Database
     pending: Counter[str] = field(init=False, default_factory=Counter)
+    _memo: Memo = field(init=False)
 
     def __post_init__(self) -> None:
-        self.database.before_commit(self._write_pending)
+        self._memo = Memo(self.database)
         self.database.after_rollback(self.pending.clear)
 
     def add(self, name: str, amount: int = 1) -> None:
@@ -106,23 +116,30 @@ class Totals:
         """
         self.pending[name] += amount
 
-    def _write_pending(self) -> None:
-        for name, amount in self.pending.items():
-            if amount:
-                self.database.write(
-                    "INSERT INTO totals (name, value) VALUES (?, ?) "
-                    "ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
-                    name,
-                    amount,
-                )
+    def write_pending(self) -> None:
+        """Write what was added; with each commit, after all else."""
+        changed = {name: amount for name, amount in self.pending.items() if amount}
         self.pending.clear()
+        if not changed:
+            return
+        self._memo.clear()
+        self.database.write(
+            "INSERT INTO totals (name, value) "  # noqa: S608 - only question marks are put in
+            f"VALUES {', '.join(['(?, ?)'] * len(changed))} "
+            "ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+            *(one for total in changed.items() for one in total),
+        )
 
     def get(self, name: str) -> int:
         """Return a total; 0 when nothing was ever added."""
-        return self.database.number("SELECT value FROM totals WHERE name = ?", name)
+        query = "SELECT value FROM totals WHERE name = ?"
+        return self._memo.get(name, lambda: self.database.number(query, name))
 
     def starting_with(self, prefix: str) -> dict[str, int]:
         """Return the totals of a family, by the rest of their names."""
+        return dict(self._memo.get(("family", prefix), lambda: self._family(prefix)))
+
+    def _family(self, prefix: str) -> dict[str, int]:
         rows = self.database.rows(
             "SELECT name, value FROM totals WHERE name >= ? AND name < ? ORDER BY name",
             prefix,

@@ -44,6 +44,8 @@ class Journal:
         self.track_records = TrackRecords(self.database, self.facts)
         self.recordings = Recordings(self.database, self.totals, now)
         self.shadows = Shadows(self.database, self.facts, now)
+        # The last, as what the others write then adds to them.
+        self.database.before_commit(self.totals.write_pending)
 
     def tx(self, label: str) -> AbstractContextManager[None]:
         """Make the writes inside one durable, all-or-nothing step. No await inside."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from journeyman.journal.codec import Moment, dump, load
-from journeyman.journal.database import Database, Now
+from journeyman.journal.database import Database, Memo, Now
 from journeyman.journal.facts import Totals
 
 GENESIS = "0" * 64
@@ -95,8 +95,10 @@ class Ledger:
     now: Now
     tail: tuple[int, str] | None = field(init=False, default=None)
     """The balance and the hash of the last entry; None until they are read."""
+    _costs: Memo = field(init=False)
 
     def __post_init__(self) -> None:
+        self._costs = Memo(self.database)
         self.database.after_rollback(self._forget_tail)
 
     def book(self, new: NewEntry) -> bool:
@@ -105,20 +107,16 @@ class Ledger:
         Raises:
             sqlite3.Error: the disk refused; the whole transaction is undone.
         """
-        if self.database.row("SELECT 1 FROM ledger WHERE key = ?", new.key):
-            return False
         before, previous = self._last()
         balance = before + new.amount
         at = self.now().isoformat()
         digest = _hash(new, balance, at, previous)
-        self.database.insert(
-            "ledger",
-            **dump(new),
-            balance=balance,
-            at=at,
-            previous_hash=previous,
-            hash=digest,
-        )
+        values = dump(new) | {"balance": balance, "at": at}
+        values |= {"previous_hash": previous, "hash": digest}
+        if not self.database.insert_if_new("ledger", "key", **values):
+            return False
+        if new.cost:
+            self._costs.clear()
         self.tail = balance, digest
         self.running_totals.add(KIND_TOTAL + new.kind, new.amount)
         return True
@@ -161,20 +159,27 @@ class Ledger:
 
     def cost_of(self, subject: str) -> int:
         """Return what a task cost outside the network, in millionths of a credit."""
+        if not self._has_costs():
+            return 0
         return self.database.number(
             "SELECT sum(cost) FROM ledger WHERE kind = 'cost' AND subject = ?", subject
         )
+
+    def _has_costs(self) -> bool:
+        query = "SELECT EXISTS(SELECT 1 FROM ledger WHERE kind = 'cost')"
+        return bool(self._costs.get("any", lambda: self.database.number(query)))
 
     def cost_since(self, strategy: str, since: datetime) -> int:
         """Return what a strategy cost outside the network, in millionths of a credit.
 
         `since` is in UTC.
         """
-        return self.database.number(
+        of = strategy, since.isoformat()
+        query = (
             "SELECT sum(cost) FROM ledger "
-            "WHERE kind = 'cost' AND strategy = ? AND at >= ?",
-            *(strategy, since.isoformat()),
+            "WHERE kind = 'cost' AND strategy = ? AND at >= ?"
         )
+        return self._costs.get(of, lambda: self.database.number(query, *of))
 
     def shares(self) -> list[Share]:
         """Return what each strategy brought and cost, the one that brought most first.

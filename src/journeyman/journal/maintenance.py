@@ -9,7 +9,12 @@ from journeyman.journal.database import Database
 from journeyman.journal.files import create_new, disk_errors, sync_directory, sync_file
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import KIND_TOTAL
-from journeyman.journal.tasks import FORGOTTEN_TOTAL, SEEN_TOTAL, STATE_TOTAL
+from journeyman.journal.tasks import (
+    FORGOTTEN_TOTAL,
+    SEEN_TOTAL,
+    SKIPPED_TOTAL,
+    STATE_TOTAL,
+)
 
 FAULTS_SHOWN = 20
 """Of a file that is damaged all over, the first ones tell enough."""
@@ -85,6 +90,10 @@ def _wrong_totals(journal: Journal) -> Iterator[str]:
         )
     states = "SELECT state, count(*) FROM tasks GROUP BY state"
     yield from _differences(journal, STATE_TOTAL, states)
+    reasons = (
+        "SELECT reason, count(*) FROM tasks WHERE state = 'skipped' GROUP BY reason"
+    )
+    yield from _differences(journal, SKIPPED_TOTAL, reasons)
     counted = database.number("SELECT sum(bytes) FROM recordings")
     known = journal.recordings.bytes()
     if known != counted:

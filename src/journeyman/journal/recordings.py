@@ -5,7 +5,7 @@ How a task went on is not written again: it is read from the tables that know it
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -142,14 +142,33 @@ class Recordings:
     database: Database
     totals: Totals
     now: Now
+    _added: dict[TaskId, dict[str, object]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.database.before_commit(self._write_added)
+        self.database.after_rollback(self._added.clear)
 
     def add(self, new: NewRecordedDecision) -> None:
-        """Keep a decision, inside its transaction; an earlier one is replaced."""
-        self._drop("task_id = ?", new.task_id)
+        """Keep a decision, inside its transaction; an earlier one is replaced.
+
+        It is written with the commit, together with the others of its page.
+        """
         size = len(new.task) + len(new.opinions) + ROW_BYTES
         at = self.now().isoformat()
-        self.database.insert("recordings", at=at, bytes=size, **dump(new))
-        self.totals.add(BYTES_TOTAL, size)
+        self._added.pop(new.task_id, None)
+        self._added[new.task_id] = {"at": at, "bytes": size, **dump(new)}
+
+    def _write_added(self) -> None:
+        if not self._added:
+            return
+        added = [*self._added.values()]
+        self._added.clear()
+        self._drop(
+            "task_id IN (SELECT value FROM json_each(?))",
+            json.dumps([row["task_id"] for row in added]),
+        )
+        self.database.insert_all("recordings", added)
+        self.totals.add(BYTES_TOTAL, sum(int(str(row["bytes"])) for row in added))
 
     def bytes(self) -> int:
         """Return about how much room they take."""
@@ -161,6 +180,7 @@ class Recordings:
 
     def shrink(self, most_bytes: int) -> None:
         """Drop the oldest rows where there are too many, inside a transaction."""
+        self._write_added()
         size = self.bytes()
         if size <= most_bytes:
             return
@@ -236,7 +256,7 @@ class Recordings:
                 state=row["state"] or "",
                 strategy=row["doer"] or "",
                 credits=credits_,
-                seconds=tasks.slot_seconds(history),
+                seconds=tasks.slot_seconds((move.after, move.at) for move in history),
                 result=tasks.decode_result(row["result"]) if row["result"] else None,
                 task=tasks.decode_task(row["record"]) if row["result"] else None,
             ),

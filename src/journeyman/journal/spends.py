@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from journeyman.domain.tasks import JSON, SpendId, Task, TaskId
 from journeyman.journal.codec import JsonColumn, Moment, dump, load
-from journeyman.journal.database import Database, Now
+from journeyman.journal.database import Database, Memo, Now
 
 
 class SpendKind(StrEnum):
@@ -65,6 +65,10 @@ class Spends:
 
     database: Database
     now: Now
+    _memo: Memo = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._memo = Memo(self.database)
 
     def reserve(
         self,
@@ -120,6 +124,7 @@ class Spends:
         return spend
 
     def _add(self, spend: Spend) -> None:
+        self._memo.clear()
         columns = dump(spend)
         self.database.insert("spends", **columns, updated_at=columns["at"])
 
@@ -133,6 +138,7 @@ class Spends:
         task_id: TaskId | None = None,
     ) -> None:
         """Record how a spend went on."""
+        self._memo.clear()
         self.database.write(
             "UPDATE spends SET state = ?, reason = ?, answer = coalesce(?, answer), "
             "task_id = coalesce(?, task_id), updated_at = ? WHERE spend_id = ?",
@@ -182,18 +188,25 @@ class Spends:
 
         What is carried weighs on that of each strategy: nobody knows whose it was.
         """
+        of = kind, since.isoformat(), strategy
+        return self._memo.get(of, lambda: self._counted(*of))
+
+    def _counted(
+        self, kind: SpendKind, since: str, strategy: str | None
+    ) -> tuple[int, int, int]:
         row = self.database.rows(
             "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "
             "coalesce(sum(cents), 0) FROM spends WHERE kind = ? AND at >= ? "
             "AND state != 'released' "
             "AND (?3 IS NULL OR strategy = ?3 OR state = 'carried')",
-            *(kind, since.isoformat(), strategy),
+            *(kind, since, strategy),
         )[0]
         return row[0], row[1], row[2]
 
     def recorded(self) -> int:
         """Return how many spends were ever recorded."""
-        return self.database.number("SELECT max(rowid) FROM spends")
+        query = "SELECT max(rowid) FROM spends"
+        return self._memo.get("recorded", lambda: self.database.number(query))
 
     def posted_credits(self) -> int:
         """Return the credits of all posts that were, or may have been, made."""
@@ -204,10 +217,11 @@ class Spends:
 
     def reserved_credits(self) -> int:
         """Return the credits of posts that may have left without being booked."""
-        return self.database.number(
+        query = (
             "SELECT sum(credits) FROM spends "
             "WHERE kind = 'post' AND state IN ('reserved', 'unknown')"
         )
+        return self._memo.get("reserved", lambda: self.database.number(query))
 
     def is_our_post(self, task: Task) -> bool:
         """Return whether a task is one that we posted, or looks like one.
@@ -215,6 +229,8 @@ class Spends:
         A post whose answer is still on the way, was lost, or named no task is known
         by its title and reward.
         """
+        if not self.recorded():
+            return False
         row = self.database.row(
             "SELECT 1 FROM spends WHERE (task_id = ?1 AND task_id != '') "
             "OR (kind = 'post' AND task_id = '' AND state != 'released' "

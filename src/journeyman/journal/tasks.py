@@ -13,6 +13,10 @@ from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
 
 STATE_TOTAL = "state."
+ENDED_TOTAL = "ended."
+"""The day (UTC), the state and the strategy follow."""
+SKIPPED_TOTAL = "skipped."
+"""The reason follows."""
 SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
 LONG_REVIEW = 6
@@ -22,6 +26,10 @@ LONG_DOUBT = 8
 """After so many requests, which take some minutes, a doubt about one task is long."""
 _BEGUN = tasks.IN_FLIGHT - {tasks.TaskState.CLAIMING, tasks.TaskState.CLAIMED}
 _IN_SLOT = frozenset({tasks.TaskState.CLAIMING, tasks.TaskState.EXECUTING})
+WORK = frozenset({tasks.TaskState.CLAIMED, tasks.TaskState.CLAIMING})
+"""Ours, or perhaps ours, and not done: these need a slot."""
+REPEATS = tasks.IN_FLIGHT - WORK - {tasks.TaskState.EXECUTING}
+"""Requests that are repeated, or results that wait to be sent."""
 DUE = "next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?)"
 """As `TaskRecord.is_due` says it of one; the index of open tasks asks for the first
 half."""
@@ -74,6 +82,38 @@ class TaskRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KnownTask:
+    """What was decided last about a task that is listed again."""
+
+    state: tasks.TaskState
+    reason: str
+    fingerprint: str
+    seen_at: str
+    strategy: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workload:
+    """How much there is to do, at one moment, besides the tasks that are running."""
+
+    due_repeats: bool
+    """A request may be repeated, or a result sent."""
+    due_work: bool
+    """A task that is ours, or perhaps ours, may be worked on."""
+    due_new: bool
+    """A task may be claimed."""
+    next_at: float | None
+    """When the next task falls due, in seconds since 1970."""
+    in_flight: int
+    put_off: int
+    """Of those in flight, tasks that are claimed and not executed."""
+    in_review: int
+    """Of those in flight, tasks that the network looks at, whether for long or not."""
+    in_long_review: int
+    in_long_doubt: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TaskEvent:
     """One move of a task."""
 
@@ -81,6 +121,28 @@ class TaskEvent:
     after: str
     reason: str
     at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """What was decided about a listed task."""
+
+    task: tasks.Task
+    state: tasks.TaskState
+    """WANTED or SKIPPED."""
+    reason: str
+    strategy: str = ""
+    """That wants it; empty: nobody."""
+    chance: float = 1.0
+    """Of being paid, 0 to 1, as the strategy says."""
+    cost: float = 0.0
+    """In credits, as the strategy says."""
+    fingerprint: str
+
+
+def with_given(record: TaskRecord, given: tasks.Given) -> TaskRecord:
+    """Return a record with what an answer gave besides; its next move keeps it."""
+    return replace(record, given={**record.given, **given}) if given else record
 
 
 _TASK_FIELDS = tuple(one.name for one in fields(tasks.Task))
@@ -153,6 +215,10 @@ _OLDEST_SKIPPED = (
     "SELECT task_id FROM tasks WHERE state = 'skipped' AND updated_at < ? "
     "ORDER BY updated_at, task_id LIMIT ?"
 )
+_REASONS = (
+    "SELECT reason, count(*) AS n FROM tasks "  # noqa: S608 - ours
+    f"WHERE task_id IN ({_OLDEST_SKIPPED}) GROUP BY reason"
+)
 _NOT_NEWEST = "AND event_id < (SELECT max(event_id) FROM task_events)"
 _FORGET = (
     # The tasks last: by them the others are found.
@@ -163,13 +229,65 @@ _FORGET = (
 )
 
 
+def _named(states: Collection[tasks.TaskState]) -> str:
+    return ", ".join(f"'{state}'" for state in sorted(states))
+
+
+_DUE_BY_NUMBER = "(next_at <= ?2 OR updated_at > ?3)"
+_WORKLOAD = (
+    # Only open tasks are read: their index leaves out all history.
+    "WITH busy AS (SELECT value FROM json_each(?1)), "  # noqa: S608 - names of ours
+    f"open AS (SELECT state, reviews, attempts, {_DUE_BY_NUMBER} AS due FROM tasks "
+    f"WHERE state IN ({_named(tasks.IN_FLIGHT)}) AND next_at IS NOT NULL "
+    "AND task_id NOT IN busy) "
+    "SELECT count(*) AS in_flight, sum(state = 'claimed') AS put_off, "
+    "sum(reviews >= 1) AS in_review, "
+    f"sum(reviews >= {LONG_REVIEW}) AS in_long_review, "
+    f"sum(attempts >= {LONG_DOUBT} AND reviews = 0 "
+    "AND state IN ('submitting', 'completing')) AS in_long_doubt, "
+    f"max(due AND state IN ({_named(REPEATS)})) AS due_repeats, "
+    f"max(due AND state IN ({_named(WORK)})) AS due_work, "
+    "EXISTS(SELECT 1 FROM tasks WHERE state = 'wanted' AND next_at IS NOT NULL "
+    f"AND {_DUE_BY_NUMBER} AND task_id NOT IN busy) AS due_new, "
+    "(SELECT min(next_at) FROM tasks WHERE next_at > ?2) AS next_at FROM open"
+)
+
+
 @dataclass(eq=False)
 class Tasks:
-    """The table of tasks."""
+    """The table of tasks.
+
+    Decisions and events are written with the commit: many with each statement.
+    """
 
     database: Database
     totals: Totals
     now: Now
+    _decided: dict[tasks.TaskId, dict[str, object]] = field(
+        init=False, default_factory=dict
+    )
+    _texts: dict[tasks.TaskId, dict[str, object]] = field(
+        init=False, default_factory=dict
+    )
+    _events: list[dict[str, object]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.database.before_commit(self._write_pending)
+        for pending in (self._decided, self._texts, self._events):
+            self.database.after_rollback(pending.clear)
+
+    def _write_pending(self) -> None:
+        self._write_decided()
+        if self._events:
+            self.database.insert_all("task_events", self._events)
+            self._events.clear()
+
+    def _write_decided(self) -> None:
+        if self._decided:
+            tables = {"tasks": self._decided, "task_texts": self._texts}
+            for table, rows in tables.items():
+                self.database.upsert_all(table, "task_id", rows=[*rows.values()])
+                rows.clear()
 
     # -- decisions about listed tasks -------------------------------------
 
@@ -177,10 +295,29 @@ class Tasks:
         self, task_id: tasks.TaskId
     ) -> tuple[tasks.TaskState, str] | None:
         """Return the state and fingerprint under which a listed task is known."""
-        row = self.database.row(
-            "SELECT state, fingerprint FROM tasks WHERE task_id = ?", task_id
+        known = self.last_decisions([task_id]).get(task_id)
+        return (known.state, known.fingerprint) if known else None
+
+    def last_decisions(
+        self, task_ids: Collection[tasks.TaskId]
+    ) -> dict[tasks.TaskId, KnownTask]:
+        """Return what is known of listed tasks; what is missing was never seen."""
+        self._write_decided()
+        rows = self.database.rows(
+            "SELECT task_id, state, reason, fingerprint, seen_at, strategy FROM tasks "
+            "WHERE task_id IN (SELECT value FROM json_each(?))",
+            json.dumps([*task_ids]),
         )
-        return (tasks.TaskState(row["state"]), str(row["fingerprint"])) if row else None
+        return {
+            tasks.TaskId(row["task_id"]): KnownTask(
+                state=tasks.TaskState(row["state"]),
+                reason=row["reason"],
+                fingerprint=row["fingerprint"],
+                seen_at=row["seen_at"],
+                strategy=row["strategy"],
+            )
+            for row in rows
+        }
 
     def record_decision(
         self,
@@ -195,54 +332,90 @@ class Tasks:
     ) -> None:
         """Record what was decided about a listed task: WANTED or SKIPPED.
 
-        One that is skipped again for the same reason gets no further event: a listing
-        that is decided about anew whenever a strategy changes would fill the journal.
-
         `chance` (of being paid, 0 to 1) and `cost` (in credits) are what the strategy
         that wants it says.
 
         Raises:
             IllegalMoveError: the task is past being decided about.
         """
-        known = self.database.row(
-            "SELECT state, reason, seen_at FROM tasks WHERE task_id = ?", task.id
-        )
-        before = tasks.TaskState(known["state"]) if known else tasks.TaskState.SEEN
-        _require(task.id, before, state)
-        at = self.now().isoformat()
-        self.database.upsert(
-            "tasks",
-            "task_id",
-            task_id=task.id,
+        known = self.last_decisions([task.id])
+        decision = Decided(
+            task=task,
             state=state,
-            strategy=strategy,
             reason=reason,
-            reward=task.reward,
-            kind=task.kind,
+            strategy=strategy,
             chance=chance,
             cost=cost,
             fingerprint=fingerprint,
-            next_at=_due_at(state, 0.0),
-            seen_at=known["seen_at"] if known else at,
-            updated_at=at,
         )
-        self._write_text(slim(task) if state is tasks.TaskState.SKIPPED else task)
+        self.record_decided(decision, known.get(task.id))
+
+    def record_decided(self, decided: Decided, known: KnownTask | None) -> None:
+        """Record a decision about a task that `last_decisions` told of just now.
+
+        One that is skipped again for the same reason gets no further event: a listing
+        that is decided about anew whenever a strategy changes would fill the journal.
+
+        Raises:
+            IllegalMoveError: the task is past being decided about.
+        """
+        task, state, reason = decided.task, decided.state, decided.reason
+        before = known.state if known else tasks.TaskState.SEEN
+        _require(task.id, before, state)
+        at = self.now().isoformat()
+        self._decided[task.id] = {
+            "task_id": task.id,
+            "state": state,
+            "strategy": decided.strategy,
+            "reason": reason,
+            "reward": task.reward,
+            "kind": task.kind,
+            "chance": decided.chance,
+            "cost": decided.cost,
+            "fingerprint": decided.fingerprint,
+            "next_at": _due_at(state, 0.0),
+            "seen_at": known.seen_at if known else at,
+            "updated_at": at,
+        }
+        is_skipped = state is tasks.TaskState.SKIPPED
+        self._texts[task.id] = {
+            "task_id": task.id,
+            "record": encode_task(slim(task) if is_skipped else task),
+        }
         if known:
-            self.totals.add(STATE_TOTAL + before, -1)
+            self._count(known.state, known.strategy, known.reason, at, -1)
         else:
             self.totals.add(SEEN_TOTAL)
-        self.totals.add(STATE_TOTAL + state)
-        if before is not state or known is None or known["reason"] != reason:
+        self._count(state, decided.strategy, reason, at)
+        if before is not state or known is None or known.reason != reason:
             self._append_event(task.id, before, state, reason, at)
+
+    def _count(
+        self,
+        state: tasks.TaskState,
+        strategy: str,
+        reason: str,
+        at: str,
+        number: int = 1,
+    ) -> None:
+        """Count a task that comes to a state, or leaves it where `number` is -1."""
+        self.totals.add(STATE_TOTAL + state, number)
+        if state is tasks.TaskState.SKIPPED:
+            self.totals.add(SKIPPED_TOTAL + reason, number)
+        if strategy and _due_at(state, 0.0) is None:
+            day = at[: len("2026-01-01")]
+            self.totals.add(f"{ENDED_TOTAL}{day}.{state}.{strategy}", number)
 
     def forget_skipped(self, moment: datetime, most: int) -> int:
         """Drop skipped tasks that nothing has changed since then, in a transaction.
 
         Returns how many they were: at most `most`, those that are longest unchanged.
         """
-        forgotten = 0
+        forgotten, before = 0, moment.isoformat()
+        for row in self.database.rows(_REASONS, before, most):
+            self.totals.add(SKIPPED_TOTAL + row["reason"], -row["n"])
         for statement in _FORGET:
-            forgotten = self.database.write(statement, moment.isoformat(), most)
+            forgotten = self.database.write(statement, before, most)
         self.totals.add(STATE_TOTAL + tasks.TaskState.SKIPPED, -forgotten)
         self.totals.add(FORGOTTEN_TOTAL, forgotten)
         return forgotten
@@ -299,10 +472,11 @@ class Tasks:
                 "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
                 *(stored, moved.task_id),
             )
-        self.totals.add(STATE_TOTAL + record.state, -1)
-        self.totals.add(STATE_TOTAL + after)
+        written = at.isoformat()
+        self._count(record.state, record.strategy, record.reason, written, -1)
+        self._count(after, record.strategy, reason, written)
         for one, other in pairwise(path):
-            self._append_event(moved.task_id, one, other, reason, at.isoformat())
+            self._append_event(moved.task_id, one, other, reason, written)
         return moved
 
     def postpone(self, record: TaskRecord, next_at: float) -> TaskRecord:
@@ -319,12 +493,12 @@ class Tasks:
         """Write where a task stands now, if it still stands where it did before."""
         changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
-            "attempts = ?, doubts = ?, executions = ?, reviews = ?, updated_at = ? "
-            "WHERE task_id = ? AND state = ?",
+            "attempts = ?, doubts = ?, executions = ?, reviews = ?, given = ?, "
+            "updated_at = ? WHERE task_id = ? AND state = ?",
             *(record.state, record.reason, record.maybe_sent),
             *(_due_at(record.state, record.next_at), record.attempts, record.doubts),
-            *(record.executions, record.reviews, record.updated_at.isoformat()),
-            *(record.task_id, before),
+            *(record.executions, record.reviews, json.dumps(dict(record.given))),
+            *(record.updated_at.isoformat(), record.task_id, before),
         )
         if not changed:
             raise StaleMoveError(f"{record.task_id} is no longer {before}")
@@ -341,18 +515,6 @@ class Tasks:
             )
         return replace(record, task=task, strategy=strategy)
 
-    def keep_given(self, record: TaskRecord, given: tasks.Given) -> TaskRecord:
-        """Keep what an answer gave, besides what earlier ones did."""
-        everything = {**record.given, **given}
-        if everything == record.given:
-            return record
-        self.database.write(
-            "UPDATE task_texts SET given = ? WHERE task_id = ?",
-            json.dumps(everything),
-            record.task_id,
-        )
-        return replace(record, given=everything)
-
     # -- questions --------------------------------------------------------
 
     def get(self, task_id: tasks.TaskId) -> TaskRecord:
@@ -361,6 +523,7 @@ class Tasks:
         Raises:
             KeyError: it was never seen.
         """
+        self._write_decided()
         row = self.database.row("SELECT * FROM full_tasks WHERE task_id = ?", task_id)
         if row is None:
             raise KeyError(task_id)
@@ -378,28 +541,30 @@ class Tasks:
         names, left_out = sorted(states), list(excluding)
         rows = self.database.rows(
             f"SELECT * FROM full_tasks WHERE state IN ({marks(names)}) "  # noqa: S608 - only question marks are put in
-            f"AND {DUE} AND task_id NOT IN ({marks(left_out)}) "
+            f"AND {DUE} AND task_id NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY reward DESC, number LIMIT ?",
-            *(*names, now.timestamp(), now.isoformat(), *left_out, limit),
+            *(*names, now.timestamp(), now.isoformat(), json.dumps(left_out), limit),
         )
         return [to_record(row) for row in rows]
 
-    def has_due(self, now: datetime, excluding: Collection[tasks.TaskId] = ()) -> bool:
-        """Return whether `due` would return anything at all, but for those named."""
-        row = self.database.row(
-            f"SELECT 1 FROM tasks WHERE {DUE} "  # noqa: S608 - only question marks are put in
-            f"AND task_id NOT IN ({marks(excluding)}) LIMIT 1",
-            *(now.timestamp(), now.isoformat(), *excluding),
+    def workload(
+        self, now: datetime, running: Collection[tasks.TaskId] = ()
+    ) -> Workload:
+        """Return how much there is to do, besides the tasks that are running."""
+        excluding = json.dumps([*running])
+        moment = now.timestamp(), now.isoformat()
+        row = self.database.rows(_WORKLOAD, excluding, *moment)[0]
+        return Workload(
+            due_repeats=bool(row["due_repeats"]),
+            due_work=bool(row["due_work"]),
+            due_new=bool(row["due_new"]),
+            next_at=row["next_at"],
+            in_flight=row["in_flight"],
+            put_off=row["put_off"] or 0,
+            in_review=row["in_review"] or 0,
+            in_long_review=row["in_long_review"] or 0,
+            in_long_doubt=row["in_long_doubt"] or 0,
         )
-        return row is not None
-
-    def next_due_at(self, now: datetime) -> float | None:
-        """Return when the next task falls due after now, in seconds since 1970."""
-        row = self.database.row(
-            "SELECT next_at FROM tasks WHERE next_at > ? ORDER BY next_at LIMIT 1",
-            now.timestamp(),
-        )
-        return float(row["next_at"]) if row else None
 
     def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
         """Return the tasks that moved last, newest first, all or of one state."""
@@ -419,45 +584,6 @@ class Tasks:
     def count_in(self, states: Collection[tasks.TaskState]) -> int:
         """Return how many tasks are in one of these states."""
         return sum(self.totals.get(STATE_TOTAL + state) for state in states)
-
-    def count_others(
-        self, states: Collection[tasks.TaskState], excluding: Collection[tasks.TaskId]
-    ) -> int:
-        """Return how many tasks are in one of these open states, but for some."""
-        return self.database.number(
-            f"SELECT count(*) FROM tasks WHERE state IN ({marks(states)}) "  # noqa: S608 - only question marks are put in
-            f"AND next_at IS NOT NULL AND task_id NOT IN ({marks(excluding)})",
-            *states,
-            *excluding,
-        )
-
-    def count_in_review(
-        self, least: int, excluding: Collection[tasks.TaskId] = ()
-    ) -> int:
-        """Return how many open tasks are still being looked at, but for some.
-
-        `least` is how often the network must have said so.
-        """
-        return self.database.number(
-            "SELECT count(*) FROM tasks WHERE reviews >= ? AND "  # noqa: S608 - only question marks are put in
-            f"next_at IS NOT NULL AND task_id NOT IN ({marks(excluding)})",
-            least,
-            *excluding,
-        )
-
-    def count_in_doubt(
-        self, least: int, excluding: Collection[tasks.TaskId] = ()
-    ) -> int:
-        """Return how many tasks are in doubt after so many requests, but for some."""
-        states = (tasks.TaskState.SUBMITTING, tasks.TaskState.COMPLETING)
-        return self.database.number(
-            "SELECT count(*) FROM tasks WHERE attempts >= ? "  # noqa: S608 - only question marks are put in
-            f"AND reviews = 0 AND state IN ({marks(states)}) "
-            f"AND task_id NOT IN ({marks(excluding)})",
-            least,
-            *states,
-            *excluding,
-        )
 
     def undecided_by_kind(
         self, running: Collection[tasks.TaskId]
@@ -482,29 +608,34 @@ class Tasks:
 
     def history(self, task_id: tasks.TaskId) -> list[TaskEvent]:
         """Return all moves of a task, oldest first."""
+        if self._events:
+            self._write_pending()
         return history_of(self.database, task_id)
 
     def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
         """Return, for each strategy that ever wanted a task, its tasks by state.
 
-        A full scan: for reports, not for the loop.
+        Of those that have ended, also what is no longer stored.
         """
+        rows = self.database.rows(
+            "SELECT strategy, state, count(*) AS n FROM tasks "
+            "WHERE next_at IS NOT NULL GROUP BY strategy, state"
+        )
+        counts = Counter({(row["strategy"], row["state"]): row["n"] for row in rows})
+        for name, number in self.totals.starting_with(ENDED_TOTAL).items():
+            _, state, strategy = name.split(".", 2)
+            counts[strategy, state] += number
         outcomes: dict[str, dict[str, int]] = {}
-        for row in self.database.rows(
-            "SELECT strategy, state, count(*) AS n FROM tasks WHERE strategy != '' "
-            "GROUP BY strategy, state ORDER BY strategy, state"
-        ):
-            outcomes.setdefault(row["strategy"], {})[row["state"]] = row["n"]
+        for (strategy, state), number in sorted(counts.items()):
+            if number:
+                outcomes.setdefault(strategy, {})[state] = number
         return outcomes
 
     def skip_reasons(self, limit: int) -> dict[str, int]:
-        """Return the commonest reasons for skipping a task. A full scan."""
-        rows = self.database.rows(
-            "SELECT reason, count(*) AS n FROM tasks WHERE state = 'skipped' "
-            "GROUP BY reason ORDER BY n DESC, reason LIMIT ?",
-            limit,
-        )
-        return {row["reason"]: row["n"] for row in rows}
+        """Return the commonest reasons for which tasks are skipped."""
+        counts = Counter(self.totals.starting_with(SKIPPED_TOTAL))
+        ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        return {reason: number for reason, number in ranked[:limit] if number > 0}
 
     def _write_text(self, task: tasks.Task) -> None:
         self.database.upsert(
@@ -514,14 +645,8 @@ class Tasks:
     def _append_event(
         self, task_id: tasks.TaskId, before: str, after: str, reason: str, at: str
     ) -> None:
-        self.database.insert(
-            "task_events",
-            task_id=task_id,
-            before=before,
-            after=after,
-            reason=reason,
-            at=at,
-        )
+        event = {"task_id": task_id, "before": before, "after": after}
+        self._events.append({**event, "reason": reason, "at": at})
 
 
 def _require(
@@ -555,14 +680,15 @@ def history_of(database: Database, task_id: str) -> list[TaskEvent]:
     ]
 
 
-def slot_seconds(history: Iterable[TaskEvent]) -> float:
+def slot_seconds(moves: Iterable[tuple[str, datetime]]) -> float:
     """Add up how long a task was claimed and executed; a clock set back counts as 0.
 
-    While it waits for a repeat it has no slot.
+    `moves` are the states that it came to, and when. While it waits for a repeat it has
+    no slot.
     """
     spans = (
-        (later.at - earlier.at).total_seconds()
-        for earlier, later in pairwise(history)
-        if earlier.after in _IN_SLOT
+        (later - earlier).total_seconds()
+        for (state, earlier), (_, later) in pairwise(moves)
+        if state in _IN_SLOT
     )
     return sum(max(0.0, span) for span in spans)

@@ -5,15 +5,17 @@ the last time are read, in one transaction with what they teach. So a kill betwe
 readings loses nothing and counts nothing twice.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.journal.codec import load
+from journeyman.journal.codec import dump, load
 from journeyman.journal.database import Database, Row, marks
 from journeyman.journal.facts import Facts
-from journeyman.journal.tasks import DUE, history_of, slot_seconds
+from journeyman.journal.tasks import DUE, slot_seconds
 
 Group = tuple[str, str]
 """A strategy and a kind of task; the tasks of a group are taken to be alike."""
@@ -106,60 +108,72 @@ class TrackRecords:
         until = min(newest, read_until + MOST_EVENTS)
         if until <= read_until:
             return [], read_until
+        # A task has one such end; its history comes with it.
         rows = self.database.rows(
-            "SELECT task_id, strategy, kind, chance, cost, reward, after "  # noqa: S608 - only question marks are put in
-            "FROM task_events JOIN tasks USING (task_id) "
-            f"WHERE event_id > ? AND event_id <= ? AND after IN ({marks(_TELLING)}) "
-            "ORDER BY event_id",
+            "SELECT task_id, strategy, kind, chance, cost, reward, "  # noqa: S608 - only question marks are put in
+            "last.after AS after, event.after AS moved_to, event.at AS at "
+            "FROM task_events AS last JOIN tasks USING (task_id) "
+            "JOIN task_events AS event USING (task_id) "
+            "WHERE last.event_id > ? AND last.event_id <= ? "
+            f"AND last.after IN ({marks(_TELLING)}) "
+            "ORDER BY last.event_id, event.event_id",
             *(read_until, until, *_TELLING),
         )
-        return [self._ended(row) for row in rows], until
+        groups = groupby(rows, key=itemgetter("task_id"))
+        return [_ended([*moves]) for _, moves in groups], until
 
     def learn(self, ended: Iterable[tuple[EndedTask, Forecast]], until: int) -> None:
         """Write what was read, inside a transaction."""
-        kinds = self._kinds()
+        records, changed = self.all(), set[Group]()
         for task, forecast in ended:
-            strategy, kind = task.group
-            known = kinds.setdefault(strategy, set())
-            if kind not in known and len(known) >= MOST_KINDS:
-                kind = OTHER_KINDS
-            known.add(kind)
-            self._add((strategy, kind), task, forecast)
+            group = _told_apart(task.group, records)
+            records[group] = _after(records.get(group, TrackRecord()), task, forecast)
+            changed.add(group)
+        self.database.upsert_all(
+            "track_records",
+            *("strategy", "kind"),
+            rows=[
+                {"strategy": strategy, "kind": kind, **dump(records[strategy, kind])}
+                for strategy, kind in sorted(changed)
+            ],
+        )
         self.facts.put(_READ_UNTIL, until)
 
-    def _kinds(self) -> dict[str, set[str]]:
-        kinds: dict[str, set[str]] = {}
-        for row in self.database.rows("SELECT strategy, kind FROM track_records"):
-            kinds.setdefault(row["strategy"], set()).add(row["kind"])
-        return kinds
 
-    def _add(self, group: Group, ended: EndedTask, forecast: Forecast) -> None:
-        keep = 1 - FADING
-        self.database.write(
-            "INSERT OR IGNORE INTO track_records (strategy, kind) VALUES (?, ?)", *group
-        )
-        self.database.write(
-            "UPDATE track_records SET paid = paid * ? + ?, "
-            "promised = promised * ? + ?, timed = timed * ? + 1, "
-            "seconds = seconds * ? + ?, tasks = tasks + 1, "
-            "expected_credits = expected_credits + ?, credits = credits + ?, "
-            "expected_seconds = expected_seconds + ?, "
-            "actual_seconds = actual_seconds + ? WHERE strategy = ? AND kind = ?",
-            *(keep, ended.is_paid, keep, ended.chance, keep),
-            *(keep, ended.seconds, forecast.credits),
-            *(ended.reward if ended.is_paid else 0, forecast.seconds),
-            *(ended.seconds, *group),
-        )
+def _told_apart(group: Group, known: Collection[Group]) -> Group:
+    """Return the group that a task counts for, of so many as are told apart."""
+    strategy, _ = group
+    kinds = sum(one == strategy for one, _ in known)
+    return group if group in known or kinds < MOST_KINDS else (strategy, OTHER_KINDS)
 
-    def _ended(self, row: Row) -> EndedTask:
-        return EndedTask(
-            group=(row["strategy"], row["kind"]),
-            chance=row["chance"],
-            cost=row["cost"],
-            reward=row["reward"],
-            is_paid=row["after"] == TaskState.COMPLETED,
-            seconds=slot_seconds(history_of(self.database, row["task_id"])),
-        )
+
+def _after(record: TrackRecord, ended: EndedTask, forecast: Forecast) -> TrackRecord:
+    keep = 1 - FADING
+    return TrackRecord(
+        paid=record.paid * keep + ended.is_paid,
+        promised=record.promised * keep + ended.chance,
+        timed=record.timed * keep + 1,
+        seconds=record.seconds * keep + ended.seconds,
+        tasks=record.tasks + 1,
+        expected_credits=record.expected_credits + forecast.credits,
+        credits=record.credits + (ended.reward if ended.is_paid else 0),
+        expected_seconds=record.expected_seconds + forecast.seconds,
+        actual_seconds=record.actual_seconds + ended.seconds,
+    )
+
+
+def _ended(moves: Sequence[Row]) -> EndedTask:
+    task = moves[0]
+    return EndedTask(
+        group=(task["strategy"], task["kind"]),
+        chance=task["chance"],
+        cost=task["cost"],
+        reward=task["reward"],
+        is_paid=task["after"] == TaskState.COMPLETED,
+        seconds=slot_seconds(
+            (move["moved_to"], datetime.fromisoformat(move["at"])) for move in moves
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

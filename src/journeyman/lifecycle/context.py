@@ -190,6 +190,10 @@ class StrategyMemory:
     journal: Journal
     _states: dict[str, dict[str, JSON]] = field(init=False, default_factory=dict)
     _saved: dict[str, str] = field(init=False, default_factory=dict)
+    """As JSON; what is missing is written with the next step."""
+
+    def __post_init__(self) -> None:
+        self.journal.database.after_rollback(self._saved.clear)
 
     def of(self, strategy: str) -> dict[str, JSON]:
         """Return the state: the same object each time, so no run undoes another."""
@@ -210,11 +214,11 @@ class StrategyMemory:
 
     def has_changed(self, strategy: str) -> bool:
         """Return whether `save` would write anything."""
-        return json.dumps(self.of(strategy)) != self._saved[strategy]
+        return json.dumps(self.of(strategy)) != self._saved.get(strategy)
 
     def save(self, strategy: str) -> None:
         """Write a state that has changed, inside a transaction."""
         written = json.dumps(self.of(strategy))
-        if written != self._saved[strategy]:
+        if written != self._saved.get(strategy):
             self.journal.strategy_states.put(strategy, self._states[strategy])
             self._saved[strategy] = written

@@ -159,14 +159,24 @@ class Quarantine:
     rule: QuarantineRule
     clock: Clock
     log: Log
-    _healths: dict[Part, Health] = field(init=False)
-    """What earlier runs left, and what this one has learned."""
+    _known: dict[Part, Health] | None = field(init=False, default=None)
     _fingerprints: Mapping[str, str] = field(init=False, default_factory=dict)
     _trials: dict[Part, TaskId] = field(init=False, default_factory=dict)
     _listeners: list[Callable[[str], None]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self._healths = self.journal.strategy_health.all()
+        self.journal.database.after_rollback(self._reread)
+
+    @property
+    def _healths(self) -> dict[Part, Health]:
+        """What earlier runs left, and what this one has learned."""
+        if self._known is None:
+            self._known = self.journal.strategy_health.all()
+        return self._known
+
+    def _reread(self) -> None:
+        """Read again what the journal knows, as a step was undone."""
+        self._known = None
 
     def use(self, fingerprints: Mapping[str, str]) -> None:
         """Watch these strategies from now on, given as `fingerprint` by name.

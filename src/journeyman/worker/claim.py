@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.network.answers import Claimed
 from journeyman.network.client import NetworkClient
@@ -132,7 +132,7 @@ class Claim:
         def write() -> TaskRecord:
             task = as_claimed(record.task, claimed) if claimed else record.task
             shown = tasks.enrich(record, task, record.strategy)
-            shown = tasks.keep_given(shown, claimed.given if claimed else {})
+            shown = with_given(shown, claimed.given if claimed else {})
             # Work begins at once, since a slot is taken: one commit for both.
             begun, through = TaskState.EXECUTING, TaskState.CLAIMED
             return tasks.move(shown, begun, through=through, reason=reason)

@@ -132,9 +132,11 @@ class Complete:
         return await self.intents.follow_review(record, said, wait)
 
     async def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
-        age = self.intents.age_since(record, TaskState.SUBMITTED).total_seconds()
-        was_reviewed = record.reviews and record.attempts > 1
-        self.intents.proof.note_review(age if was_reviewed else None)
+        seconds = None
+        if record.reviews and record.attempts > 1:
+            age = self.intents.age_since(record, TaskState.SUBMITTED)
+            seconds = age.total_seconds()
+        self.intents.proof.note_review(seconds)
         return await self.endings.earned(record, shown)
 
     # -- a result that did not arrive ------------------------------------------------

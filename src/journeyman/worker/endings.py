@@ -6,7 +6,7 @@ from journeyman.domain.tasks import NOTHING_GIVEN, Given, TaskState
 from journeyman.economy.bookkeeping import book_earning
 from journeyman.economy.events import DOUBTED
 from journeyman.journal.ledger import Confidence, NewEntry
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.quarantine import Quarantine
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -49,7 +49,7 @@ class Endings:
             self.quarantine.count_result(
                 record, entry.amount, "it was accepted for nothing"
             )
-            known = journal.tasks.keep_given(record, given)
+            known = with_given(record, given)
             after = TaskState.COMPLETED
             moved = journal.tasks.move(known, after, through=through, reason=reason)
             return moved, entry

@@ -26,7 +26,7 @@ from journeyman.domain.tasks import (
 )
 from journeyman.economy.mark import CARRIED_AT
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -221,7 +221,7 @@ class Intents:
 
         def write() -> TaskRecord:
             tasks = self.journal.tasks
-            known = tasks.keep_given(record, given)
+            known = with_given(record, given)
             if then is None:
                 return tasks.move(known, state, reason=reason)
             return tasks.move(

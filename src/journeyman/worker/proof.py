@@ -7,15 +7,15 @@ about a task. What was proven outlasts a restart.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.outcomes import Refused
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskId, TaskState
+from journeyman.domain.tasks import JSON, TaskId
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import LONG_DOUBT, LONG_REVIEW, TaskRecord
+from journeyman.journal.tasks import TaskRecord, Workload
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -121,18 +121,18 @@ class Proof:
         """How many tasks may be worked on at once."""
         return min(max(self._proven.window, 1), self.slots)
 
-    def room(self, running: Collection[TaskId]) -> int:
+    def room(self, others: Workload, running: int) -> int:
         """Return how many more tasks may be claimed, besides those that are running."""
         if self.held_seconds:
             return 0
-        tasks, least = self.journal.tasks, 1 if self._proven.window else LONG_REVIEW
-        reviews = tasks.count_in_review(least, running)
+        has_proven = bool(self._proven.window)
+        reviews = others.in_review if has_proven else others.in_long_review
         if reviews >= REVIEWS_PER_SLOT * self.slots:
             return 0
-        undelivered = tasks.count_others(IN_FLIGHT, running) - reviews + len(running)
-        put_off = tasks.count_others({TaskState.CLAIMED}, running)
-        if not self._proven.window and not self._refusals:
-            put_off += tasks.count_in_doubt(LONG_DOUBT, running)
+        undelivered = others.in_flight - reviews + running
+        put_off = others.put_off
+        if not has_proven and not self._refusals:
+            put_off += others.in_long_doubt
         return self._bound(put_off) - undelivered
 
     def _bound(self, put_off: int) -> int:

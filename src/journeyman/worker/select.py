@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import UNCLAIMED, AgentId, Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import Decided, KnownTask
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.network.service_model.states import (
@@ -71,38 +72,41 @@ class Select:
         strategies = self.active.to_consult
         if strategies:
             self._look_at_states(tasks)
-        new = [task for task in tasks if self._is_new(task)] if strategies else []
-        if new:
+        known = self._known(tasks) if strategies else {}
+        new = [task for task in tasks if self._is_new(task, known.get(task.id))]
+        if strategies and new:
             await self.active.consult(strategies, new)
 
     def decide(self, tasks: tuple[Task, ...]) -> Decision:
         """Decide about a page; all its decisions share one commit."""
         self._look_at_states(tasks)
-        decision = Decision()
+        decision, known = Decision(), self._known(tasks)
         fresh: dict[TaskId, Task] = {}
         for task in tasks:
-            if task.id not in fresh and self._is_new(task):
+            if task.id not in fresh and self._is_new(task, known.get(task.id)):
                 fresh[task.id] = task
             else:
                 decision.known += 1
         if fresh:
             with self.journal.tx("decisions"):
                 for task in fresh.values():
-                    self._decide(task, decision)
+                    self._decide(task, known.get(task.id), decision)
         return decision
 
     def _look_at_states(self, tasks: tuple[Task, ...]) -> None:
         self._learn_states({task.id: task.status for task in tasks})
         self._askable = self._worth_asking(tasks)
 
-    def _is_new(self, task: Task) -> bool:
-        known = self.journal.tasks.last_decision(task.id)
+    def _known(self, tasks: tuple[Task, ...]) -> dict[TaskId, KnownTask]:
+        return self.journal.tasks.last_decisions([task.id for task in tasks])
+
+    def _is_new(self, task: Task, known: KnownTask | None) -> bool:
         if known is None:
             return True
-        state, fingerprint = known
-        return state in REVISABLE and fingerprint != self._fingerprint(task)
+        is_same = known.fingerprint == self._fingerprint(task)
+        return known.state in REVISABLE and not is_same
 
-    def _decide(self, task: Task, decision: Decision) -> None:
+    def _decide(self, task: Task, known: KnownTask | None, decision: Decision) -> None:
         # As things are now: the task before this one may have changed who is free.
         fingerprint = self._fingerprint(task)
         reason = self._obstacle(task)
@@ -117,14 +121,17 @@ class Select:
             decision.wanted += 1
             if self._asks(task):
                 self._keep_states(self.states.ask(task.status, task.id))
-            self.journal.tasks.record_decision(
-                task,
-                TaskState.WANTED,
-                reason=choice.reason,
-                strategy=choice.strategy.name,
-                chance=choice.chance,
-                cost=choice.cost,
-                fingerprint=fingerprint,
+            self.journal.tasks.record_decided(
+                Decided(
+                    task=task,
+                    state=TaskState.WANTED,
+                    reason=choice.reason,
+                    strategy=choice.strategy.name,
+                    chance=choice.chance,
+                    cost=choice.cost,
+                    fingerprint=fingerprint,
+                ),
+                known,
             )
             self.log.emit(
                 events.WANTED,
@@ -137,11 +144,10 @@ class Select:
         decision.skipped += 1
         reason = reason or (choice.reason if choice else "")
         decision.reasons[reason] += 1
-        self.journal.tasks.record_decision(
-            task,
-            TaskState.SKIPPED,
-            reason=reason,
-            fingerprint=fingerprint,
+        skipped = TaskState.SKIPPED
+        self.journal.tasks.record_decided(
+            Decided(task=task, state=skipped, reason=reason, fingerprint=fingerprint),
+            known,
         )
         self.log.emit(events.SKIPPED, task_id=task.id, reason=reason)
 

@@ -12,7 +12,7 @@ from journeyman.domain.errors import JourneymanError
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import IN_FLIGHT, TERMINAL, TaskId, TaskState
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import REPEATS, WORK, TaskRecord, Workload
 from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.observability.events import Log
@@ -24,10 +24,6 @@ from journeyman.worker.proof import Proof
 from journeyman.worker.ranking import Shortlist
 from journeyman.worker.submit import Submit
 
-WORK = frozenset({TaskState.CLAIMED, TaskState.CLAIMING})
-"""Ours, or perhaps ours, and not done: these need a slot."""
-REPEATS = IN_FLIGHT - WORK - {TaskState.EXECUTING}
-"""Requests that are repeated, or results that wait to be sent."""
 OPEN = IN_FLIGHT | {TaskState.WANTED}
 """States in which there is something to do for a task."""
 LONGEST_WAIT_SECONDS = 30.0
@@ -98,7 +94,7 @@ class Worker:
     @property
     def is_idle(self) -> bool:
         """Nothing is being worked on, and nothing is due."""
-        return not self._running and not self._due()
+        return not self._running and not self._due(self._workload())
 
     def on_pause(self, listener: Callable[[], None]) -> None:
         """Call this whenever a task frees its slot: it has ended, or must wait."""
@@ -111,26 +107,31 @@ class Worker:
     async def run(self, group: TaskGroup) -> None:
         """Fill slots forever; cancel to stop."""
         while True:
-            for kind, record in self._due():
+            workload = self._workload()
+            for kind, record in self._due(workload):
                 self._running[record.task_id] = kind
                 group.start_soon(self._work_on, record, name=f"task {record.task_id}")
-            await self.wakeup.wait(self._seconds_until_due())
+            await self.wakeup.wait(self._seconds_until_due(workload))
 
-    def _due(self) -> list[tuple[SlotKind, TaskRecord]]:
-        if self.gate.suspended_for or not self._is_anything_due():
+    def _workload(self) -> Workload:
+        """Ask once for all that is decided about now."""
+        return self.journal.tasks.workload(self.clock.now(), self._running)
+
+    def _due(self, workload: Workload) -> list[tuple[SlotKind, TaskRecord]]:
+        if self.gate.suspended_for:
             return []
         taken = list(self._running.values())
-        repeats = self._take(REPEATS, self.slots - taken.count(SlotKind.REPEAT))
-        free = self.slots - taken.count(SlotKind.SLOT)
-        work = [] if self.gate.is_closed else self._take(WORK, free)
-        if not self.gate.obstacle:
-            work += self.shortlist.take(self._room_for_new(work), self._running)
+        repeats: list[TaskRecord] = []
+        if workload.due_repeats:
+            repeats = self._take(REPEATS, self.slots - taken.count(SlotKind.REPEAT))
+        work: list[TaskRecord] = []
+        if workload.due_work and not self.gate.is_closed:
+            work = self._take(WORK, self.slots - taken.count(SlotKind.SLOT))
+        if workload.due_new and not self.gate.obstacle:
+            room = self._room_for_new(work, workload)
+            work += self.shortlist.take(room, self._running)
         due = [(SlotKind.REPEAT, record) for record in repeats]
         return due + [(SlotKind.SLOT, record) for record in work]
-
-    def _is_anything_due(self) -> bool:
-        """Ask once, before asking state by state: mostly the answer is no."""
-        return self.journal.tasks.has_due(self.clock.now(), self._running)
 
     def _take(self, states: frozenset[TaskState], limit: int) -> list[TaskRecord]:
         if limit <= 0:
@@ -142,25 +143,26 @@ class Worker:
             excluding=self._running,
         )
 
-    def _room_for_new(self, work: list[TaskRecord]) -> int:
+    def _room_for_new(self, work: list[TaskRecord], workload: Workload) -> int:
         """Return how many tasks may be claimed now, besides the work that goes on."""
         busy = [*self._running.values()].count(SlotKind.SLOT) + len(work)
         window = self.proof.window - busy
         if window <= 0:
             return 0
-        return min(window, self._allowance(), self.proof.room(self._running))
+        room = self.proof.room(workload, len(self._running))
+        return min(window, self._allowance(workload), room)
 
-    def _allowance(self) -> int:
+    def _allowance(self, workload: Workload) -> int:
         """Return how many more tasks this run may begin, besides those it has begun."""
         if self.max_tasks is None:
             return self.slots
-        waiting = self.journal.tasks.count_others(IN_FLIGHT, self._running)
-        return self.max_tasks - self.progress.ended - len(self._running) - waiting
+        begun = len(self._running) + workload.in_flight
+        return self.max_tasks - self.progress.ended - begun
 
-    def _seconds_until_due(self) -> float:
+    def _seconds_until_due(self, workload: Workload) -> float:
         """Return when the next repeat is due; a clock that jumps costs 30 s at most."""
         now, held = self.clock.now(), self.proof.held_seconds
-        first = self.journal.tasks.next_due_at(now)
+        first = workload.next_at
         due = [held] if held else []
         due += [] if first is None else [max(first - now.timestamp(), 1.0)]
         return min(*due, LONGEST_WAIT_SECONDS, LONGEST_WAIT_SECONDS)
