@@ -6,7 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from journeyman.network.exchange import without_secrets
-from journeyman.network.http import Reply, parse
+from journeyman.network.http import Reply
+from journeyman.network.json_text import parse
 from journeyman.observability.redaction import KnownSecrets
 
 TOKEN = "0123456789abcdef" * 4 + "/+"

@@ -1,6 +1,7 @@
 """What a shell completes: ids of tasks, states, and names of strategies.
 
-A completion that cannot be looked up is none: nobody wants an error at a Tab.
+A completion that cannot be looked up is none: nobody wants an error at a Tab. Commands
+import this for their help, so what only a completion needs is imported by it.
 """
 
 from collections.abc import Iterator
@@ -9,10 +10,8 @@ from contextlib import suppress
 import typer
 
 from journeyman.cli.session import Session
-from journeyman.daemon.strategies import strategies_directory
 from journeyman.domain.errors import JourneymanError
 from journeyman.domain.tasks import TaskState
-from journeyman.strategies.loading.source import strategy_stem
 
 TASKS_OFFERED = 50
 
@@ -35,6 +34,9 @@ def strategy_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
     No file is imported: what a strategy does when it is loaded is not for a Tab.
     """
+    from journeyman.daemon.strategies import strategies_directory
+    from journeyman.strategies.loading.source import strategy_stem
+
     session, found = _session(ctx), set[str]()
     with suppress(JourneymanError, OSError):
         folder = strategies_directory(session.load().settings.strategies)

@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.answers import Document
-from journeyman.network.http import Reply, UnreadableJSONError, parse
+from journeyman.network.http import Reply
+from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.wording import what_came
 
 _EXPECTED_TYPES = {

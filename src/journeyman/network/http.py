@@ -4,9 +4,7 @@ A call ends in a `Reply`, also when its body is useless; or it was `NotSent`; or
 is `Unknown`, where anything can have reached the other side.
 """
 
-import json
 import os
-import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -19,82 +17,8 @@ import httpx2 as httpx
 from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
+from journeyman.network.json_text import UnreadableJSONError, is_cut, parse
 from journeyman.network.transport import AiohttpTransport
-
-MAX_DEPTH = 64
-"""Levels of nesting; real answers have about five, and the parser recurses."""
-
-_STRINGS = re.compile(r'"(?:[^"\\]++|\\[\s\S])*+"?')
-_MARKS = re.compile(r"[\[\]{}]")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-
-
-class UnreadableJSONError(ValueError):
-    """The text is not JSON that we accept; the message says why."""
-
-
-def parse(text: str) -> JSON:
-    """Parse a JSON text.
-
-    Raises:
-        UnreadableJSONError: the text is not JSON (RFC 8259), is nested deeper than
-            `MAX_DEPTH`, or has a number that is not finite or has more digits
-            than Python converts (4300).
-    """
-    if depth_exceeds(text, MAX_DEPTH):
-        raise UnreadableJSONError(f"JSON nested deeper than {MAX_DEPTH} levels")
-    try:
-        value: JSON = json.loads(
-            text,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise UnreadableJSONError(f"not JSON ({error.msg} at {place})") from None
-    except UnreadableJSONError:
-        raise
-    except ValueError:
-        # int() refuses to convert more digits than sys.get_int_max_str_digits().
-        raise UnreadableJSONError("JSON with a number of too many digits") from None
-    # Half a surrogate pair cannot be written to a file or a database as UTF-8.
-    return _mend(value) if _SURROGATE_ESCAPE.search(text) else value
-
-
-def depth_exceeds(text: str, limit: int) -> bool:
-    """Return whether brackets nest deeper than `limit`, without recursing."""
-    if text.count("[") + text.count("{") <= limit:
-        return False
-    depth = 0
-    # One after the other: a hostile text is judged by its first marks, not by all.
-    for mark in _MARKS.finditer(_STRINGS.sub("", text)):
-        depth += 1 if mark.group() in "[{" else -1
-        if depth > limit:
-            return True
-    return False
-
-
-def _refuse_constant(name: str) -> JSON:
-    raise UnreadableJSONError(f"JSON with {name}, which is not a JSON number")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise UnreadableJSONError("JSON with a number beyond all bounds")
-    return value
-
-
-def _mend(value: JSON) -> JSON:
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_mend(item) for item in value]
-    if isinstance(value, dict):
-        return {_SURROGATE.sub("\ufffd", k): _mend(v) for k, v in value.items()}
-    return value
-
 
 Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
@@ -295,17 +219,9 @@ class HttpClient:
             if len(raw) > self._limits.max_body_bytes:
                 break
         if keep:
-            is_whole = not _is_cut(decoded(bytes(raw)))
+            is_whole = not is_cut(decoded(bytes(raw)))
             keep(Arrival(headers, bytes(raw), is_whole))
         return bytes(raw) if len(raw) <= self._limits.max_body_bytes else None
-
-
-def _is_cut(text: str) -> bool:
-    """Return whether a JSON text ends before its brackets are closed."""
-    if not text.lstrip().startswith(("{", "[")):
-        return False
-    marks = _MARKS.findall(_STRINGS.sub("", text))
-    return sum(1 if mark in "[{" else -1 for mark in marks) > 0
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,6 @@ from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
-from journeyman.network.service_model.reading import RecordReader
 
 TITLE_LENGTH = 44
 REASON_LENGTH = 44
@@ -120,6 +119,9 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
         ],
     }
     if raw:
+        # Imported here, since lists need none of the network.
+        from journeyman.network.service_model.reading import RecordReader
+
         details["raw"] = dict(task.raw)
         details["not_understood"] = RecordReader().not_understood(task.raw)
     return details

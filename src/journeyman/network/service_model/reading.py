@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from journeyman.domain.tasks import JSON, Task, TaskId
-from journeyman.network.http import UnreadableJSONError, parse
+from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.naming import (
     Path,
     id_name_score,

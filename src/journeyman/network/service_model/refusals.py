@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.http import UnreadableJSONError, parse
+from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.naming import Path, in_order, word_set
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import leaves_of
