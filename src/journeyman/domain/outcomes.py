@@ -63,6 +63,8 @@ class NotSent:
     """We did not send it because of a pause of our own: it was not an attempt."""
     timed_out: bool = False
     """The other side was too slow to connect, or is not there."""
+    not_understood: bool = False
+    """The network has refused every shape of it that we know."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
 from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.active import ActiveStrategies
@@ -24,10 +24,8 @@ from journeyman.worker.intents import (
 GONE = 410
 """There was such a task: no gateway says so by mistake (RFC 9110, section 15.5.11)."""
 
-
 LONG_UNCERTAIN = 12
-"""After so many refusals of a claim that may have arrived, they are believed to mean
-that it did: some networks answer a repeat as if its body were wrong."""
+"""So many refusals of a claim that may have arrived mean that it did."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -56,8 +54,8 @@ class Claim:
             return await self._confirmed(record, outcome.value)
         if self.intents.is_blank_yes(record, outcome):
             return await self._won(record, outcome.message, None)
-        is_doubt = uncertain and record.attempts >= LONG_UNCERTAIN
-        if self._is_open(record, outcome) and not (is_doubt and may_be_done(outcome)):
+        is_repeat = _is_answered_as_a_repeat(record, outcome)
+        if self._is_open(record, outcome) and not (uncertain and is_repeat):
             self._hold(outcome)
             return await self.intents.keep(
                 record,
@@ -65,7 +63,7 @@ class Claim:
                 uncertain=uncertain,
                 back_to=TaskState.WANTED,
             )
-        if uncertain and (may_be_done(outcome) or is_doubtful(outcome)):
+        if uncertain and (is_repeat or may_be_done(outcome) or is_doubtful(outcome)):
             # The agent that has it may be us: an earlier claim may have arrived.
             # Working in vain costs less than a claim that we forgot, so it is
             # treated as ours, and the submission decides.
@@ -145,6 +143,17 @@ class Claim:
         record = await self.intents.close(record, TaskState.LOST, message)
         self.log.emit(events.LOST, task_id=record.task_id, message=message)
         return record
+
+
+def _is_answered_as_a_repeat(record: TaskRecord, failure: Failure) -> bool:
+    """Return whether a claim that may have arrived is refused again and again.
+
+    Some networks answer a repeat as if its body were wrong. A claim that is ours would
+    be refused in every shape, and be tried until the end of time.
+    """
+    if isinstance(failure, NotSent):
+        return failure.not_understood
+    return record.attempts >= LONG_UNCERTAIN and may_be_done(failure)
 
 
 def as_claimed(listed: Task, claimed: Claimed) -> Task:

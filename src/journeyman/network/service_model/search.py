@@ -358,6 +358,7 @@ class RequestSearch:
             f" when its request is described under [contract.requests.{action}]",
             retry_after=max(self._seconds_blocked(action), 1.0),
             paused=True,
+            not_understood=True,
         )
 
     def _summary(self, action: str) -> str:
