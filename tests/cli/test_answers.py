@@ -17,7 +17,7 @@ Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 EVERY = (
-    *("status", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
+    *("status", "why", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
     *("market", "market --public", "directory", "directory --public", "discover"),
     *("strategies list", "config show", "events", "version"),
     *("identity show", "journal check", "doctor"),
@@ -28,6 +28,7 @@ EVERY = (
 WITHOUT_SETTINGS = frozenset({"events", "version", "explain"})
 LAST = {
     "tasks show": "no_such_task",
+    "why": "no_such_task",
     "identity export": "copy.json",
     "identity import": "nothing.json",
     "journal backup": "copy.db",

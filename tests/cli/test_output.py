@@ -4,12 +4,11 @@ import pytest
 
 from journeyman.cli.output import (
     counted,
-    duration,
     print_fields,
     print_table,
     table_lines,
 )
-from journeyman.domain.text import escape
+from journeyman.domain.text import duration, escape
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from tests.daemon.conftest import URL, MakeSite
 
 from journeyman.daemon.earning import (
-    EarningWatch,
     Known,
     Standing,
     can_earn,
@@ -26,7 +25,6 @@ from journeyman.network.service_model.evidence import (
     AnswerRecord,
     EndpointRecord,
     Shape,
-    stored,
 )
 from journeyman.network.service_model.model import (
     RefusedShape,
@@ -35,7 +33,7 @@ from journeyman.network.service_model.model import (
 )
 from journeyman.network.service_model.request import Placed, RequestShape
 from journeyman.network.service_model.store import Learned, ModelStore
-from journeyman.testing import FakeClock, RecordingLog
+from journeyman.testing import FakeClock
 
 SHAPE = RequestShape(
     (
@@ -191,22 +189,6 @@ def test_a_request_without_a_definite_answer_says_nothing(outcome: str) -> None:
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with Journal(tmp_path / "journal.db", FakeClock().now) as journal:
         yield journal
-
-
-def test_each_refusal_is_warned_of_once(journal: Journal) -> None:
-    log = RecordingLog()
-    watch = EarningWatch(journal=journal, base_url=URL, log=log)
-    watch.look()
-    assert log.named("network.cannot_earn") == []
-
-    for name in ("claim", "claim", "complete"):
-        record = EndpointRecord(outcomes={"refused: invalid": 1})
-        with journal.tx("observations"):
-            journal.observations.put(URL, name, stored(record))
-        watch.look()
-
-    warned = [line["refused"] for line in log.named("network.cannot_earn")]
-    assert warned == [["claimable"], ["claimable", "completable"]]
 
 
 def test_the_status_knows_of_refusals_before_any_answer_was_kept(

@@ -40,6 +40,7 @@ SECTIONS = {
     },
     "Watch it": {
         "status": "Show the agent's state, and why it is not doing more.",
+        "why": "Show a task's way from listing to pay, or why not more is earned now.",
         "tasks": "List the tasks that changed last, and why.",
         "tasks show": "Show the history of one task, with its result.",
         "health": "Check whether the daemon is working, for HEALTHCHECK.",

@@ -21,15 +21,6 @@ class OutputClosedError(Exception):
     """The reader of our output has gone; Typer would catch a BrokenPipeError."""
 
 
-def duration(seconds: float) -> str:
-    """Return `3 s`, `5 min` or `4 h 51 min`."""
-    minutes = int(seconds) // 60
-    if minutes < 1:
-        return f"{int(seconds)} s"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{minutes} min"
-
-
 def moment(at: str) -> str:
     """Return a time in UTC as people read it: `2026-11-22 20:07:37`."""
     return at[:19].replace("T", " ")
@@ -86,6 +77,12 @@ def print_fields(rows: Mapping[str, str]) -> None:
         lines = [part for line in text.splitlines() for part in wrapped(line, indent)]
         for number, line in enumerate(lines):
             print(f"{'' if number else label:<{width}}{GAP}{line}")
+
+
+def print_text(text: str) -> None:
+    """Print sentences; on a terminal, lines break between words."""
+    for line in text.splitlines():
+        print("\n".join(wrapped(line)))
 
 
 def print_table(

@@ -191,21 +191,30 @@ class Session:
             return self._stopped_status()
 
     def _stopped_status(self) -> dict[str, Any]:
+        from journeyman.daemon.causes import Causes, Surroundings
         from journeyman.daemon.owner_pauses import stands_still
         from journeyman.daemon.status import health_of_strategies, journal_status
         from journeyman.daemon.system import SystemClock
 
         directory, identity = self.directory(), self.identity()
+        base_url = identity.base_url if identity else None
         with self.journal() as journal:
+            causes = Causes(
+                journal=journal,
+                base_url=base_url or "",
+                now=SystemClock().now(),
+                around=Surroundings(held_by=directory.held_by()),
+            ).find()
             return {
                 "running": False,
                 "held_by": directory.held_by(),
                 "agent_id": identity.agent_id if identity else None,
-                "base_url": identity.base_url if identity else None,
+                "base_url": base_url,
                 "data_directory": str(directory.path),
                 **stands_still(journal, SystemClock().now()),
                 "strategy_health": health_of_strategies(journal, SystemClock().now()),
-                **journal_status(journal, identity.base_url if identity else None),
+                **journal_status(journal, base_url),
+                "causes": [one.as_json() for one in causes],
             }
 
     # -- the network ------------------------------------------------------------

@@ -140,11 +140,11 @@ STATUS = Verb[None](
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
     "strategy_status can_earn registration_unknown token_rejected balance ledger "
     "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
-    "open_top_ups",
+    "open_top_ups causes",
 )
 HEALTH = Verb[None](
     *("health", "GET", "/healthz", None),
-    "healthy problem last_look_seconds_ago obstacle paused",
+    "healthy problem last_look_seconds_ago obstacle reasons paused",
 )
 PAUSE = Verb("pause", "POST", "/pause", PauseRequest, "paused")
 RESUME = Verb("resume", "POST", "/resume", WhoAsks, "paused")

@@ -13,7 +13,6 @@ import anyio
 from journeyman.daemon import events
 from journeyman.daemon.backups import require_sound
 from journeyman.daemon.description import Descriptions, described_by_owner
-from journeyman.daemon.earning import EarningWatch
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
 from journeyman.domain.errors import one_error
@@ -73,13 +72,6 @@ class Agent:
             by_owner=self.by_owner,
             clock=self.environment.clock,
             log=self.environment.log,
-        )
-
-    @cached_property
-    def earning(self) -> EarningWatch:
-        """Warns of what keeps us from earning."""
-        return EarningWatch(
-            journal=self.journal, base_url=self.base_url, log=self.environment.log
         )
 
     @cached_property

@@ -155,6 +155,7 @@ class OwnerCommands(AgentCommands):
             **owner_pauses.stands_still(agent.journal, agent.environment.clock.now()),
             **await self._strategies(),
             **journal_status(agent.journal, agent.base_url),
+            "causes": [one.as_json() for one in parts.find_causes()],
         }
 
     async def _strategies(self) -> dict[str, JSON]:
@@ -178,7 +179,8 @@ class OwnerCommands(AgentCommands):
     def health(self) -> dict[str, JSON]:
         """Return whether the daemon does its work, and if not, why."""
         now = self.parts.environment.clock.monotonic()
-        return health(self.parts.discovering, self.parts.gate, now)
+        reasons = [one.message for one in self.parts.causes.last]
+        return health(self.parts.discovering, self.parts.gate, now, reasons)
 
     def pause(self, request: verbs.PauseRequest) -> dict[str, JSON]:
         """Claim nothing until `resume`, or for a while, also after a restart."""

@@ -220,7 +220,7 @@ class Daemon:
         self.parts.agent.mark.note()
         self.parts.heartbeat.beat()
         self.parts.agent.learning.keep_news()
-        self.parts.agent.earning.look()
+        self.parts.causes.look()
 
     async def _keep_house(self) -> None:
         self.parts.housekeeping.keep()

@@ -38,11 +38,17 @@ class DiskWatch:
     log: Log
     _is_short: bool = field(init=False, default=False)
 
+    def free_mb(self) -> int | None:
+        """Return how much is free, in MiB; None where that is not known."""
+        try:
+            return self.free(self.path) // MEBIBYTE
+        except OSError:
+            return None
+
     def look(self) -> None:
         """Look once; only a change is logged."""
-        try:
-            free_mb = self.free(self.path) // MEBIBYTE
-        except OSError:
+        free_mb = self.free_mb()
+        if free_mb is None:
             # What cannot be known stops nothing: a disk that is gone fails the next
             # commit, and that is reported.
             return

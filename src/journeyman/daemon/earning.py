@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from journeyman.daemon import events
 from journeyman.daemon.network import MODEL_FACT
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
@@ -20,7 +19,6 @@ from journeyman.network.service_model.evidence import (
 from journeyman.network.service_model.model import RefusedShape, RequestModel
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.store import read_document
-from journeyman.observability.events import Log
 
 CONFIRMED = "confirmed"
 LISTINGS = ("marketplace_tasks", "public_marketplace")
@@ -253,28 +251,3 @@ def _given_names(journal: Journal) -> tuple[str, ...]:
     rows = [row for state in waiting for row in journal.tasks.recent(state, 1)]
     names = dict.fromkeys(name for row in rows for name in row.given)
     return tuple(names)[:_MOST_NAMES]
-
-
-@dataclass(kw_only=True, eq=False)
-class EarningWatch:
-    """Warns once of each thing that keeps us from earning."""
-
-    journal: Journal
-    base_url: str
-    log: Log
-    _told: frozenset[str] = field(init=False, default=frozenset())
-
-    def look(self) -> None:
-        """Warn if a step is refused that was not when it was looked at last."""
-        known = known_of(self.journal, self.base_url, is_report=False)
-        steps = can_earn(known)
-        refused = {one.name for one in steps if one.standing is Standing.REFUSED}
-        if refused - self._told:
-            first = next(one for one in steps if one.name in refused)
-            self.log.emit(
-                events.CANNOT_EARN,
-                step=first.name,
-                refused=sorted(refused),
-                message=first.reason,
-            )
-        self._told = frozenset(refused)

@@ -33,13 +33,21 @@ DESCRIPTION_FOUND = declare(
     "The network publishes an OpenAPI description. `actions` are those of ours whose "
     "bodies it describes; they are written as it says.",
 )
-CANNOT_EARN = declare(
-    "network.cannot_earn",
+HINDERED = declare(
+    "earning.hindered",
     "warning",
-    "step refused message",
-    "A step to a credit is refused by the network; `refused` are all such steps, "
-    "`message` is about the first. Logged again when another one is refused.",
-    "`journeyman contract` shows each step, and the settings that could help.",
+    "cause message fix",
+    "Something keeps the agent from earning, or from earning more. Logged when it "
+    "begins. `cause` is a word for alarms: not_claimable, not_deliverable, "
+    "not_completable (the network refuses this step), undelivered, unpaid, unclaimed, "
+    "unmatched, rejected_in_a_row, paid_nothing, nothing_listed, clock_skew.",
+    "Do what `fix` says; `journeyman why` shows everything that applies now.",
+)
+NO_LONGER_HINDERED = declare(
+    "earning.cause_gone",
+    "info",
+    "cause",
+    "What kept the agent from earning is over.",
 )
 STRATEGY_PROBLEM = declare(
     "strategy.not_loaded",

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from journeyman.daemon.environment import Environment
+from journeyman.daemon.service_clock import ServiceClock
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import JSON
@@ -14,7 +15,7 @@ from journeyman.network.http import HttpLimits
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import RateLimits
 from journeyman.network.service_model.configured import configured_shape
-from journeyman.network.service_model.evidence import Observe, Observer
+from journeyman.network.service_model.evidence import Observe, Observed, Observer
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
 from journeyman.network.service_model.store import ModelStore
@@ -36,8 +37,14 @@ class Learning:
         self._network = network.rstrip("/")
         self._clock = clock
         self.observer = Observer([one.name for one in ENDPOINTS], clock.now)
+        self.service_clock = ServiceClock(clock)
         self.observer.load(journal.observations.of(self._network))
         self._written_at = clock.monotonic() - MIN_WRITE_SECONDS
+
+    def observe(self, seen: Observed) -> None:
+        """Learn from one answer."""
+        self.service_clock.note(seen)
+        self.observer.learn(seen)
 
     def keep_news(self) -> None:
         """Write what was learned if something is new, at most once a minute."""
@@ -154,7 +161,7 @@ async def open_network(
     learning = Learning(journal, base_url, environment.clock)
     rate_limiter = build_rate_limiter(settings, environment)
     search = build_search(settings.contract, environment, journal, base_url)
-    observe = learning.observer.learn
+    observe = learning.observe
     async with build_network(
         settings, base_url, environment, observe, rate_limiter, search
     ) as client:

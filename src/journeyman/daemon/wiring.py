@@ -9,6 +9,7 @@ import anyio
 
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.backups import JournalBackups
+from journeyman.daemon.causes import Cause, Causes, CauseWatch, Surroundings
 from journeyman.daemon.discovery import DiscoverLoop, Pace
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
@@ -437,6 +438,36 @@ class Components:
             clock=self.environment.clock,
             log=self.environment.log,
         )
+
+    @cached_property
+    def causes(self) -> CauseWatch:
+        """Logs what keeps us from earning."""
+        return CauseWatch(find=self.find_causes, log=self.environment.log)
+
+    def find_causes(self) -> list[Cause]:
+        """Return what keeps us from earning now, the most important first."""
+        clock, registry = self.environment.clock, self.active.registry
+        around = Surroundings(
+            is_running=True,
+            network_pause=self._network_pause(),
+            free_mb=self.disk.free_mb(),
+            min_free_mb=self.settings.data.min_free_mb,
+            clock_ahead=self.agent.learning.service_clock.ahead,
+            strategies=len(registry.strategies),
+            problems=[str(problem) for problem in registry.problems],
+        )
+        return Causes(
+            journal=self.agent.journal,
+            base_url=self.agent.base_url,
+            now=clock.now(),
+            around=around,
+        ).find()
+
+    def _network_pause(self) -> str:
+        for name, pause in self.agent.rate_limiter.pauses():
+            if name == "service":
+                return f"{pause.reason}; it is asked again in {pause.seconds:.0f} s"
+        return ""
 
     @cached_property
     def backups(self) -> JournalBackups:

@@ -50,6 +50,15 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def duration(seconds: float) -> str:
+    """Return `3 s`, `5 min` or `4 h 51 min`."""
+    minutes = int(seconds) // 60
+    if minutes < 1:
+        return f"{int(seconds)} s"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"
+
+
 def storable(text: object) -> str:
     """Return a text of fair length that has a UTF-8 form.
 

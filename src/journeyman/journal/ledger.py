@@ -200,6 +200,20 @@ class Ledger:
         )
         return [load(Entry, row) for row in reversed(rows)]
 
+    def about(self, subject: str) -> list[Entry]:
+        """Return the entries about one task or spend, oldest first. A full scan."""
+        rows = self.database.rows(
+            "SELECT * FROM ledger WHERE subject = ? ORDER BY entry_id", subject
+        )
+        return [load(Entry, row) for row in rows]
+
+    def earned_between(self, since: datetime, until: datetime) -> int:
+        """Return the credits that work brought in a time. A full scan, for reports."""
+        return self.database.number(
+            "SELECT sum(amount) FROM ledger WHERE kind = ? AND at >= ? AND at < ?",
+            *(EntryKind.EARNED, since.isoformat(), until.isoformat()),
+        )
+
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.
 

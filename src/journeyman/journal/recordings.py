@@ -234,6 +234,16 @@ class Recordings:
             if found is not None:
                 yield self._decision(found, earned.get(found["task_id"], 0))
 
+    def of(self, task_id: TaskId) -> RecordedDecision | None:
+        """Return the decision about one task; None where none is kept."""
+        row = self.database.row(
+            "SELECT recordings.*, tasks.state AS state, tasks.strategy AS doer, "
+            "record, result FROM recordings LEFT JOIN tasks USING (task_id) "
+            "LEFT JOIN task_texts USING (task_id) WHERE recordings.task_id = ?",
+            task_id,
+        )
+        return None if row is None else self._decision(row, 0)
+
     def _earned(self) -> dict[str, int]:
         """Return what each task brought. It reads the whole ledger, once."""
         rows = self.database.rows(

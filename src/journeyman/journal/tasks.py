@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from journeyman.domain import tasks
 from journeyman.domain.text import UntrustedText
+from journeyman.journal.codec import load
 from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
 
@@ -143,6 +144,16 @@ class Decided:
 def with_given(record: TaskRecord, given: tasks.Given) -> TaskRecord:
     """Return a record with what an answer gave besides; its next move keeps it."""
     return replace(record, given={**record.given, **given}) if given else record
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How a task ended, without what it was about."""
+
+    task_id: str
+    strategy: str
+    state: str
+    reason: str
 
 
 _TASK_FIELDS = tuple(one.name for one in fields(tasks.Task))
@@ -636,6 +647,32 @@ class Tasks:
         counts = Counter(self.totals.starting_with(SKIPPED_TOTAL))
         ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
         return {reason: number for reason, number in ranked[:limit] if number > 0}
+
+    def open_since(
+        self, states: Collection[tasks.TaskState]
+    ) -> list[tuple[tasks.TaskId, datetime]]:
+        """Return the open tasks in these states, with when they came to it."""
+        rows = self.database.rows(
+            "SELECT task_id, (SELECT max(at) FROM task_events "  # noqa: S608 - only question marks are put in
+            "WHERE task_id = tasks.task_id AND after = tasks.state) AS since "
+            f"FROM tasks WHERE state IN ({marks(states)}) AND next_at IS NOT NULL "
+            "ORDER BY since",
+            *states,
+        )
+        return [
+            (row["task_id"], datetime.fromisoformat(row["since"]))
+            for row in rows
+            if row["since"]
+        ]
+
+    def last_ends(self, states: Collection[tasks.TaskState], limit: int) -> list[Ended]:
+        """Return how the last tasks came to one of these states, newest first."""
+        rows = self.database.rows(
+            "SELECT task_id, strategy, state, reason FROM tasks "  # noqa: S608 - as above
+            f"WHERE state IN ({marks(states)}) ORDER BY updated_at DESC LIMIT ?",
+            *(*states, limit),
+        )
+        return [load(Ended, row) for row in rows]
 
     def _write_text(self, task: tasks.Task) -> None:
         self.database.upsert(

@@ -28,6 +28,16 @@ REVISABLE = frozenset({TaskState.SKIPPED})
 """States in which a task is decided about again when it, or a strategy, changed."""
 
 
+GATES = {
+    "not our own": "our own post",
+    "nobody else's": "claimed by another agent",
+    "open": "status is",
+    "in time": "past its deadline",
+    "reward": "reward below",
+}
+"""The rules that hold whatever strategies say, in their order: the name of each, and
+the first words of the reason where it fails."""
+
 _UNDECIDED = frozenset({TaskState.SEEN, TaskState.WANTED, TaskState.CLAIMING})
 """States of a task whose claim has told nothing yet."""
 
@@ -217,23 +227,23 @@ class Select:
         checks = (
             (
                 task.poster == self.agent_id or self.journal.spends.is_our_post(task),
-                "our own post",
+                GATES["not our own"],
             ),
             (
                 task.claimant is not None and not self._is_ours(task),
-                "claimed by another agent",
+                GATES["nobody else's"],
             ),
             (
                 not self._may_be_open(task) and not self._is_ours(task),
-                f"status is {task.status!r}",
+                f"{GATES['open']} {task.status!r}",
             ),
             (
                 task.deadline is not None and task.deadline <= self.clock.now(),
-                "past its deadline",
+                GATES["in time"],
             ),
             (
                 task.reward < self.min_reward,
-                f"reward below {self.min_reward} (work.min_reward)",
+                f"{GATES['reward']} {self.min_reward} (work.min_reward)",
             ),
         )
         return next((reason for applies, reason in checks if applies), "")

@@ -6,7 +6,7 @@ from typing import Any
 
 from journeyman.cli import output
 from journeyman.cli.session import Session, command
-from journeyman.domain.text import escape
+from journeyman.domain.text import duration, escape
 
 Status = Mapping[str, Any]
 """What `journeyman status --json` prints."""
@@ -28,6 +28,12 @@ def status(session: Session) -> None:
 
     def show() -> None:
         output.print_fields(status_fields(found))
+        if found["causes"]:
+            print()
+            print(
+                f"{output.plural(len(found['causes']), 'cause')} of earning less: "
+                "journeyman why"
+            )
         if found["strategies"]:
             print()
             output.print_table(
@@ -83,9 +89,7 @@ def _counted(status: Status, key: str) -> str:
 def _state(status: Status) -> str:
     if status["running"]:
         obstacle = status["obstacle"]
-        for_long = (
-            f"for {output.duration(status['up_seconds'])} (process {status['pid']})"
-        )
+        for_long = f"for {duration(status['up_seconds'])} (process {status['pid']})"
         if paused := status.get("paused"):
             return f"PAUSED {escape(paused['text'])}; running {for_long}"
         return f"RUNNING {for_long}" + (
@@ -170,6 +174,6 @@ def _problems(status: Status) -> str:
 
 def _quarantine(name: str, health: Mapping[str, Any]) -> str:
     wait = health["retry_in"]
-    until = f" for {output.duration(wait)} more" if wait else ""
+    until = f" for {duration(wait)} more" if wait else ""
     fix = f" ({health['fix']})" if health["fix"] else ""
     return f"{name}: {health['condition']}{until}: {escape(health['problem'] + fix)}"

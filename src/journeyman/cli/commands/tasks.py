@@ -98,14 +98,23 @@ def show_task(
     session.answer(data, lambda: _show_details(data))
 
 
-def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
+def find_task(journal: Journal, task_id: TaskId) -> TaskRecord:
+    """Return what is known of a task.
+
+    Raises:
+        UsageError: it was never seen here.
+    """
     try:
-        record = journal.tasks.get(task_id)
+        return journal.tasks.get(task_id)
     except KeyError:
         raise UsageError(
             f"no task {escape(task_id)!r} was ever seen here",
             "`journeyman tasks` lists those that were.",
         ) from None
+
+
+def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
+    record = find_task(journal, task_id)
     task, result = record.task, record.result
     details = {
         **_summary(record),
@@ -148,6 +157,8 @@ def _show_details(data: dict[str, Any]) -> None:
     columns = ["at", "before", "after", "reason"]
     rows = [[event[name] for name in columns] for event in data["history"]]
     print_table(columns, rows, texts=["reason"], drop=["before"])
+    print()
+    print(f"Why it went so: journeyman why {escape(data['task_id'])}")
 
 
 def _as_text(value: object) -> str:

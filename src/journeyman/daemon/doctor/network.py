@@ -6,7 +6,6 @@ import ssl
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -18,6 +17,7 @@ from anyio.streams.tls import TLSAttribute
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.network import build_network
+from journeyman.daemon.service_clock import SKEW_WARN, ServiceClock
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused, Unknown
 from journeyman.domain.tasks import Identity
@@ -140,8 +140,6 @@ def _reason(error: BaseException) -> str:
     return str(inner) or type(inner).__name__
 
 
-SKEW_WARN = timedelta(seconds=10)
-"""From here on, deadlines and waits that the network names are noticeably wrong."""
 SKEW_FAIL = timedelta(minutes=5)
 """From here on, TLS and tokens with a time in them begin to fail."""
 
@@ -161,22 +159,17 @@ class Answers:
     """What the service's answers showed beside their bodies."""
 
     clock: Clock
-    ahead: list[timedelta] = field(init=False, default_factory=list)
-    """By how much the service's clock was ahead of ours, answer by answer."""
+    service_clock: ServiceClock = field(init=False)
     milliseconds: dict[str, float] = field(init=False, default_factory=dict)
     """How long each endpoint took."""
 
+    def __post_init__(self) -> None:
+        self.service_clock = ServiceClock(self.clock)
+
     def note(self, seen: Observed) -> None:
-        """Note the time that it took, and the `Date` (RFC 9110, section 6.6.1)."""
+        """Note the time that it took, and the network's clock."""
         self.milliseconds[seen.endpoint] = seen.seconds * 1000
-        try:
-            date = parsedate_to_datetime(seen.headers.get("date", ""))
-        except ValueError:
-            return
-        zoned = date if date.tzinfo else date.replace(tzinfo=UTC)
-        # It was cut to a second, and half of the call's time lies behind it.
-        shown = zoned + timedelta(seconds=0.5 + seen.seconds / 2)
-        self.ahead.append(shown - self.clock.now())
+        self.service_clock.note(seen)
 
 
 OURS = "marketplace_tasks"
@@ -343,9 +336,9 @@ def _refusal(refused: Refused, *, has_token: bool) -> Finding:
 
 
 def _clock(answers: Answers) -> Finding:
-    if not answers.ahead:
+    if not answers.service_clock.seen:
         return skip("no answer had a date")
-    ahead = min(answers.ahead, key=abs)
+    ahead = answers.service_clock.ahead
     word = "behind" if ahead > timedelta() else "ahead of"
     message = f"our clock is {abs(ahead).total_seconds():.0f} s {word} the service's"
     fix = "Set this machine's clock, for example by NTP."

@@ -4,6 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from journeyman.daemon.causes import Causes, Surroundings
 from journeyman.daemon.disk import MEBIBYTE, FreeBytes, is_ephemeral
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
 from journeyman.daemon.earning import Standing, can_earn, known_of, summary
@@ -136,6 +137,10 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     return ok(f"intact; it has seen {seen} tasks")
 
 
+CHECKED_ELSEWHERE = frozenset({"quarantine", "nothing_listed"})
+"""Causes that have a check of their own."""
+
+
 def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
     """Check whether the agent can earn, as far as its journal shows."""
     if not directory.journal.exists():
@@ -143,13 +148,19 @@ def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
     with Journal(directory.journal, clock.now, read_only=True) as journal:
         network = next(iter(journal.observations.networks()), "")
         steps = can_earn(known_of(journal, network))
-    message, more = summary(steps), "`journeyman contract` shows each step."
-    standings = {one.name: one.standing for one in steps}
-    if Standing.REFUSED in standings.values():
-        return fail(message, more)
-    is_stuck = standings["understood"] is Standing.PROVEN
-    if is_stuck and standings["claimable"] is not Standing.PROVEN:
-        return warn(message, more)
+        around = Surroundings(is_running=True)  # That has a check of its own.
+        causes = Causes(
+            journal=journal, base_url=network, now=clock.now(), around=around
+        ).find()
+    message = summary(steps)
+    if any(one.standing is Standing.REFUSED for one in steps):
+        return fail(message, "`journeyman contract` shows each step.")
+    found = [one for one in causes if one.name not in CHECKED_ELSEWHERE]
+    if found:
+        return warn(
+            "\n".join([message, *(one.message for one in found)]),
+            "\n".join(one.fix for one in found),
+        )
     return ok(message)
 
 

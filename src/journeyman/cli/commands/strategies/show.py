@@ -163,6 +163,9 @@ def _show(data: dict[str, Any]) -> None:
             "status": status if isinstance(status, str) else _json(status),
         },
     )
+    if data["state"] != catalog.ACTIVE:
+        print()
+        print("Why less is earned than could be: journeyman why")
     if data["parameters"]:
         print()
         columns = ("value", "allowed", "origin", "help")
