@@ -36,7 +36,7 @@ _NEXT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One thing that happened to a task."""
 
     at: datetime
@@ -49,7 +49,7 @@ class Step:
         return {"at": at, "step": self.step, "message": self.message}
 
 
-def story(journal: Journal, record: TaskRecord) -> list[Step]:
+def story(journal: Journal, record: TaskRecord) -> list[StoryStep]:
     """Return all that is known of a task's way, oldest first."""
     decision = journal.recordings.of(record.task_id)
     history = journal.tasks.history(record.task_id)
@@ -58,7 +58,7 @@ def story(journal: Journal, record: TaskRecord) -> list[Step]:
         # The commit of a page of decisions follows them.
         decided_at = min(decision.at, decided_at)
     steps = [
-        Step(min(record.seen_at, decided_at), "seen", _listed(record)),
+        StoryStep(min(record.seen_at, decided_at), "seen", _listed(record)),
         *_gates(record, decision, decided_at),
         *(_verdicts(decision, decided_at) if decision else ()),
         *_moves(record, history),
@@ -91,7 +91,7 @@ def _listed(record: TaskRecord) -> str:
 
 def _gates(
     record: TaskRecord, decision: RecordedDecision | None, at: datetime
-) -> Iterator[Step]:
+) -> Iterator[StoryStep]:
     """Yield what each rule said that holds whatever strategies say."""
     failed = ""
     if record.state is TaskState.SKIPPED and decision is None:
@@ -100,27 +100,27 @@ def _gates(
     names = list(GATES)
     passed = names[: names.index(failed)] if failed else names
     if passed:
-        yield Step(at, "gates", f"passed: {', '.join(passed)}")
+        yield StoryStep(at, "gates", f"passed: {', '.join(passed)}")
     if failed:
-        yield Step(at, "gate", f"FAILED: {failed}: {record.reason}")
+        yield StoryStep(at, "gate", f"FAILED: {failed}: {record.reason}")
 
 
-def _verdicts(decision: RecordedDecision, at: datetime) -> Iterator[Step]:
+def _verdicts(decision: RecordedDecision, at: datetime) -> Iterator[StoryStep]:
     wanted = [(name, one) for name, one in decision.opinions.items() if one.wanted]
     wanted.sort(key=lambda pair: -pair[1].offer)
     for rank, (name, one) in enumerate(wanted, 1):
         offer = f", offers {one.offer:g} credits" if one.offer else ""
         place = f", rank {rank} of {len(wanted)}" if len(wanted) > 1 else ""
-        yield Step(at, "yes", f"{name}: {one.reason}{offer}{place}")
+        yield StoryStep(at, "yes", f"{name}: {one.reason}{offer}{place}")
     refusals: dict[str, list[str]] = {}
     for name, one in decision.opinions.items():
         if not one.wanted:
             refusals.setdefault(one.reason or "no reason given", []).append(name)
     for reason, names in refusals.items():
-        yield Step(at, "no", f"{', '.join(names)}: {reason}")
+        yield StoryStep(at, "no", f"{', '.join(names)}: {reason}")
 
 
-def _moves(record: TaskRecord, history: list[TaskEvent]) -> Iterator[Step]:
+def _moves(record: TaskRecord, history: list[TaskEvent]) -> Iterator[StoryStep]:
     before: datetime | None = None
     for event in history:
         default = _STEPS.get(TaskState(event.after), "")
@@ -128,7 +128,7 @@ def _moves(record: TaskRecord, history: list[TaskEvent]) -> Iterator[Step]:
         if before is not None:
             message += f" ({_after(event.at - before)})"
         before = event.at
-        yield Step(event.at, event.after, message)
+        yield StoryStep(event.at, event.after, message)
 
 
 def _after(span: timedelta) -> str:
@@ -138,9 +138,9 @@ def _after(span: timedelta) -> str:
     return f"after {duration(seconds)}"
 
 
-def _booked(entry: Entry) -> Step:
+def _booked(entry: Entry) -> StoryStep:
     if entry.kind is EntryKind.COST:
         cost = f"{entry.cost / MILLIONTHS:g} credits outside the network"
-        return Step(entry.at, "cost", ": ".join(filter(None, (cost, entry.note))))
+        return StoryStep(entry.at, "cost", ": ".join(filter(None, (cost, entry.note))))
     pay = f"{entry.amount:+d} credits ({entry.confidence}), balance {entry.balance}"
-    return Step(entry.at, "paid", "; ".join(filter(None, (pay, entry.note))))
+    return StoryStep(entry.at, "paid", "; ".join(filter(None, (pay, entry.note))))
