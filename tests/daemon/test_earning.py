@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ from journeyman.network.service_model.model import (
     ServiceModel,
 )
 from journeyman.network.service_model.request import Placed, RequestShape
-from journeyman.network.service_model.store import Learned, ModelStore
+from journeyman.network.service_model.search import DOCUMENT, Learned
 from journeyman.testing import FakeClock
 
 SHAPE = RequestShape(
@@ -196,8 +195,8 @@ def test_the_status_knows_of_refusals_before_any_answer_was_kept(
 ) -> None:
     model = ServiceModel(requests={"submit": refused_with("422: nonce is missing")})
     with journal.tx("service model"):
-        write = partial(journal.facts.put, MODEL_FACT.format(base_url=URL))
-        ModelStore(write=write).save(Learned(model=model))
+        saved = DOCUMENT.dump_python(Learned(model=model), mode="json")
+        journal.facts.put(MODEL_FACT.format(base_url=URL), saved)
 
     assert journal_status(journal, URL)["can_earn"] == (
         "no: deliverable is refused: 422: nonce is missing"

@@ -24,7 +24,6 @@ from journeyman.network.http import HttpLimits
 from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
-from journeyman.network.service_model.store import ModelStore
 from journeyman.testing import RecordingLog
 
 TOKEN = "tok-4f1d9c0a-secret"  # noqa: S105  # of no real service
@@ -221,9 +220,7 @@ def client_for(log: RecordingLog) -> ClientFor:
             log=log,
             clock=StoppedClock(),
             limits=limits or HttpLimits(),
-            search=RequestSearch(
-                owner=owner, store=ModelStore(), clock=StoppedClock(), log=log
-            ),
+            search=RequestSearch(owner=owner, clock=StoppedClock(), log=log),
         )
         if identified:
             client.identify(identity_at(base_url))

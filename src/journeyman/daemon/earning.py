@@ -18,7 +18,7 @@ from journeyman.network.service_model.evidence import (
 )
 from journeyman.network.service_model.model import RefusedShape, RequestModel
 from journeyman.network.service_model.request import RequestShape
-from journeyman.network.service_model.store import read_document
+from journeyman.network.service_model.search import read_document
 
 CONFIRMED = "confirmed"
 LISTINGS = ("marketplace_tasks", "public_marketplace")

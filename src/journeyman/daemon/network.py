@@ -18,7 +18,6 @@ from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.evidence import Observe, Observed, Observer
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
-from journeyman.network.service_model.store import ModelStore
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.settings.sections import ContractSettings, Settings
 
@@ -101,9 +100,10 @@ def build_search(
 
     return RequestSearch(
         owner=owner_shapes(settings),
-        store=ModelStore(journal.facts.get(known), write),
         clock=environment.clock,
         log=environment.log,
+        saved=journal.facts.get(known),
+        write=write,
     )
 
 

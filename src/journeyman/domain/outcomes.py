@@ -1,10 +1,10 @@
 """The four ways in which a request that changes the network can end."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from journeyman.domain.tasks import Progress
+from journeyman.domain.tasks import JSON, Progress
 
 T = TypeVar("T")
 
@@ -50,6 +50,8 @@ class Refused:
     """In seconds, when the network named one; already capped."""
     progress: Progress | None = None
     """Where the task stands, when the answer tells."""
+    answer: JSON = field(default=None, compare=False, repr=False)
+    """Its body, without secrets; a text where it is not JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,14 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
     if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
-    return Refused(meaning, message, reply.status, wait, progress)
+    return Refused(meaning, message, reply.status, wait, progress, _said(reply))
+
+
+def _said(reply: Reply) -> JSON:
+    """Return what an answer says: its JSON, else its text where that is plain."""
+    if reply.body is not None or reply.text.lstrip()[:1] == "<":
+        return reply.body
+    return reply.text or None
 
 
 MOST_SAID = 1_000

@@ -28,8 +28,7 @@ from journeyman.network.service_model.listing import Listing, ListingReader
 from journeyman.network.service_model.model import ServiceModel
 from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import WrongShapeError, wire_id
-from journeyman.network.service_model.search import Request, RequestSearch, Sent
-from journeyman.network.service_model.store import ModelStore
+from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
 
@@ -87,9 +86,7 @@ class NetworkClient:
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
         self._listings = ListingReader()
-        self._search = search or RequestSearch(
-            owner={}, store=ModelStore(), clock=clock, log=log
-        )
+        self._search = search or RequestSearch(owner={}, clock=clock, log=log)
         self._warned_of: set[str] = set()
 
     async def __aenter__(self) -> Self:
@@ -194,17 +191,17 @@ class NetworkClient:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
 
-        def rescue(refused: Refused, answer: tasks.JSON) -> answers.Claimed | None:
-            if refused.refusal is not Refusal.CONFLICT:
-                return None
-            return answers.read_claimed_before(answer, agent_id)
+        def look(refused: Refused) -> Outcome[answers.Claimed]:
+            is_conflict = refused.refusal is Refusal.CONFLICT
+            known = answers.read_claimed_before(refused.answer, agent_id)
+            return Confirmed(known) if is_conflict and known else refused
 
         return await self._act(
             endpoints.CLAIM,
             {"agent_id": agent_id},
             key,
             lambda reply: answers.read_claimed(reply.body, task.id, reply.status),
-            rescue,
+            look,
             task=task,
         )
 
@@ -284,7 +281,7 @@ class NetworkClient:
         values: Mapping[str, tasks.JSON],
         key: tasks.IdempotencyKey,
         read: Callable[[http.Reply], T],
-        rescue: Callable[[Refused, tasks.JSON], T | None] | None = None,
+        look_at_refusal: Callable[[Refused], Outcome[T]] | None = None,
         task: tasks.Task | None = None,
     ) -> Outcome[T]:
         """Send an action in the shape that this network wants."""
@@ -293,19 +290,13 @@ class NetworkClient:
             body: Mapping[str, tasks.JSON],
             headers: Mapping[str, str],
             key: tasks.IdempotencyKey,
-        ) -> Sent[T]:
-            said: tasks.JSON = None
-
-            def look(refused: Refused, answer: tasks.JSON) -> T | None:
-                nonlocal said
-                said = answer
-                return rescue(refused, answer) if rescue else None
-
+        ) -> Outcome[T]:
             call = self._call(endpoint, body=body, key=key, headers=headers)
             call = replace(call, task_id=task.id if task else "")
-            outcome = await self._exchange.run(call, read, look)
-            is_final = self._may_have_paid(endpoint, outcome, said)
-            return Sent(outcome, said, is_final)
+            outcome = await self._exchange.run(call, read)
+            if look_at_refusal and isinstance(outcome, Refused):
+                return look_at_refusal(outcome)
+            return outcome
 
         known = {"task_id": wire_id(task)} if task else {}
         request = Request(
@@ -313,23 +304,9 @@ class NetworkClient:
             said={**known, **values, "key": key},
             key=key,
             task=task,
+            may_have_worked=_may_have_paid if endpoint is endpoints.POST_TASK else None,
         )
         return await self._search.run(request, send)
-
-    def _may_have_paid(
-        self, endpoint: Endpoint, outcome: Outcome[T], said: tasks.JSON
-    ) -> bool:
-        """Return whether a refused post may all the same have made or cost something.
-
-        Another shape is then not tried: it might be paid twice (decision 0027).
-        """
-        if endpoint is not endpoints.POST_TASK or not isinstance(outcome, Refused):
-            return False
-        posted = (
-            answers.read_posted(said) if isinstance(said, dict) else answers.Posted()
-        )
-        shows = posted.task_id is not None or posted.balance is not None
-        return is_success(outcome.status) or shows
 
     async def document(
         self, path: str, origin: str | None = None
@@ -409,6 +386,17 @@ class NetworkClient:
                 total=listing.total,
                 message=listing.problem,
             )
+
+
+def _may_have_paid(refused: Refused) -> bool:
+    """Return whether a refused post may all the same have made or cost something.
+
+    Another shape is then not tried: it might be paid twice (decision 0027).
+    """
+    said = refused.answer
+    posted = answers.read_posted(said) if isinstance(said, dict) else answers.Posted()
+    shows = posted.task_id is not None or posted.balance is not None
+    return is_success(refused.status) or shows
 
 
 def _encoded(body: Mapping[str, tasks.JSON]) -> bytes:

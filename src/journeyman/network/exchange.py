@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
+from journeyman.domain.tasks import AccessToken, IdempotencyKey
 from journeyman.network.classify import EMPTY_STATUSES, Expects, classify, is_success
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient, Keep, Reply
@@ -79,22 +79,20 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[outcomes.Refused, JSON], T | None] | None = None,
     ) -> outcomes.Outcome[T]:
         """Make a call when the rate limiter allows it.
 
-        `read` returns the value of a success, or raises WrongShapeError. `rescue` may
-        find a success in a refusal ("it is yours already").
+        `read` returns the value of a success, or raises WrongShapeError.
         """
         if self.rate_limiter is None:
-            return await self._make(call, read, rescue)
+            return await self._make(call, read)
         permit = await self.rate_limiter.acquire(call.name, call.task_id)
         if isinstance(permit, Pause):
             message = f"paused: {permit.reason}"
             return outcomes.NotSent(message, retry_after=permit.seconds, paused=True)
         outcome = None
         try:
-            outcome = await self._make(call, read, rescue)
+            outcome = await self._make(call, read)
         finally:
             self.rate_limiter.release(permit, outcome)
         return outcome
@@ -103,7 +101,6 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
-        rescue: Callable[[outcomes.Refused, JSON], T | None] | None = None,
     ) -> outcomes.Outcome[T]:
         outcome: outcomes.Outcome[T]
         started = self.clock.monotonic()
@@ -119,7 +116,7 @@ class Exchange:
         seconds = self.clock.monotonic() - started
         if isinstance(answer, Reply):
             answer = without_secrets(answer, self._known)
-            outcome = self._read(call, answer, read, rescue)
+            outcome = self._read(call, answer, read)
         else:
             message = safe_line(self._known.hide(answer.message))
             outcome = replace(answer, message=message)
@@ -142,15 +139,11 @@ class Exchange:
         call: Call,
         answer: Reply,
         read: Callable[[Reply], T],
-        rescue: Callable[[outcomes.Refused, JSON], T | None] | None,
     ) -> outcomes.Outcome[T]:
         failure = classify(answer, call.expects, self.clock.now())
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)
-        if isinstance(failure, outcomes.Refused) and rescue is not None:
-            rescued = rescue(failure, _said(answer))
-            return failure if rescued is None else outcomes.Confirmed(rescued)
         if failure is not None:
             return _unquoted(failure) if call.keep else failure
         if answer.status in EMPTY_STATUSES:
@@ -202,13 +195,6 @@ class Exchange:
                 secrets=self.secrets,
             )
         )
-
-
-def _said(answer: Reply) -> JSON:
-    """Return what an answer says: its JSON, else its text where that is plain."""
-    if answer.body is not None or answer.text.lstrip()[:1] == "<":
-        return answer.body
-    return answer.text or None
 
 
 def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:

@@ -22,7 +22,6 @@ from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import RateLimits
 from journeyman.network.service_model.search import RequestSearch
-from journeyman.network.service_model.store import ModelStore
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
@@ -129,7 +128,7 @@ async def site(options: RateLimits) -> AsyncIterator[Site]:
         transport=network,
         rate_limiter=rate_limiter,
         # What is asked is when a request is sent, and not how it is written.
-        search=RequestSearch(owner=PINNED, store=ModelStore(), clock=clock, log=log),
+        search=RequestSearch(owner=PINNED, clock=clock, log=log),
     )
     client.identify(Identity(AgentId("a"), AccessToken(TOKEN), URL))
     async with in_one_task(client):

@@ -17,7 +17,6 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.client import NetworkClient
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
-from journeyman.network.service_model.store import ModelStore
 from journeyman.testing import RecordingLog
 
 BASE_URL = "http://network.invalid"
@@ -168,23 +167,33 @@ class DayClock:
         self.at += timedelta(seconds=seconds)
 
 
+class Store:
+    """What a client saves, for the next one."""
+
+    def __init__(self, saved: JSON = None) -> None:
+        self.saved = saved
+
+    def write(self, document: JSON) -> None:
+        self.saved = document
+
+
 def client_of(
     network: StrictNetwork,
     *,
     owner: Mapping[str, RequestShape] = MappingProxyType({}),
-    store: ModelStore | None = None,
+    store: Store | None = None,
     clock: DayClock | None = None,
     log: RecordingLog | None = None,
 ) -> NetworkClient:
     """Return an identified client of a strict network."""
-    clock, log = clock or DayClock(), log or RecordingLog()
+    clock, log, store = clock or DayClock(), log or RecordingLog(), store or Store()
     client = NetworkClient(
         base_url=BASE_URL,
         log=log,
         clock=clock,
         transport=httpx.MockTransport(network),
         search=RequestSearch(
-            owner=owner, store=store or ModelStore(), clock=clock, log=log
+            owner=owner, clock=clock, log=log, saved=store.saved, write=store.write
         ),
     )
     client.identify(identity_at(BASE_URL))

@@ -7,6 +7,7 @@ import pytest
 from tests.network.service_model.strict_network import (
     Complain,
     DayClock,
+    Store,
     StrictNetwork,
     by_problem,
     by_pydantic,
@@ -31,12 +32,13 @@ from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.search import (
     FIRST_WAIT_SECONDS,
     LONGEST_WAIT_SECONDS,
+    MAX_OPEN,
     MOST_REFUSED_IN_A_ROUND,
     MOST_UNTAUGHT_IN_A_ROUND,
     SECOND_CHANCES,
     STRIKES,
+    Learned,
 )
-from journeyman.network.service_model.store import MAX_OPEN, Learned, ModelStore
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
@@ -162,7 +164,7 @@ async def test_no_body_is_sent_twice_under_one_search(complain: Complain) -> Non
 
 
 async def test_what_was_understood_is_used_from_then_on_also_after_a_restart() -> None:
-    network, store = StrictNetwork(CAMEL), ModelStore()
+    network, store = StrictNetwork(CAMEL), Store()
 
     async with client_of(network, store=store) as client:
         await client.claim(TASK, KEY)
@@ -201,7 +203,7 @@ async def test_another_body_has_another_key_and_the_same_body_the_same() -> None
 
 
 async def test_a_crash_between_two_tries_changes_no_repeat() -> None:
-    network, store = StrictNetwork(CAMEL), ModelStore()
+    network, store = StrictNetwork(CAMEL), Store()
     network.answers = [(400, {"error": "missing field taskId"}), (0, None)]
 
     async with client_of(network, store=store) as client:
@@ -343,7 +345,7 @@ async def test_a_repeat_that_is_understood_shows_that_its_body_is() -> None:
 
 
 async def test_a_repeat_keeps_its_body_though_another_was_learned_meanwhile() -> None:
-    network, store = StrictNetwork(CAMEL), ModelStore()
+    network, store = StrictNetwork(CAMEL), Store()
     network.answers = [(0, None)]
 
     async with client_of(network, store=store) as client:
@@ -374,7 +376,7 @@ async def test_what_waits_for_a_body_says_why_and_until_when(log: RecordingLog) 
 
 
 async def test_a_round_is_bounded_and_nothing_is_sent_while_it_waits() -> None:
-    network, store = StrictNetwork(IMPOSSIBLE, by_pydantic), ModelStore()
+    network, store = StrictNetwork(IMPOSSIBLE, by_pydantic), Store()
     clock = DayClock()
 
     for number in range(3):
@@ -433,7 +435,7 @@ async def test_after_a_wait_a_network_that_was_mended_is_understood() -> None:
 
 async def test_the_owners_shape_is_used_as_it_is() -> None:
     network = StrictNetwork(wanting("job", *NAMES), in_words)
-    store = ModelStore()
+    store = Store()
     own = configured_shape(
         "claim", {"task_id": "job", "constants": {**dict.fromkeys(NAMES, "fine")}}
     )
@@ -580,7 +582,7 @@ async def test_what_was_saved_and_cannot_be_read_counts_as_never_learned(
 ) -> None:
     network = StrictNetwork(SNAKE)
 
-    async with client_of(network, store=ModelStore(saved)) as client:
+    async with client_of(network, store=Store(saved)) as client:
         outcome = await client.claim(TASK, KEY)
 
     assert isinstance(outcome, Confirmed)

@@ -12,10 +12,11 @@ left is sent next. What was understood is remembered and used from then on.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeAlias, TypeVar
 
 import anyio
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
@@ -36,7 +37,6 @@ from journeyman.network.service_model.refusals import (
     says_strict,
 )
 from journeyman.network.service_model.request import RequestShape, Values
-from journeyman.network.service_model.store import ModelStore
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -58,19 +58,9 @@ MAX_QUOTED = 120
 """Of the end of each refusal, in characters, where several are shown together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent(Generic[T]):
-    """A request that was sent, and its outcome."""
-
-    outcome: outcomes.Outcome[T]
-    body: JSON
-    """Of a refusal; None when it was not JSON."""
-    is_final: bool = False
-    """Whether the answer leaves a doubt that nothing was done."""
-
-
-Send = Callable[
-    [Mapping[str, JSON], Mapping[str, str], IdempotencyKey], Awaitable[Sent[T]]
+Send: TypeAlias = Callable[
+    [Mapping[str, JSON], Mapping[str, str], IdempotencyKey],
+    Awaitable[outcomes.Outcome[T]],
 ]
 """Sends an action: a body, headers besides our own, and a key."""
 
@@ -84,6 +74,8 @@ class Request:
     """What it may say, besides what the record of its task shows."""
     key: IdempotencyKey
     task: Task | None = None
+    may_have_worked: Callable[[outcomes.Refused], bool] | None = None
+    """Whether a refusal leaves a doubt that nothing was done."""
 
     def values(self, shape: RequestShape | None = None) -> Values:
         """Return what it may say: anything, or what a shape takes."""
@@ -105,9 +97,49 @@ class Attempt(Generic[T]):
 
     shape: RequestShape
     outcome: outcomes.Outcome[T]
-    findings: tuple[FieldFault, ...] = ()
-    is_strict: bool = False
-    is_about_shape: bool = False
+    refused: RefusedBody | None = None
+    """Where it was refused for its shape."""
+
+
+VERSION = 1
+"""Of the document; another one is not read, and everything is learned again."""
+MAX_OPEN = 300
+"""Requests of unknown outcome; the oldest are forgotten."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """What was learned of one network's requests: a document that outlives us."""
+
+    version: int = VERSION
+    model: ServiceModel = field(default_factory=ServiceModel)
+    open: dict[str, RequestShape] = field(default_factory=dict)
+    """By idempotency key: what was sent and has no definite answer yet."""
+    waits: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """By action: rounds without success, and until when nothing is tried; in seconds
+    since 1970."""
+    described: dict[str, JsonValue] = field(default_factory=dict)
+    """By action: the schema that a description showed last."""
+
+    def sends(self, key: str, shape: RequestShape) -> None:
+        """Note what is sent under a key, until there is a definite answer to it."""
+        self.open.pop(key, None)
+        self.open[key] = shape
+        if len(self.open) > MAX_OPEN:
+            # A post of unknown outcome is never repeated, so its key would stay.
+            self.open.pop(next(iter(self.open)))
+
+
+DOCUMENT: TypeAdapter[Learned] = TypeAdapter(Learned)
+
+
+def read_document(saved: JSON) -> Learned:
+    """Read what was saved; what cannot be read counts as never learned."""
+    try:
+        learned = DOCUMENT.validate_python(saved)
+    except ValidationError:
+        return Learned()
+    return learned if learned.version == VERSION else Learned()
 
 
 class RequestSearch:
@@ -117,16 +149,20 @@ class RequestSearch:
         self,
         *,
         owner: Mapping[str, RequestShape],
-        store: ModelStore,
         clock: Clock,
         log: Log,
+        saved: JSON = None,
+        write: Callable[[JSON], None] | None = None,
     ) -> None:
-        """Begin with what the store knows; `owner` has the configured shapes."""
+        """Begin with what was saved; `owner` has the configured shapes.
+
+        `write` keeps what was learned durably before it returns.
+        """
         self.log = log
         self._owner = owner
-        self._store = store
         self._clock = clock
-        self._learned = store.load()
+        self._saved, self._write = saved, write
+        self._learned = read_document(saved)
         self._locks: dict[str, anyio.Lock] = {}
         self._strikes: dict[str, int] = {}
 
@@ -155,8 +191,8 @@ class RequestSearch:
         action = request.action
         owner = self._owner.get(action)
         if owner is not None:
-            return (await _sent(request, owner, send)).outcome
-        repeated, attempt = self._learned.sent(request.key), None
+            return await _sent(request, owner, send)
+        repeated, attempt = self._learned.open.get(request.key), None
         shape = repeated or self._proven(request)
         if shape is not None:
             attempt = await self._try(request, shape, send)
@@ -187,16 +223,15 @@ class RequestSearch:
         Of a repeat: if it is refused for its shape, then so was the one without an
         answer; but a shape that has worked once may have done so then.
         """
-        if not attempt.is_about_shape:
+        refused = attempt.refused
+        if refused is None:
             self._strikes[action] = 0
             return False
         if is_repeat:
-            contradicts = any(
-                _contradicts(one, attempt.shape) for one in attempt.findings
-            )
+            contradicts = any(_contradicts(o, attempt.shape) for o in refused.findings)
             return contradicts and self.model.of(action).proven is None
         self._strikes[action] = self._strikes.get(action, 0) + 1
-        return bool(attempt.findings) or self._strikes[action] >= STRIKES
+        return bool(refused.findings) or self._strikes[action] >= STRIKES
 
     async def _find(
         self, request: Request, send: Send[T], after: Attempt[T] | None
@@ -209,11 +244,12 @@ class RequestSearch:
         refused = after.outcome if proven is not None and after is not None else None
         if self._seconds_blocked(action) > 0:
             return refused or self._blocked(action)
-        if refused is not None:
-            told = _message(refused)
+        if isinstance(refused, outcomes.Refused):
+            told = refused.message
             self.log.emit(events.REQUEST_DOUBTED, endpoint=action, message=told)
         before = self.model
-        found = await self._search(request, send, after)
+        last = after.refused if after is not None else None
+        found = await self._search(request, send, last)
         if found is not None:
             return found
         if refused is not None:
@@ -231,7 +267,7 @@ class RequestSearch:
         return self._blocked(action)
 
     async def _search(
-        self, request: Request, send: Send[T], attempt: Attempt[T] | None
+        self, request: Request, send: Send[T], last: RefusedBody | None
     ) -> outcomes.Outcome[T] | None:
         """Try shapes until one is understood, or an answer is about something else.
 
@@ -241,9 +277,9 @@ class RequestSearch:
         values, listed, action = request.values(), request.listed, request.action
         refused = untaught = 0
         while True:
-            if attempt is not None:
+            if last is not None:
                 refused += 1
-                untaught += not self._has_taught(action, attempt)
+                untaught += not self._has_taught(action, last)
             is_over = (
                 refused >= MOST_REFUSED_IN_A_ROUND
                 or untaught >= MOST_UNTAUGHT_IN_A_ROUND
@@ -252,24 +288,17 @@ class RequestSearch:
             if shape is None:
                 self._save()
                 return None
-            if attempt is not None:
-                self._tell(action, attempt)
+            if last is not None:
+                self._tell(action, last)
             self._learned.sends(request.key, shape)
             self._save()
             attempt = await self._try(request, shape, send)
-            if not attempt.is_about_shape:
+            last = attempt.refused
+            if last is None:
                 return attempt.outcome
 
-    def _has_taught(self, action: str, refused: Attempt[T]) -> bool:
+    def _has_taught(self, action: str, fact: RefusedBody) -> bool:
         """Learn from a refusal, and return whether there was anything to learn."""
-        outcome = refused.outcome
-        fact = RefusedBody(
-            refused.shape,
-            refused.findings,
-            refused.is_strict,
-            _message(outcome),
-            outcome.status if isinstance(outcome, outcomes.Refused) else 0,
-        )
         before = self.model.of(action).constraints
         self._learned.model = self.model.refuse(action, fact)
         return self.model.of(action).constraints != before
@@ -279,23 +308,23 @@ class RequestSearch:
     ) -> Attempt[T]:
         """Send once, and remember the key as long as there is no definite answer."""
         key, learned = request.key, self._learned
-        was_open = learned.sent(key) == shape
+        was_open = learned.open.get(key) == shape
         learned.sends(key, shape)
         try:
-            sent = await _sent(request, shape, send)
+            outcome = await _sent(request, shape, send)
         except (ValueError, TypeError):
-            learned.ends(key)  # JSON cannot say it: nothing was sent
+            learned.open.pop(key)  # JSON cannot say it: nothing was sent
             raise
-        is_unclear = isinstance(sent.outcome, outcomes.Unknown) or (
-            was_open and isinstance(sent.outcome, outcomes.NotSent)
+        is_unclear = isinstance(outcome, outcomes.Unknown) or (
+            was_open and isinstance(outcome, outcomes.NotSent)
         )
         if not is_unclear:
-            learned.ends(key)
+            learned.open.pop(key, None)
         if was_open:
-            if isinstance(sent.outcome, outcomes.Confirmed):
+            if isinstance(outcome, outcomes.Confirmed):
                 self._note_success(request.action, shape)
             self._save()
-        return self._judged(request, shape, sent)
+        return Attempt(shape, outcome, self._refused(request, shape, outcome))
 
     def _note_success(self, action: str, shape: RequestShape) -> None:
         known = self.model.of(action)
@@ -311,22 +340,26 @@ class RequestSearch:
             fields=", ".join(sorted({".".join(one.path) for one in shape.placed})),
         )
 
-    def _judged(
-        self, request: Request, shape: RequestShape, sent: Sent[T]
-    ) -> Attempt[T]:
-        outcome = sent.outcome
-        if not isinstance(outcome, outcomes.Refused) or sent.is_final:
-            return Attempt(shape, outcome)
+    def _refused(
+        self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
+    ) -> RefusedBody | None:
+        """Return what a refusal says of a shape; None where it is not about that."""
+        if not isinstance(outcome, outcomes.Refused):
+            return None
+        if request.may_have_worked and request.may_have_worked(outcome):
+            return None
+        answer, message = outcome.answer, outcome.message
         body = shape.body(request.values(shape))
-        findings = read_refusal(sent.body, outcome.message, body)
-        is_strict = says_strict(sent.body, outcome.message)
+        findings = read_refusal(answer, message, body)
         is_proven = self.model.of(request.action).proven == shape
-        about = is_about_shape(outcome, findings, shape, is_proven=is_proven)
-        return Attempt(shape, outcome, findings, is_strict, about)
+        if not is_about_shape(outcome, findings, shape, is_proven=is_proven):
+            return None
+        is_strict = says_strict(answer, message)
+        return RefusedBody(shape, findings, is_strict, message, outcome.status)
 
-    def _tell(self, action: str, attempt: Attempt[T]) -> None:
+    def _tell(self, action: str, refused: RefusedBody) -> None:
         def named(fault: Fault) -> str:
-            there = (one for one in attempt.findings if one.fault is fault)
+            there = (one for one in refused.findings if one.fault is fault)
             return ", ".join(".".join(one.path) for one in there)
 
         self.log.emit(
@@ -334,7 +367,7 @@ class RequestSearch:
             endpoint=action,
             missing=named(Fault.MISSING),
             unknown=named(Fault.UNKNOWN),
-            message=_message(attempt.outcome),
+            message=refused.message,
         )
 
     def _wait(self, action: str) -> None:
@@ -366,10 +399,17 @@ class RequestSearch:
         return "; ".join(_end_of(one) for one in dict.fromkeys(told[-5:]))
 
     def _save(self) -> None:
-        self._store.save(self._learned)
+        """Keep what was learned, if it has changed."""
+        document: JSON = DOCUMENT.dump_python(self._learned, mode="json")
+        if document != self._saved:
+            self._saved = document
+            if self._write is not None:
+                self._write(document)
 
 
-async def _sent(request: Request, shape: RequestShape, send: Send[T]) -> Sent[T]:
+async def _sent(
+    request: Request, shape: RequestShape, send: Send[T]
+) -> outcomes.Outcome[T]:
     body = shape.body(request.values(shape))
     return await send(body, shape.headers, key_for(shape, request.key))
 
@@ -441,10 +481,6 @@ def _is_verdict(finding: FieldFault, shape: RequestShape) -> bool:
     is_there = result is not None and result[-len(finding.path) :] == finding.path
     is_value = finding.fault is Fault.VALUE and not finding.options
     return is_value and is_there
-
-
-def _message(outcome: outcomes.Outcome[T]) -> str:
-    return "" if isinstance(outcome, outcomes.Confirmed) else outcome.message
 
 
 def _end_of(message: str) -> str:
