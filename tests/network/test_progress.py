@@ -6,7 +6,11 @@ from tests.network.conftest import ScriptedServer, answer
 from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Result, Task, TaskId
 from journeyman.network.client import NetworkClient
-from journeyman.network.progress import LONGEST_GIVEN, MOST_GIVEN, given_by
+from journeyman.network.service_model.request import (
+    LONGEST_GIVEN,
+    MOST_VALUES,
+    values_in,
+)
 
 KEY, TASK = IdempotencyKey("k-1"), Task(id=TaskId("t1"))
 WORK = Result({"status": "rejected"}, evidence={"paid": True})
@@ -177,8 +181,8 @@ def test_of_a_large_answer_the_outer_short_values_are_kept() -> None:
     many: JSON = {f"n{n}": {"deep": n} for n in range(100)}
     body: JSON = {"many": many, "text": "x" * (LONGEST_GIVEN + 1), "version": 3}
 
-    given = given_by("submit", body)
+    given = values_in("submit", body)
 
-    assert len(given) == MOST_GIVEN
+    assert len(given) == MOST_VALUES
     assert given["submit.version"] == 3
     assert "submit.text" not in given

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Result, Task, TaskId
-from journeyman.network.progress import Layer, given_by, layers_of, progress_in
+from journeyman.network.progress import Layer, layers_of, progress_in
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,
@@ -20,6 +20,7 @@ from journeyman.network.service_model.reading import (
     kind_of,
     spellings,
 )
+from journeyman.network.service_model.request import values_in
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.network.wording import codes_in, error_texts, texts_in
 
@@ -159,7 +160,7 @@ def read_claimed(answer: JSON, task_id: TaskId, status: int = 200) -> Claimed:
         _together(layers).says(NAMES["ours_flags"], flag=True),
         _balance(layers),
         _lease(seen, layers[1:]),
-        given_by("claim", answer),
+        values_in("claim", answer),
         progress_in(layers, status, said=error_texts(answer)),
     )
 
@@ -175,7 +176,7 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Claimed | None:
     if not (claimant == agent_id or is_flagged or _says_ours(answer)):
         return None
     lease = _lease(_open(answer), layers[1:])
-    given = given_by("claim", answer)
+    given = values_in("claim", answer)
     return Claimed(
         None, ours_already=True, balance=None, lease_until=lease, given=given
     )
@@ -193,7 +194,7 @@ def read_submitted(
     return Submitted(
         _balance(layers),
         earned,
-        given_by("submit", answer),
+        values_in("submit", answer),
         Progress.PAID if earned and earned > 0 else progress,
     )
 
@@ -208,7 +209,7 @@ def read_completed(answer: JSON, status: int = 200) -> Completed:
     return Completed(
         earned,
         _balance(layers),
-        given_by("complete", answer),
+        values_in("complete", answer),
         Progress.PAID if earned and earned > 0 else progress,
     )
 

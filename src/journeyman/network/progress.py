@@ -7,9 +7,8 @@ what only repeats our own work counts for nothing.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
-from journeyman.domain.tasks import JSON, NOTHING_GIVEN, Given, Progress
+from journeyman.domain.tasks import JSON, Progress
 from journeyman.network.service_model.reading import Fields, as_label, as_moment
 
 DEPTH = 4
@@ -242,28 +241,3 @@ def _said(text: str, status: int) -> Progress | None:
             is_value = progress is Progress.IN_REVIEW and demands
             return None if is_value else progress
     return None
-
-
-MOST_GIVEN = 60
-LONGEST_GIVEN = 500
-"""In characters; a longer text is nothing that a request has to repeat."""
-
-
-def given_by(action: str, answer: JSON) -> Given:
-    """Return the single values of an answer, by the action and the way to them.
-
-    Of many, those nearest to its root.
-    """
-    given: dict[str, JSON] = {}
-    level: list[tuple[str, JSON]] = [(action, answer)]
-    for _ in range(DEPTH + 3):
-        below: list[tuple[str, JSON]] = []
-        for path, value in level:
-            if isinstance(value, dict):
-                below += [(f"{path}.{name}", inner) for name, inner in value.items()]
-            elif isinstance(value, list):
-                below += [(f"{path}.{n}", inner) for n, inner in enumerate(value[:3])]
-            elif value is not None and len(f"{value}") <= LONGEST_GIVEN:
-                given[path] = value
-        level = below[:1_000]
-    return dict(islice(given.items(), MOST_GIVEN)) or NOTHING_GIVEN

@@ -9,6 +9,7 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import unquote_plus, urlsplit
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
@@ -21,6 +22,7 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     as_amount,
     as_identifier,
+    objects_in,
     spelling,
 )
 from journeyman.observability.redaction import looks_random
@@ -38,9 +40,8 @@ class Registration:
     """Where the token stands does not prove that it is one."""
 
 
-_MAX_DEPTH = 12
 _MAX_LEAVES = 2_000
-_SAYS_NOTHING = frozenset({"value", "raw", "string", "plain", "plaintext", "data"})
+_SAYS_NOTHING = frozenset({"", "value", "raw", "string", "plain", "plaintext", "data"})
 _NO_TOKEN = re.compile(
     r"refresh|csrf|xsrf|public|publishable|type|expir|ttl|lifetime|url|uri|hint|name"
     r"|cookie|etag|request|trace|idempotency|hash|fingerprint|price|keyid|tokenid"
@@ -72,7 +73,9 @@ _HOLDER = re.compile(r"agent|account|user|bot|client|worker|profile|member")
 """Parts of the names of whoever has registered."""
 _AGENTS_ID = re.compile(r"agent(?:id|uuid|uid|guid|pk|ref|slug|handle|number|code)?")
 _ID_NAMES = ("id", "uuid", "uid", "guid", "pk", "slug", "handle", "identifier", "sub")
-_WRAPPERS = frozenset({"data", "result", "response", "payload", "record", "attributes"})
+_WRAPPERS = frozenset(
+    {"", "data", "result", "response", "payload", "record", "attributes"}
+)
 _PAIR = re.compile(r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*([^\s&;,]+)")
 """In a form or in plain text."""
 
@@ -98,7 +101,7 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
     # The objects in which the contract's names stand lie over each other.
     seen = Fields(answer if isinstance(answer, dict) else {})
     seen = seen.opened(NAMES["answer_wrappers"]).opened(NAMES["account_wrappers"])
-    leaves = [*_leaves(answer), *_of_headers(headers)]
+    leaves = [*islice(_leaves(answer), _MAX_LEAVES), *_of_headers(headers)]
     named = seen.pick(NAMES["token"], as_token)
     token, is_sure = (named, True) if named else _likeliest_token(leaves)
     if token is None:
@@ -143,26 +146,14 @@ class _Leaf:
 
 def _leaves(answer: JSON) -> Iterator[_Leaf]:
     """Yield the values of an answer, from the outside to the inside."""
-    level: list[tuple[tuple[str, ...], JSON]] = [((), answer)]
-    count = 0
-    for _ in range(_MAX_DEPTH):
-        below: list[tuple[tuple[str, ...], JSON]] = []
-        for path, value in level:
-            if isinstance(value, dict | list):
-                below += _inside(path, value)
-            elif (count := count + 1) <= _MAX_LEAVES:
-                yield _Leaf(path, value)
-        level = below
-
-
-def _inside(
-    path: tuple[str, ...], value: dict[str, JSON] | list[JSON]
-) -> list[tuple[tuple[str, ...], JSON]]:
-    if isinstance(value, list):
-        return [(path, inner) for inner in value]
-    if "refresh" in value.values():
-        return []  # {"type": "refresh", "token": ...} beside the one we want
-    return [((*path, spelling(name)), inner) for name, inner in value.items()]
+    for one in objects_in({"": answer}):
+        if "refresh" in one.body.values():
+            continue  # {"type": "refresh", "token": ...} beside the one we want
+        for name, held in one.body.items():
+            path = (*one.words, spelling(name))
+            for value in held if isinstance(held, list) else [held]:
+                if not isinstance(value, dict | list):
+                    yield _Leaf(path, value)
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[_Leaf]:

@@ -1,7 +1,7 @@
 """What documents declare, compared with the contract and the settings."""
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,51 +18,11 @@ from journeyman.network.endpoints import (
     origin_of,
     same_network,
 )
-from journeyman.network.service_model.reading import Fields, spelling
+from journeyman.network.service_model.reading import Found, objects_in, spelling
 from journeyman.network.wording import safe_line
 
-DEEPEST = 12
-"""Levels of objects and arrays."""
-MOST_OBJECTS = 5_000
-"""Of one document."""
 MOST_STATEMENTS = 300
 """Of one document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One object of a document."""
-
-    words: tuple[str, ...]
-    """The keys under which it stands, spelled without case and `_`, the outer first."""
-    fields: Fields
-    body: dict[str, JSON]
-
-    @property
-    def key(self) -> str:
-        """The last of the words; of an object in a list, the list's."""
-        return self.words[-1] if self.words else ""
-
-
-def objects_in(document: JSON) -> Iterator[Found]:
-    """Yield the objects of a document, the outer ones first."""
-    waiting: deque[tuple[tuple[str, ...], JSON, int]] = deque([((), document, 0)])
-    for _ in range(MOST_OBJECTS):
-        if not waiting:
-            return
-        words, value, depth = waiting.popleft()
-        inner: list[tuple[tuple[str, ...], JSON]] = []
-        if isinstance(value, dict):
-            yield Found(words, Fields(value), value)
-            inner = [((*words, spelling(name)), one) for name, one in value.items()]
-        elif isinstance(value, list):
-            inner = [(words, one) for one in value]
-        if depth < DEEPEST:
-            waiting += (
-                (path, one, depth + 1)
-                for path, one in inner
-                if isinstance(one, dict | list)
-            )
 
 
 # -- what is declared -------------------------------------------------------------

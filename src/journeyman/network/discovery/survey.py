@@ -17,14 +17,13 @@ from journeyman.network.discovery.comparison import (
     Compared,
     Expectations,
     compare,
-    objects_in,
     services_in,
     statements_in,
 )
 from journeyman.network.discovery.products import Product, each_once, products_in
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, origin_of
 from journeyman.network.service_model.openapi import is_description
-from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.reading import objects_in, spelling
 
 ROBOTS = "/robots.txt"
 PRODUCT = "journeyman"

@@ -11,7 +11,7 @@ from typing import Any
 from journeyman.domain.outcomes import Failure, Outcome
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.reading import objects_in
 
 AnyOutcome = Outcome[Any]
 """How a request ended: for a limit it is all the same what a success gave."""
@@ -108,7 +108,6 @@ _NAMES = frozenset(
     }
 )
 """Of headers and fields: a duration, in seconds or as its name says, or an epoch."""
-_MAX_DEPTH = 4
 _EARLIEST_EPOCH = 1_000_000_000
 _EARLIEST_EPOCH_MS = 100_000_000_000
 _LARGEST = 1e15
@@ -167,14 +166,12 @@ def named_pause(
     return next((wait for wait in found if 0 <= wait <= _LONGEST), None)
 
 
-def _from_fields(value: JSON, now: float, depth: int = 0) -> Iterator[float]:
-    if not isinstance(value, dict) or depth > _MAX_DEPTH:
-        return
-    for name, inner in value.items():
-        plain, number = spelling(name), _number(inner)
-        if plain in _NAMES and number is not None:
-            yield number / 1000 if plain.endswith("ms") else _until(number, now)
-        yield from _from_fields(inner, now, depth + 1)
+def _from_fields(value: JSON, now: float) -> Iterator[float]:
+    for one in objects_in(value):
+        for name, inner in one.fields.items():
+            number = _number(inner) if name in _NAMES else None
+            if number is not None:
+                yield number / 1000 if name.endswith("ms") else _until(number, now)
 
 
 def _until(value: float, now: float) -> float:

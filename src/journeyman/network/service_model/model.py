@@ -33,7 +33,6 @@ from journeyman.network.service_model.refusals import (
 from journeyman.network.service_model.request import (
     ACTIONS,
     OBJECT,
-    RECORD,
     Placed,
     RequestShape,
     Values,
@@ -286,26 +285,6 @@ def _noun_in(name: str) -> str:
 
 
 _DEEPEST = 7
-_LONGEST_VALUE = 200
-"""In characters; a longer text is work, and no value that a request repeats."""
-_MOST_VALUES = 80
-
-
-def record_values(record: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return the scalars of a task's record, by the way to them."""
-    found: dict[str, JSON] = {}
-
-    def walk(value: JSON, way: str, depth: int) -> None:
-        if isinstance(value, dict) and depth < _DEEPEST:
-            for name, inner in value.items():
-                walk(inner, f"{way}.{name}", depth + 1)
-        elif isinstance(value, bool | int | float) or (
-            isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE
-        ):
-            found[way] = value
-
-    walk(dict(record), RECORD[:-1], 0)
-    return dict([*found.items()][:_MOST_VALUES])
 
 
 _OF_ACTION = {"claim": "claim", "submit": "submission", "complete": "completion"}

@@ -2,7 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from dataclasses import fields as declared_fields
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -273,6 +275,48 @@ class Fields(dict[str, JSON]):
         """Return the same fields under those of the objects that these names hold."""
         inner = self.objects(names).values()
         return Fields(*inner, self) if inner else self
+
+
+DEEPEST = 12
+"""Levels of objects and arrays that are looked into for something."""
+MOST_OBJECTS = 5_000
+"""Of one answer or document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One object of a document."""
+
+    words: tuple[str, ...]
+    """The keys under which it stands, spelled without case and `_`, the outer first."""
+    fields: Fields
+    body: dict[str, JSON]
+
+    @property
+    def key(self) -> str:
+        """The last of the words; of an object in a list, the list's."""
+        return self.words[-1] if self.words else ""
+
+
+def objects_in(document: JSON) -> Iterator[Found]:
+    """Yield the objects of a document, the outer ones first."""
+    waiting: deque[tuple[tuple[str, ...], JSON, int]] = deque([((), document, 0)])
+    for _ in range(MOST_OBJECTS):
+        if not waiting:
+            return
+        words, value, depth = waiting.popleft()
+        inner: list[tuple[tuple[str, ...], JSON]] = []
+        if isinstance(value, dict):
+            yield Found(words, Fields(value), value)
+            inner = [((*words, spelling(name)), one) for name, one in value.items()]
+        elif isinstance(value, list):
+            inner = [(words, one) for one in value]
+        if depth < DEEPEST:
+            waiting += (
+                (path, one, depth + 1)
+                for path, one in inner
+                if isinstance(one, dict | list)
+            )
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {

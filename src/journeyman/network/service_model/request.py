@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from pydantic import JsonValue
 
@@ -21,6 +22,36 @@ OBJECT = "{}"
 """As a source: the name is an object around others."""
 RECORD = "record."
 """Before the sources that are fields of the task's record."""
+LONGEST_VALUE = 200
+"""In characters; a longer text in a record is work, and nothing a request repeats."""
+LONGEST_GIVEN = 500
+"""The same of an answer's texts."""
+MOST_VALUES = 80
+_DEEPEST = 7
+
+
+def values_in(
+    source: str, value: JSON, longest: int = LONGEST_GIVEN
+) -> dict[str, JSON]:
+    """Return single values that a request may say, by their source and the way to them.
+
+    Of many, those nearest to the root.
+    """
+    found: dict[str, JSON] = {}
+    level: list[tuple[str, JSON]] = [(source, value)]
+    for _ in range(_DEEPEST):
+        below: list[tuple[str, JSON]] = []
+        for way, inner in level:
+            if isinstance(inner, dict):
+                below += [(f"{way}.{name}", one) for name, one in inner.items()]
+            elif isinstance(inner, list):
+                below += [
+                    (f"{way}.{number}", one) for number, one in enumerate(inner[:3])
+                ]
+            elif inner is not None and 0 < len(f"{inner}") <= longest:
+                found[way] = inner
+        level = below[:1_000]
+    return dict(islice(found.items(), MOST_VALUES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from journeyman.network.service_model.model import (
     RefusedBody,
     ServiceModel,
     named_in_listing,
-    record_values,
 )
 from journeyman.network.service_model.reading import id_name
 from journeyman.network.service_model.refusals import (
@@ -36,7 +35,13 @@ from journeyman.network.service_model.refusals import (
     read_refusal,
     says_strict,
 )
-from journeyman.network.service_model.request import RequestShape, Values
+from journeyman.network.service_model.request import (
+    LONGEST_VALUE,
+    RECORD,
+    RequestShape,
+    Values,
+    values_in,
+)
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -81,7 +86,10 @@ class Request:
         """Return what it may say: anything, or what a shape takes."""
         if self.task is None or (shape is not None and not shape.reads_record):
             return self.said
-        return {**self.said, **record_values(self.task.raw)}
+        return {
+            **self.said,
+            **values_in(RECORD[:-1], dict(self.task.raw), LONGEST_VALUE),
+        }
 
     @property
     def listed(self) -> Listed:
