@@ -9,8 +9,9 @@ import pytest
 from openapi_spec_validator import validate
 
 from journeyman.daemon.system import SystemClock
-from journeyman.domain.tasks import JSON
+from journeyman.domain.tasks import JSON, AccessToken
 from journeyman.journal.journal import Journal
+from journeyman.network.call import Call, Reply
 from journeyman.network.service_model.evidence import Observed, Observer
 
 Run = Callable[..., Any]
@@ -148,23 +149,18 @@ def _learn_from_a_hostile_network(data: Path, token: str) -> None:
     clock = SystemClock()
     observer = Observer(["claim"], clock.now)
     for status, is_yes in ((200, True), (200, False), (422, False)):
-        observer.learn(
-            Observed(
-                endpoint="claim",
-                query={},
-                content=json.dumps({"task_id": MARK, "result": keyed}).encode(),
-                has_token=True,
-                status=status,
-                headers={"retry-after": MARK, f"x-ratelimit-{MARK}": "1"},
-                body=body,
-                text=json.dumps(body),
-                problem="",
-                seconds=0.1,
-                outcome="confirmed" if is_yes else "refused: invalid",
-                is_yes=is_yes,
-                secrets=(token,),
-            ),
+        call = Call(
+            name="claim",
+            method="POST",
+            address="http://network",
+            path="/claim",
+            content=json.dumps({"task_id": MARK, "result": keyed}).encode(),
+            token=AccessToken(token),
         )
+        headers = {"retry-after": MARK, f"x-ratelimit-{MARK}": "1"}
+        reply = Reply(status, headers, body, json.dumps(body))
+        outcome = "confirmed" if is_yes else "refused: invalid"
+        observer.learn(Observed(call, reply, 0.1, outcome, is_yes, (token,)))
     data.mkdir()
     with Journal(data / "journal.db", clock.now) as journal, journal.tx("test"):
         for endpoint, record in observer.changed().items():

@@ -17,6 +17,7 @@ from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Expectations
+from journeyman.network.service_model.search import RequestSearch
 from journeyman.settings.sections import ContractSettings
 from journeyman.testing import FakeClock, RecordingLog
 
@@ -56,14 +57,14 @@ class Publishing(httpx.AsyncBaseTransport):
         return httpx.Response(200, json=self.documents[request.url.path])
 
 
-class Hearing(NetworkClient):
+class Hearing(RequestSearch):
     """Notes what it is told."""
 
-    def __init__(self, **more: Any) -> None:  # noqa: ANN401 - as a client takes them
-        super().__init__(base_url=URL, **more)
+    def __init__(self, **more: Any) -> None:  # noqa: ANN401 - as a search takes them
+        super().__init__(owner={}, **more)
         self.heard: dict[str, JSON] = {}
 
-    def describe(self, requests: Any) -> None:  # noqa: ANN401 - as a client takes them
+    def describe(self, requests: Any) -> None:  # noqa: ANN401 - as a search takes them
         self.heard = dict(requests)
 
 
@@ -92,7 +93,14 @@ class Run:
             {f"/{name}.json": d for name, d in documents.items()}
         )
         self.log = RecordingLog()
-        self.client = Hearing(log=self.log, clock=clock, transport=self.transport)
+        self.search = Hearing(log=self.log, clock=clock)
+        self.client = NetworkClient(
+            base_url=URL,
+            log=self.log,
+            clock=clock,
+            transport=self.transport,
+            search=self.search,
+        )
         self.descriptions = Descriptions(
             network=self.client,
             journal=journal,
@@ -107,7 +115,7 @@ class Run:
         async with self.client:
             self.descriptions.recall()
             await self.descriptions.refresh()
-        return self.client.heard
+        return self.search.heard
 
 
 async def test_what_the_network_publishes_is_used(

@@ -10,6 +10,7 @@ from tests.daemon.conftest import URL, MakeSite
 from journeyman.daemon.network import Learning
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
+from journeyman.network.call import Call, Reply
 from journeyman.network.service_model.evidence import Observed, records_from
 from journeyman.testing import FakeClock
 
@@ -52,15 +53,8 @@ def commits(journal: Journal) -> Commits:
 def answered(learning: Learning, body: JSON) -> None:
     learning.observer.learn(
         Observed(
-            endpoint="claim",
-            query={},
-            content=None,
-            has_token=True,
-            status=200,
-            headers={},
-            body=body,
-            text=str(body),
-            problem="",
+            call=Call(name="claim", method="POST", address=NETWORK, path="/claim"),
+            reply=Reply(200, {}, body, str(body)),
             seconds=0.1,
             outcome="confirmed",
             is_yes=True,

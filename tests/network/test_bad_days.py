@@ -231,7 +231,7 @@ async def test_an_html_page_is_named_and_asked_about(
         (b"null", "a JSON null where an object was expected"),
         (b'"ok"', "a JSON string where an object was expected"),
         (b"true", "a JSON boolean where an object was expected"),
-        (b"1", "a JSON number where an object was expected"),
+        (b"1", "a JSON integer where an object was expected"),
     ],
     ids=lambda value: repr(value[:12]),
 )
@@ -275,7 +275,7 @@ async def test_a_list_is_no_number(
 
     outcome = await network.public_marketplace()
 
-    assert "a JSON number where a list was expected" in message_of(outcome)
+    assert "a JSON integer where a list was expected" in message_of(outcome)
 
 
 async def test_an_answer_without_content_is_a_yes(

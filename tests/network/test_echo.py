@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
+from journeyman.network.call import Reply
 from journeyman.network.exchange import without_secrets
-from journeyman.network.http import Reply
 from journeyman.network.json_text import parse
 from journeyman.observability.redaction import KnownSecrets
 

@@ -9,8 +9,8 @@ from tests.network.conftest import ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed, Unknown
 from journeyman.domain.tasks import JSON, AccessToken, AgentId, IdempotencyKey
+from journeyman.network.call import Arrival
 from journeyman.network.client import NetworkClient
-from journeyman.network.http import Arrival
 from journeyman.network.registration import Registration
 
 KEY = IdempotencyKey("k-1")

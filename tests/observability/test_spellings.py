@@ -13,8 +13,8 @@ import pytest
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.economy.events import POST_REFUSED_BY_BUDGET
+from journeyman.network.call import Reply
 from journeyman.network.exchange import without_secrets
-from journeyman.network.http import Reply
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import HIDDEN, KnownSecrets, Redactor
 from journeyman.strategies.running.leaks import LeakScan

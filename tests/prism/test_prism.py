@@ -126,9 +126,12 @@ class Seen:
 
     def _bodies(self, action: str) -> list[tuple[JSON, int | None]]:
         return [
-            (json.loads(one.content or b"null"), one.status)
+            (
+                json.loads(one.call.content or b"null"),
+                one.reply.status if one.reply else None,
+            )
             for one in self.calls
-            if one.endpoint == action
+            if one.call.name == action
         ]
 
 
@@ -174,7 +177,7 @@ async def trial(network: Described, folder: Path, *, is_told: bool) -> Seen:
     ):
         await join(client, address)
         if is_told:
-            client.describe(described_requests(document))
+            client.search.describe(described_requests(document))
         seen.ended = await earn(client)
     return seen
 

@@ -21,8 +21,9 @@ from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
 from journeyman.journal.spends import SpendKind, Spends, SpendState
 from journeyman.journal.tasks import Tasks
 from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.network.call import Reply
 from journeyman.network.client import NetworkClient
-from journeyman.network.http import HttpClient, Reply
+from journeyman.network.http import HttpClient
 from journeyman.strategies.outcomes import TimedOut
 from journeyman.strategies.running.runner import run_on_loop
 from journeyman.worker import events

@@ -18,8 +18,8 @@ from journeyman.journal.identity import (
     save_identity,
 )
 from journeyman.journal.journal import Journal
+from journeyman.network.call import Arrival, Keep
 from journeyman.network.client import NetworkClient
-from journeyman.network.http import Arrival, Keep
 from journeyman.network.registration import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 from journeyman.worker.join import IdentityFiles, Join, is_registration_unknown

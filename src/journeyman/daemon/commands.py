@@ -151,7 +151,7 @@ class OwnerCommands(AgentCommands):
                 "ended": progress.ended,
                 "lost": progress.lost,
             },
-            "blocked_actions": dict(agent.network.blocked_actions()),
+            "blocked_actions": dict(agent.network.search.blocked_actions()),
             **owner_pauses.stands_still(agent.journal, agent.environment.clock.now()),
             **await self._strategies(),
             **journal_status(agent.journal, agent.base_url),

@@ -110,7 +110,7 @@ class Descriptions:
     def _use(self, published: JSON) -> None:
         by_network = published if isinstance(published, dict) else {}
         if requests := {**by_network, **self.by_owner}:
-            self.network.describe(requests)
+            self.network.search.describe(requests)
 
     @property
     def _fact(self) -> str:

@@ -24,8 +24,9 @@ class ServiceClock:
 
     def note(self, answer: Observed) -> None:
         """Note the `Date` of an answer (RFC 9110, section 6.6.1)."""
+        shown_date = answer.reply.headers.get("date", "") if answer.reply else ""
         try:
-            date = parsedate_to_datetime(answer.headers.get("date", ""))
+            date = parsedate_to_datetime(shown_date)
         except ValueError:
             return
         zoned = date if date.tzinfo else date.replace(tzinfo=UTC)

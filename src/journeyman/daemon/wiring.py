@@ -219,7 +219,7 @@ class Components:
         return Proof(
             journal=self.agent.journal,
             base_url=self.agent.base_url,
-            blocked_actions=self.agent.network.blocked_actions,
+            blocked_actions=self.agent.network.search.blocked_actions,
             rate_limiter=self.agent.rate_limiter,
             slots=self.settings.work.slots,
             retry=self.settings.retry.policy(),

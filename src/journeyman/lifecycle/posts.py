@@ -69,7 +69,7 @@ class StrategyPosts:
         learn that it was not sent.
         """
         is_paused = self.rate_limiter.pause_for(ENDPOINT) is not None
-        return is_paused or ENDPOINT in self.network.blocked_actions()
+        return is_paused or ENDPOINT in self.network.search.blocked_actions()
 
     async def _ask(self, loaded: LoadedStrategy) -> None:
         log = DaemonStrategyLog(self.log.bind(task_id=None, strategy=loaded.name))

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Result, Task, TaskId
 from journeyman.network.progress import Layer, layers_of, progress_in
+from journeyman.network.service_model.naming import type_of
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,
@@ -17,7 +18,6 @@ from journeyman.network.service_model.reading import (
     as_label,
     as_moment,
     as_string,
-    kind_of,
     spellings,
 )
 from journeyman.network.service_model.request import values_in
@@ -226,7 +226,7 @@ def _open(answer: JSON) -> Fields:
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]  # the rows that were changed
     if not isinstance(answer, dict):
-        raise WrongShapeError(f"{kind_of(answer)} where an object was expected")
+        raise WrongShapeError(f"a JSON {type_of(answer)} where an object was expected")
     return Fields(answer).opened(NAMES["answer_wrappers"])
 
 

@@ -23,13 +23,12 @@ Left out of `STATUSES` on purpose:
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from enum import Enum, auto
 from urllib.parse import urlsplit
 
 from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, Progress
 from journeyman.network import wording
-from journeyman.network.http import Reply
+from journeyman.network.call import Expects, Reply
 from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
 from journeyman.network.service_model.reading import NAMES, Fields, as_word
@@ -57,17 +56,6 @@ STATUSES: Mapping[int, Refusal | None] = {
     429: Refusal.THROTTLED,
     501: Refusal.ABSENT,
 }
-
-
-class Expects(Enum):
-    """What a 2xx body may hold, and so what in it means a refusal."""
-
-    #: The answer to an action: flags, errors and states.
-    RECEIPT = auto()
-    #: Data in an envelope: flags and errors; a `status` in it is somebody's.
-    DATA = auto()
-    #: A document: nothing in it speaks about the request.
-    DOCUMENT = auto()
 
 
 def classify(reply: Reply, expects: Expects, now: datetime) -> Failure | None:

@@ -11,7 +11,8 @@ from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.network import answers, endpoints, http
-from journeyman.network.classify import Expects, is_success
+from journeyman.network.call import Call, Expects, Keep, Reply
+from journeyman.network.classify import is_success
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import (
     Endpoint,
@@ -20,12 +21,11 @@ from journeyman.network.endpoints import (
     same_network,
 )
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
-from journeyman.network.exchange import Call, Exchange
+from journeyman.network.exchange import Exchange
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
 from journeyman.network.service_model.listing import Listing, ListingReader
-from journeyman.network.service_model.model import ServiceModel
 from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import WrongShapeError, wire_id
 from journeyman.network.service_model.search import Request, RequestSearch
@@ -86,7 +86,8 @@ class NetworkClient:
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
         self._listings = ListingReader()
-        self._search = search or RequestSearch(owner={}, clock=clock, log=log)
+        self.search = search or RequestSearch(owner={}, clock=clock, log=log)
+        """How actions are written, and what is known of it."""
         self._warned_of: set[str] = set()
 
     async def __aenter__(self) -> Self:
@@ -103,7 +104,7 @@ class NetworkClient:
 
     def report_to(self, log: Log) -> None:
         """Log there from now on, such as where each line names the agent."""
-        self._exchange.log = self._search.log = log
+        self._exchange.log = self.search.log = log
 
     def identify(self, identity: tasks.Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
@@ -126,7 +127,7 @@ class NetworkClient:
     async def register(
         self,
         key: tasks.IdempotencyKey,
-        keep: http.Keep | None = None,
+        keep: Keep | None = None,
     ) -> Outcome[Registration]:
         """Create a free agent (endpoint 1).
 
@@ -262,25 +263,12 @@ class NetworkClient:
             lambda reply: answers.read_posted(reply.body),
         )
 
-    def describe(self, requests: Mapping[str, tasks.JSON]) -> None:
-        """Learn how actions are written from the JSON schemas of their bodies."""
-        self._search.describe(requests)
-
-    @property
-    def service_model(self) -> ServiceModel:
-        """What is known of how this network wants its requests."""
-        return self._search.model
-
-    def blocked_actions(self) -> dict[str, str]:
-        """Return which actions wait because the network takes them in no shape."""
-        return self._search.blocked_actions()
-
     async def _act(
         self,
         endpoint: Endpoint,
         values: Mapping[str, tasks.JSON],
         key: tasks.IdempotencyKey,
-        read: Callable[[http.Reply], T],
+        read: Callable[[Reply], T],
         look_at_refusal: Callable[[Refused], Outcome[T]] | None = None,
         task: tasks.Task | None = None,
     ) -> Outcome[T]:
@@ -306,7 +294,7 @@ class NetworkClient:
             task=task,
             may_have_worked=_may_have_paid if endpoint is endpoints.POST_TASK else None,
         )
-        return await self._search.run(request, send)
+        return await self.search.run(request, send)
 
     async def document(
         self, path: str, origin: str | None = None
@@ -340,7 +328,7 @@ class NetworkClient:
         body: Mapping[str, tasks.JSON] | None = None,
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
-        keep: http.Keep | None = None,
+        keep: Keep | None = None,
     ) -> Call:
         if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
@@ -366,8 +354,8 @@ class NetworkClient:
         return self._identity.agent_id
 
     async def _listing(self, call: Call) -> Outcome[Listing]:
-        def read(reply: http.Reply) -> Listing:
-            self._search.look_at(reply.body)
+        def read(reply: Reply) -> Listing:
+            self.search.look_at(reply.body)
             paging = Paging(call.path, call.query, reply.headers)
             return self._listings.listing(reply.body, paging)
 

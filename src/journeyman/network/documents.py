@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.answers import Document
-from journeyman.network.http import Reply
+from journeyman.network.call import Reply
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.wording import what_came
 

@@ -1,15 +1,15 @@
 """One call from end to end: rate limit, send, redact, classify, read, log, observe."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.domain.tasks import AccessToken, IdempotencyKey
-from journeyman.network.classify import EMPTY_STATUSES, Expects, classify, is_success
+from journeyman.network.call import Call, Reply
+from journeyman.network.classify import EMPTY_STATUSES, classify, is_success
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
-from journeyman.network.http import HttpClient, Keep, Reply
+from journeyman.network.http import HttpClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.service_model.evidence import Observe, Observed
@@ -28,32 +28,6 @@ _WORDS = {
     outcomes.Unknown: "unknown",
 }
 """For the log, and for what is learned."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
-    """One request, before it is sent."""
-
-    name: str
-    """The endpoint's name, or "document"."""
-    method: str
-    address: str
-    """The path is appended to it."""
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    content: bytes | None = None
-    """The JSON body, encoded; None sends no body."""
-    token: AccessToken | None = None
-    task_id: str = ""
-    """The task that it is about, if any."""
-    key: IdempotencyKey | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent besides our own, which win."""
-    expects: Expects = Expects.RECEIPT
-    wants_json: bool = True
-    """False leaves the body as text."""
-    keep: Keep | None = None
-    """Gets a 2xx as it arrives, all so far each time."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -178,23 +152,8 @@ class Exchange:
             self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
         if self.observe is None:
             return
-        self.observe(
-            Observed(
-                endpoint=call.name,
-                query=call.query,
-                content=call.content,
-                has_token=call.token is not None,
-                status=came.status if came else None,
-                headers=came.headers if came else {},
-                body=came.body if came else None,
-                text=came.text if came else "",
-                problem=came.problem if came else "",
-                seconds=seconds,
-                outcome=word,
-                is_yes=isinstance(outcome, outcomes.Confirmed),
-                secrets=self.secrets,
-            )
-        )
+        is_yes = isinstance(outcome, outcomes.Confirmed)
+        self.observe(Observed(call, came, seconds, word, is_yes, self.secrets))
 
 
 def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:

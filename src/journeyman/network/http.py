@@ -6,7 +6,7 @@ is `Unknown`, where anything can have reached the other side.
 
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,27 +17,13 @@ import httpx2 as httpx
 from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
+from journeyman.network.call import Arrival, Keep, Reply
 from journeyman.network.json_text import UnreadableJSONError, is_cut, parse
 from journeyman.network.transport import AiohttpTransport
 
 Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
 
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What has arrived of a success."""
-
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    body: bytes
-    """As it came over the wire; perhaps only the beginning of it."""
-    is_whole: bool
-    """Nothing more comes, and nothing shows that a part was lost on the way."""
-
-
-Keep = Callable[[Arrival], None]
-"""Is given all that has arrived so far, each time that more has come."""
 
 USER_AGENT = f"journeyman/{__version__} (+python)"
 ALWAYS = {
@@ -64,20 +50,6 @@ class HttpLimits:
     keepalive_seconds: float = 5.0
     """Short: a server that closes an idle connection first makes a call unknown."""
     max_body_bytes: int = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer that arrived."""
-
-    status: int
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    body: JSON
-    """The parsed body; None also where there is none or it cannot be read."""
-    text: str
-    problem: str = ""
-    """Why the body cannot be read; empty when it could."""
 
 
 #: Raised before a connection exists: nothing can have been done.

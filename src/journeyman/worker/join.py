@@ -22,8 +22,8 @@ from journeyman.economy.bookkeeping import book_starter
 from journeyman.journal.identity import AnswerFile, RegistrationAnswer
 from journeyman.journal.journal import Journal
 from journeyman.network.advice import advice_for
+from journeyman.network.call import Arrival
 from journeyman.network.client import NetworkClient
-from journeyman.network.http import Arrival
 from journeyman.network.registration import Registration
 from journeyman.observability.events import Log
 from journeyman.worker import events

@@ -15,8 +15,8 @@ from tests.network.service_model.drawn import ACTIONS, Network, draw_network
 
 from journeyman.domain.outcomes import Refused
 from journeyman.domain.tasks import JSON
-from journeyman.network.classify import Expects, classify
-from journeyman.network.http import Reply
+from journeyman.network.call import Expects, Reply
+from journeyman.network.classify import classify
 from journeyman.network.service_model.model import (
     Listed,
     RefusedBody,

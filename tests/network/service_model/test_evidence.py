@@ -16,7 +16,15 @@ from tests.network.conftest import (
     identity_at,
 )
 
-from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
+from journeyman.domain.tasks import (
+    JSON,
+    AccessToken,
+    IdempotencyKey,
+    Result,
+    Task,
+    TaskId,
+)
+from journeyman.network.call import Call, Reply
 from journeyman.network.client import NetworkClient
 from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.service_model.evidence import (
@@ -52,28 +60,26 @@ def seen(
     seconds: float = 0.03,
     problem: str = "",
 ) -> Observed:
-    return Observed(
-        endpoint=endpoint,
+    call = Call(
+        name=endpoint,
+        method="GET",
+        address="http://network",
+        path="/",
         query={"limit": "50"},
         content=None if sent is None else json.dumps(sent).encode(),
-        has_token=True,
-        status=status,
-        headers=headers or {"content-type": "application/json"},
-        body=body,
-        text=json.dumps(body),
-        problem=problem,
-        seconds=seconds,
-        outcome="confirmed" if is_yes else "refused: invalid",
-        is_yes=is_yes,
-        secrets=(TOKEN,),
+        token=AccessToken(TOKEN),
     )
+    content_type = headers or {"content-type": "application/json"}
+    reply = status and Reply(status, content_type, body, json.dumps(body), problem)
+    outcome = "confirmed" if is_yes else "refused: invalid"
+    return Observed(call, reply or None, seconds, outcome, is_yes, (TOKEN,))
 
 
 def record_after(*calls: Observed) -> EndpointRecord:
     observer = new_observer()
     for call in calls:
         observer.learn(call)
-    return records_from(observer.changed())[calls[0].endpoint]
+    return records_from(observer.changed())[calls[0].call.name]
 
 
 def shape_after(*bodies: JSON) -> Shape:

@@ -370,7 +370,7 @@ async def test_what_waits_for_a_body_says_why_and_until_when(log: RecordingLog) 
     assert outcome.retry_after == FIRST_WAIT_SECONDS
     assert "weather" in outcome.message
     assert "[contract.requests.claim]" in outcome.message
-    assert client.blocked_actions() == {"claim": outcome.message}
+    assert client.search.blocked_actions() == {"claim": outcome.message}
     (told,) = log.named("network.request_not_understood")
     assert (told["endpoint"], told["retry_in"]) == ("claim", FIRST_WAIT_SECONDS)
 
@@ -622,7 +622,7 @@ async def test_a_description_is_used_before_any_guess() -> None:
     }
 
     async with client_of(network) as client:
-        client.describe({"claim": schema})
+        client.search.describe({"claim": schema})
         outcome = await client.claim(TASK, KEY)
 
     assert isinstance(outcome, Confirmed)

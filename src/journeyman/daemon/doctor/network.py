@@ -168,7 +168,7 @@ class Answers:
 
     def note(self, seen: Observed) -> None:
         """Note the time that it took, and the network's clock."""
-        self.milliseconds[seen.endpoint] = seen.seconds * 1000
+        self.milliseconds[seen.call.name] = seen.seconds * 1000
         self.service_clock.note(seen)
 
 

@@ -15,6 +15,8 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, TypeAdapter, ValidationError
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.call import Call, Reply
+from journeyman.network.service_model.naming import type_of
 
 LONGEST_NAME = 40
 """In characters."""
@@ -69,17 +71,6 @@ _STATE_FIELDS = ("status", "state", "phase", "stage")
 """Ends of the names under which a network names states."""
 _STATE_WORD = re.compile(r"[A-Za-z][A-Za-z _-]{0,30}|[0-9]{1,3}")
 
-KINDS: Mapping[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-"""JSON's kinds of values, with whole numbers told apart as JSON Schema does."""
-
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -111,7 +102,7 @@ class Shape:
 
         Asked for each answer, it is cheaper than to merge its shape.
         """
-        if KINDS[type(value)] not in self.kinds:
+        if type_of(value) not in self.kinds:
             return False
         inner: list[tuple[Shape, JSON]] = []
         if isinstance(value, list):
@@ -125,7 +116,7 @@ class Shape:
             return value in self.words
         for shape, one in inner:
             is_plain = not shape.words and not isinstance(one, dict | list)
-            is_known = is_plain and KINDS[type(one)] in shape.kinds
+            is_known = is_plain and type_of(one) in shape.kinds
             if not is_known and not shape.shows(one, turn):
                 return False
         return True
@@ -147,7 +138,7 @@ class _Look:
 
     def shape(self, value: JSON, depth: int = 0) -> Shape:
         """Return the shape of a value."""
-        kinds = (KINDS[type(value)],)
+        kinds = (type_of(value),)
         if isinstance(value, dict) and depth < self.deepest:
             names = self._names(value)
             fields = {n: self._field(n, value[n], depth + 1) for n in names}
@@ -173,7 +164,7 @@ class _Look:
     def _field(self, name: str, value: JSON, depth: int) -> Shape:
         low = name.lower()
         if self.closed and low.endswith(self.closed):
-            return Shape((KINDS[type(value)],))
+            return Shape((type_of(value),))
         shape = self.shape(value, depth)
         is_state = low.endswith(_STATE_FIELDS) and self._is_word(value)
         return replace(shape, words=(value,)) if is_state else shape  # type: ignore[arg-type]  # a word is a text or a number
@@ -242,22 +233,9 @@ def _sample(items: list[JSON], turn: int) -> list[JSON]:
 class Observed(NamedTuple):
     """A call that has ended; a tuple, because one is made for each call."""
 
-    endpoint: str
-    """The endpoint's name, or "document"."""
-    query: Mapping[str, str]
-    content: bytes | None
-    """The body that was sent."""
-    has_token: bool
-    """Whether the token was sent."""
-    status: int | None
+    call: Call
+    reply: Reply | None
     """None: no answer came."""
-    headers: Mapping[str, str]
-    """Of the answer; names in lower case."""
-    body: JSON
-    """Of the answer, parsed."""
-    text: str
-    problem: str
-    """Why the answer's body could not be read; empty when it could."""
     seconds: float
     outcome: str
     """How it ended, as the log names it: `confirmed`, `refused: absent`, ..."""
@@ -421,10 +399,10 @@ class EndpointRecord:
         self.seen += 1
         self.first_at, self.last_at = self.first_at or at, at
         _count(self.outcomes, seen.outcome)
-        if seen.status is not None:
+        if seen.reply is not None:
             self.latency.learn(seen.seconds)
-            self._learn_headers(seen)
-            self._learn_answer(seen, at)
+            self._learn_headers(seen.reply)
+            self._learn_answer(seen, seen.reply, at)
         self._learn_request(seen)
         return known != self._known
 
@@ -437,8 +415,8 @@ class EndpointRecord:
             *(request.body, request.refused),
         )
 
-    def _learn_headers(self, seen: Observed) -> None:
-        for name, value in seen.headers.items():
+    def _learn_headers(self, reply: Reply) -> None:
+        for name, value in reply.headers.items():
             # Most headers are sorted out without a pattern: this is for each answer.
             if not ("limit" in name or "retry" in name) or not _TELLING.fullmatch(name):
                 continue
@@ -447,33 +425,35 @@ class EndpointRecord:
             else:
                 self.is_cut = True
 
-    def _learn_answer(self, seen: Observed, at: str) -> None:
-        found = AnswerRecord(seen.status or 0, seen.is_yes)
+    def _learn_answer(self, seen: Observed, reply: Reply, at: str) -> None:
+        found = AnswerRecord(reply.status, seen.is_yes)
         if found.key not in self.answers and len(self.answers) >= MOST_ANSWERS:
             self.is_cut = True
             return
         known = self.answers.setdefault(found.key, found)
         known.seen, known.last_at = known.seen + 1, at
-        _count(known.media_types, _media_type(seen.headers.get("content-type", "")))
-        known.unreadable += bool(seen.problem)
-        text = hash(seen.text)
-        if not seen.problem and text != known.last_text:
+        _count(known.media_types, _media_type(reply.headers.get("content-type", "")))
+        known.unreadable += bool(reply.problem)
+        text = hash(reply.text)
+        if not reply.problem and text != known.last_text:
             look = _Look(seen.secrets, turn=known.seen)
-            known.body, known.last_text = self._grown(known.body, seen.body, look), text
+            known.body = self._grown(known.body, reply.body, look)
+            known.last_text = text
 
     def _learn_request(self, seen: Observed) -> None:
         """Record a request that worked, or the body of one that was not understood."""
         request = self.request
         if seen.is_yes:
             request.worked += 1
-            request.with_token += seen.has_token
-            for name in seen.query:
+            request.with_token += seen.call.token is not None
+            for name in seen.call.query:
                 _count(request.query, name)
         elif seen.outcome != _NOT_UNDERSTOOD:
             return
-        if seen.content is None or len(seen.content) > LONGEST_LOOKED_AT:
+        content = seen.call.content
+        if content is None or len(content) > LONGEST_LOOKED_AT:
             return
-        body, look = json.loads(seen.content), _Look(seen.secrets, closed=_OURS)
+        body, look = json.loads(content), _Look(seen.secrets, closed=_OURS)
         if seen.is_yes:
             request.body = self._grown(request.body, body, look)
         else:
@@ -515,12 +495,12 @@ class Observer:
 
     def learn(self, seen: Observed) -> None:
         """Learn from a call that has ended."""
-        if seen.endpoint not in self._watched:
+        if seen.call.name not in self._watched:
             return
-        record = self._records.setdefault(seen.endpoint, EndpointRecord())
+        record = self._records.setdefault(seen.call.name, EndpointRecord())
         at = self._now().isoformat(timespec="seconds")
         self.has_news = record.learn(seen, at) or self.has_news
-        self._changed.add(seen.endpoint)
+        self._changed.add(seen.call.name)
 
     def load(self, stored: Mapping[str, JSON]) -> None:
         """Go on from what an earlier run has learned."""

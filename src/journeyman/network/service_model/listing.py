@@ -7,6 +7,7 @@ from itertools import zip_longest
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.service_model.naming import (
     Path,
+    type_of,
     value_at,
     word_set,
     words_of,
@@ -19,7 +20,6 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     as_label,
     id_path,
-    kind_of,
     spelling,
     unquoted,
 )
@@ -145,7 +145,7 @@ class ListingReader:
         """
         answer = unquoted(answer)
         if not isinstance(answer, list | dict):
-            raise WrongShapeError(f"{kind_of(answer)} where a list was expected")
+            raise WrongShapeError(f"a JSON {type_of(answer)} where a list was expected")
         groups, form = self._as_before(answer), self._form
         if not groups or form is None:
             groups = self._find(answer)

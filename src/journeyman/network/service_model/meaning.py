@@ -12,10 +12,10 @@ from journeyman.network.service_model.naming import (
     ID_WORDS,
     Path,
     in_order,
+    type_of,
     word_set,
     words_of,
 )
-from journeyman.network.service_model.refusals import type_of
 from journeyman.network.service_model.request import RECORD, converted
 
 TASK_NOUNS = word_set(

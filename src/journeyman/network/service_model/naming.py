@@ -8,6 +8,23 @@ from journeyman.domain.tasks import JSON
 Path = tuple[str, ...]
 """Names from a record to a value in it, as the network writes them."""
 
+JSON_TYPES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+"""JSON's types of values, with whole numbers told apart as JSON Schema does."""
+
+
+def type_of(value: JSON) -> str:
+    """Return the JSON type of a value."""
+    return JSON_TYPES[type(value)]
+
+
 _DEPTH = 4
 """Objects inside each other in which fields are looked for."""
 

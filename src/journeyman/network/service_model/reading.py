@@ -611,12 +611,3 @@ def _where(record: Mapping[str, JSON], task_id: TaskId) -> Path | None:
 
 class WrongShapeError(Exception):
     """A 2xx answer lacks what makes it an answer; the message says what."""
-
-
-_KINDS = {bool: "boolean", str: "string", list: "array", dict: "object"}
-
-
-def kind_of(value: JSON) -> str:
-    """Return what a JSON value is, as in "a JSON array"."""
-    name = "null" if value is None else _KINDS.get(type(value), "number")
-    return f"a JSON {name}"

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
-from journeyman.network.service_model.naming import Path, in_order, word_set
+from journeyman.network.service_model.naming import Path, in_order, type_of, word_set
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import leaves_of
 
@@ -78,14 +78,6 @@ _TYPES: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
-_JSON_TYPES: Mapping[type, str] = {
-    bool: "boolean",
-    str: "string",
-    int: "integer",
-    float: "number",
-    list: "array",
-    type(None): "null",
-}
 _UNKNOWN = _any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected|unpermitted"
     r"|unsupported|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
@@ -135,11 +127,6 @@ def type_of_word(word: str) -> str:
     """Return the JSON type that a word means in some language; empty if in none."""
     last = word.strip(".").rpartition(".")[2].lower()
     return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
-
-
-def type_of(value: JSON) -> str:
-    """Return the JSON type of a value."""
-    return _JSON_TYPES.get(type(value), "object")
 
 
 def fault_in(said: str) -> Fault | None:
