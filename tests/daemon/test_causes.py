@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import URL
 
-from journeyman.daemon.causes import Cause, Causes, CauseWatch, Surroundings
+from journeyman.daemon.causes import Causes, CauseWatch, EarningCause, Surroundings
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.owner_pauses import OwnerPause
@@ -16,7 +16,7 @@ from journeyman.network.service_model.evidence import EndpointRecord, stored
 from journeyman.testing import FakeClock, RecordingLog
 
 RUNNING = Surroundings(is_running=True)
-Find = Callable[..., list[Cause]]
+Find = Callable[..., list[EarningCause]]
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def journal(journal_path: Path, clock: FakeClock) -> Iterator[Journal]:
 
 @pytest.fixture
 def find(journal: Journal, clock: FakeClock) -> Find:
-    def call(around: Surroundings = RUNNING) -> list[Cause]:
+    def call(around: Surroundings = RUNNING) -> list[EarningCause]:
         now = clock.now()
         return Causes(journal=journal, base_url=URL, now=now, around=around).find()
 
     return call
 
 
-def names(found: list[Cause]) -> list[str]:
+def names(found: list[EarningCause]) -> list[str]:
     return [one.name for one in found]
 
 

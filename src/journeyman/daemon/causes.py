@@ -41,7 +41,7 @@ _SKIP_FIXES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cause:
+class EarningCause:
     """One thing that keeps the agent from earning."""
 
     name: str
@@ -94,10 +94,10 @@ class Causes:
     around: Surroundings
     _known: Known = field(init=False)
 
-    def find(self) -> list[Cause]:
+    def find(self) -> list[EarningCause]:
         """Return all that apply, the most important first."""
         self._known = known_of(self.journal, self.base_url, is_report=False)
-        looks: tuple[Callable[[], Iterator[Cause]], ...] = (
+        looks: tuple[Callable[[], Iterator[EarningCause]], ...] = (
             *(self._registration, self._daemon, self._paused, self._token),
             *(self._disk, self._network, self._clock, self._no_strategies),
             *(self._refused_step, self._undelivered, self._rejected, self._unpaid),
@@ -109,9 +109,9 @@ class Causes:
 
     # -- what stops everything ----------------------------------------------------
 
-    def _registration(self) -> Iterator[Cause]:
+    def _registration(self) -> Iterator[EarningCause]:
         if is_registration_unknown(self.journal):
-            yield Cause(
+            yield EarningCause(
                 name="registration_unknown",
                 message="a registration was sent, and no answer came back that shows "
                 "an agent",
@@ -119,7 +119,7 @@ class Causes:
                 stops_all=True,
             )
 
-    def _daemon(self) -> Iterator[Cause]:
+    def _daemon(self) -> Iterator[EarningCause]:
         if self.around.is_running:
             return
         if holder := self.around.held_by:
@@ -127,14 +127,14 @@ class Causes:
             fix = "Wait for it, or: journeyman logs"
         else:
             message, fix = "no daemon runs", "journeyman run"
-        yield Cause(
+        yield EarningCause(
             name="not_running", has_event=True, message=message, fix=fix, stops_all=True
         )
 
-    def _paused(self) -> Iterator[Cause]:
+    def _paused(self) -> Iterator[EarningCause]:
         paused = self.journal.owner_pauses.current(self.now).get(ALL_WORK)
         if paused:
-            yield Cause(
+            yield EarningCause(
                 name="paused",
                 has_event=True,
                 message=f"paused {paused}",
@@ -142,10 +142,10 @@ class Causes:
                 stops_all=True,
             )
 
-    def _token(self) -> Iterator[Cause]:
+    def _token(self) -> Iterator[EarningCause]:
         if rejected := rejection(self.journal):
             since = str(rejected["rejected_since"])[:16].replace("T", " ")
-            yield Cause(
+            yield EarningCause(
                 name="token_refused",
                 has_event=True,
                 message=f"the network refuses the token since {since} UTC: "
@@ -155,10 +155,10 @@ class Causes:
                 stops_all=True,
             )
 
-    def _disk(self) -> Iterator[Cause]:
+    def _disk(self) -> Iterator[EarningCause]:
         free, least = self.around.free_mb, self.around.min_free_mb
         if free is not None and free < least:
-            yield Cause(
+            yield EarningCause(
                 name="disk_nearly_full",
                 has_event=True,
                 message=f"{free} MiB are free, and data.min_free_mb asks for {least}",
@@ -166,9 +166,9 @@ class Causes:
                 stops_all=True,
             )
 
-    def _network(self) -> Iterator[Cause]:
+    def _network(self) -> Iterator[EarningCause]:
         if pause := self.around.network_pause:
-            yield Cause(
+            yield EarningCause(
                 name="network_paused",
                 has_event=True,
                 message=f"no request is sent: {pause}",
@@ -177,9 +177,9 @@ class Causes:
                 stops_all=True,
             )
 
-    def _no_strategies(self) -> Iterator[Cause]:
+    def _no_strategies(self) -> Iterator[EarningCause]:
         if self.around.strategies == 0:
-            yield Cause(
+            yield EarningCause(
                 name="no_strategies",
                 has_event=True,
                 message="no strategy is loaded, so no task is wanted",
@@ -189,38 +189,38 @@ class Causes:
 
     # -- what makes it less -------------------------------------------------------
 
-    def _clock(self) -> Iterator[Cause]:
+    def _clock(self) -> Iterator[EarningCause]:
         ahead = self.around.clock_ahead
         if abs(ahead) >= SKEW_WARN:
             which = "behind" if ahead > timedelta() else "ahead of"
-            yield Cause(
+            yield EarningCause(
                 name="clock_skew",
                 message=f"our clock is {duration(abs(ahead).total_seconds())} {which} "
                 "the network's, so deadlines are misjudged",
                 fix="Set this machine's clock, for example with: timedatectl set-ntp 1",
             )
 
-    def _refused_step(self) -> Iterator[Cause]:
+    def _refused_step(self) -> Iterator[EarningCause]:
         steps = can_earn(self._known)
         for step in steps:
             if step.standing is Standing.REFUSED:
-                yield Cause(
+                yield EarningCause(
                     name=f"not_{step.name}",
                     message=f"{step.name} is refused: {step.reason}",
                     fix="`journeyman contract` shows each step, and settings to "
                     "complete and paste.",
                 )
 
-    def _undelivered(self) -> Iterator[Cause]:
+    def _undelivered(self) -> Iterator[EarningCause]:
         states = (TaskState.EXECUTED, TaskState.SUBMITTING)
         yield from self._waiting(states, "undelivered", "not delivered")
 
-    def _unpaid(self) -> Iterator[Cause]:
+    def _unpaid(self) -> Iterator[EarningCause]:
         states = (TaskState.SUBMITTED, TaskState.COMPLETING)
         yield from self._waiting(states, "unpaid", "delivered and not paid")
         completed = self._known.tasks.get(TaskState.COMPLETED, 0)
         if completed and not self._known.earned:
-            yield Cause(
+            yield EarningCause(
                 name="paid_nothing",
                 message=f"{completed} tasks are completed, and none paid anything",
                 fix="`journeyman market` shows what is offered; work.min_reward=1 "
@@ -229,13 +229,13 @@ class Causes:
 
     def _waiting(
         self, states: Sequence[TaskState], name: str, word: str
-    ) -> Iterator[Cause]:
+    ) -> Iterator[EarningCause]:
         waiting = self.journal.tasks.open_since(states)
         if not waiting or self.now - waiting[0][1] < STUCK_AFTER:
             return
         oldest, since = waiting[0]
         old = [one for one in waiting if self.now - one[1] >= STUCK_AFTER]
-        yield Cause(
+        yield EarningCause(
             name=name,
             message=f"{_tasks(len(old))} {word} for {self._age(since)} or "
             "less; kept, and tried again by itself",
@@ -245,7 +245,7 @@ class Causes:
     def _age(self, since: datetime) -> str:
         return duration((self.now - since).total_seconds())
 
-    def _rejected(self) -> Iterator[Cause]:
+    def _rejected(self) -> Iterator[EarningCause]:
         ends = self.journal.tasks.last_ends(_ENDED, 20)
         row = 0
         for end in ends:
@@ -254,28 +254,28 @@ class Causes:
             row += 1
         if row >= IN_A_ROW:
             last = ends[0]
-            yield Cause(
+            yield EarningCause(
                 name="rejected_in_a_row",
                 message=f"the last {row} results brought nothing; the newest, of "
                 f"{last.strategy or 'no strategy'}: {last.reason}",
                 fix=f"journeyman why {last.task_id}",
             )
 
-    def _unclaimed(self) -> Iterator[Cause]:
+    def _unclaimed(self) -> Iterator[EarningCause]:
         if self._known.tasks.get(TaskState.COMPLETED) or not self.around.is_running:
             # What waits behind other work is no riddle.
             return
         waiting = self.journal.tasks.open_since((TaskState.WANTED,))
         if waiting and self.now - waiting[0][1] >= UNCLAIMED_AFTER:
             oldest, since = waiting[0]
-            yield Cause(
+            yield EarningCause(
                 name="unclaimed",
                 message=f"{_tasks(len(waiting))} wanted, the first since "
                 f"{self._age(since)}, and none was ever completed here",
                 fix=f"journeyman why {oldest}",
             )
 
-    def _unmatched(self) -> Iterator[Cause]:
+    def _unmatched(self) -> Iterator[EarningCause]:
         if any(
             self._known.tasks.get(state) for state in (TaskState.WANTED, *IN_FLIGHT)
         ):
@@ -290,44 +290,44 @@ class Causes:
             fixes = (
                 fix for start, fix in _SKIP_FIXES.items() if reason.startswith(start)
             )
-            yield Cause(
+            yield EarningCause(
                 name="unmatched",
                 message=f"nothing is left to do: of {total} tasks that were skipped, "
                 f"{count} were for: {reason}",
                 fix=next(fixes, "journeyman tasks --state skipped"),
             )
         elif self._known.tasks_seen == 0 and self.around.is_running:
-            yield Cause(
+            yield EarningCause(
                 name="nothing_listed",
                 message="the network has listed no task yet",
                 fix="journeyman market",
             )
 
-    def _quarantine(self) -> Iterator[Cause]:
+    def _quarantine(self) -> Iterator[EarningCause]:
         for label, one in health_of_strategies(self.journal, self.now).items():
             assert isinstance(one, dict)  # noqa: S101 - each is; for the type checker
             fix = str(one["fix"] or "")
             release = f"journeyman strategies release {one['strategy']}"
-            yield Cause(
+            yield EarningCause(
                 name="quarantine",
                 has_event=True,
                 message=f"{label} is {one['condition']}: {one['problem']}",
                 fix=f"{fix}; then: {release}" if fix else release,
             )
 
-    def _disabled(self) -> Iterator[Cause]:
+    def _disabled(self) -> Iterator[EarningCause]:
         for name, pause in self.journal.owner_pauses.current(self.now).items():
             if name != ALL_WORK:
-                yield Cause(
+                yield EarningCause(
                     name="disabled",
                     has_event=True,
                     message=f"{name} is disabled {pause}",
                     fix=f"journeyman strategies enable {name}",
                 )
 
-    def _not_loaded(self) -> Iterator[Cause]:
+    def _not_loaded(self) -> Iterator[EarningCause]:
         if problems := self.around.problems:
-            yield Cause(
+            yield EarningCause(
                 name="not_loaded",
                 has_event=True,
                 message=f"{len(problems)} problems of strategy files, the first: "
@@ -344,9 +344,9 @@ def _tasks(count: int) -> str:
 class CauseWatch:
     """Logs each cause when it comes and when it goes; remembers the last ones."""
 
-    find: Callable[[], list[Cause]]
+    find: Callable[[], list[EarningCause]]
     log: Log
-    last: tuple[Cause, ...] = field(init=False, default=())
+    last: tuple[EarningCause, ...] = field(init=False, default=())
     """Those of the last look."""
 
     def look(self) -> None:

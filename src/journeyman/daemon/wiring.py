@@ -9,7 +9,7 @@ import anyio
 
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.backups import JournalBackups
-from journeyman.daemon.causes import Cause, Causes, CauseWatch, Surroundings
+from journeyman.daemon.causes import Causes, CauseWatch, EarningCause, Surroundings
 from journeyman.daemon.discovery import DiscoverLoop, Pace
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
@@ -444,7 +444,7 @@ class Components:
         """Logs what keeps us from earning."""
         return CauseWatch(find=self.find_causes, log=self.environment.log)
 
-    def find_causes(self) -> list[Cause]:
+    def find_causes(self) -> list[EarningCause]:
         """Return what keeps us from earning now, the most important first."""
         clock, registry = self.environment.clock, self.active.registry
         around = Surroundings(

@@ -147,7 +147,7 @@ def with_given(record: TaskRecord, given: tasks.Given) -> TaskRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
+class TaskEnd:
     """How a task ended, without what it was about."""
 
     task_id: str
@@ -665,14 +665,16 @@ class Tasks:
             if row["since"]
         ]
 
-    def last_ends(self, states: Collection[tasks.TaskState], limit: int) -> list[Ended]:
+    def last_ends(
+        self, states: Collection[tasks.TaskState], limit: int
+    ) -> list[TaskEnd]:
         """Return how the last tasks came to one of these states, newest first."""
         rows = self.database.rows(
             "SELECT task_id, strategy, state, reason FROM tasks "  # noqa: S608 - as above
             f"WHERE state IN ({marks(states)}) ORDER BY updated_at DESC LIMIT ?",
             *(*states, limit),
         )
-        return [load(Ended, row) for row in rows]
+        return [load(TaskEnd, row) for row in rows]
 
     def _write_text(self, task: tasks.Task) -> None:
         self.database.upsert(
