@@ -165,7 +165,7 @@ async def test_a_claim_whose_answer_describes_nothing_is_still_a_claim(
 
     claimed = value_of(await network.claim(TASK, KEY))
 
-    assert (claimed.task, claimed.ours_already, claimed.balance) == (None, False, None)
+    assert (claimed.task, claimed.balance) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ async def test_a_task_that_is_ours_already_is_a_claim(
 ) -> None:
     server.will(answer(status, body))
 
-    assert value_of(await network.claim(TASK, KEY)).ours_already
+    assert isinstance(await network.claim(TASK, KEY), Confirmed)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tests.prism.descriptions import ACTIONS, NETWORKS, WORK, Described
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.outcomes import Confirmed, Outcome
 from journeyman.domain.tasks import JSON, IdempotencyKey, Identity, Result, Task
-from journeyman.network.answers import Claimed, Completed, Submitted
+from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.network.service_model.evidence import Observed
 from journeyman.network.service_model.openapi import described_requests
@@ -35,7 +35,7 @@ PRISM = ("--yes", "--prefer-offline", "@stoplight/prism-cli@5")
 FETCH_SECONDS = 240
 IS_UP = "Prism is listening"
 
-Ended = Outcome[Claimed] | Outcome[Submitted] | Outcome[Completed]
+Ended = Outcome[Receipt]
 
 pytestmark = [pytest.mark.prism, pytest.mark.timeout(FETCH_SECONDS + 60)]
 
@@ -113,7 +113,7 @@ class Seen:
     @property
     def earned(self) -> int | None:
         done = self.ended.value if isinstance(self.ended, Confirmed) else None
-        return done.credits_earned if isinstance(done, Completed) else None
+        return done.credits_earned if done else None
 
     def refused_bodies(self) -> dict[str, list[JSON]]:
         return {action: self.refused(action) for action in ACTIONS}

@@ -39,7 +39,7 @@ from journeyman.lifecycle.active import ActiveStrategies, Generation
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
 from journeyman.lifecycle.quarantine import WIDE, Quarantine, QuarantineRule
-from journeyman.network.answers import Claimed, Completed, Submitted
+from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Cause, Pause
@@ -76,9 +76,9 @@ CONFLICT = Refused(Refusal.CONFLICT, "taken", 409)
 INVALID = Refused(Refusal.INVALID, "bad body", 422)
 REJECTED = Refused(Refusal.REJECTED, "wrong answer", 200, progress=Progress.REJECTED)
 
-CLAIMED = Confirmed(Claimed(None, ours_already=False, balance=None))
-SUBMITTED = Confirmed(Submitted(None))
-COMPLETED = Confirmed(Completed(None, None))
+CLAIMED = Confirmed(Receipt())
+SUBMITTED = Confirmed(Receipt())
+COMPLETED = Confirmed(Receipt())
 
 PUPPET = """
     import time
@@ -173,7 +173,7 @@ class ScriptedMarket(NetworkClient):
         self.public_looks += 1
         return self.public_pages.pop(0) if self.public_pages else listing()
 
-    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Claimed]:
+    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Receipt]:
         return await self._answer("claim", task.id, key, CLAIMED)
 
     async def submit(
@@ -182,13 +182,13 @@ class ScriptedMarket(NetworkClient):
         result: Result,
         key: IdempotencyKey,
         given: Given = NOTHING_GIVEN,
-    ) -> Outcome[Submitted]:
+    ) -> Outcome[Receipt]:
         self.given.append(dict(given))
         return await self._answer("submit", task.id, key, SUBMITTED, result)
 
     async def complete(
         self, task: Task, key: IdempotencyKey, given: Given = NOTHING_GIVEN
-    ) -> Outcome[Completed]:
+    ) -> Outcome[Receipt]:
         self.given.append(dict(given))
         return await self._answer("complete", task.id, key, COMPLETED)
 

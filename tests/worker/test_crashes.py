@@ -37,7 +37,7 @@ from journeyman.domain.tasks import (
     TaskId,
     TaskState,
 )
-from journeyman.network.answers import Claimed, Completed, Submitted
+from journeyman.network.answers import Receipt
 from journeyman.network.service_model.listing import Listing
 from journeyman.network.service_model.pages import PageRequest
 
@@ -74,7 +74,7 @@ class Server:
     ) -> Outcome[Listing]:
         raise NotImplementedError(limit, page)
 
-    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Claimed]:
+    async def claim(self, task: Task, key: IdempotencyKey) -> Outcome[Receipt]:
         del key
         return await self._serve(task.id, None, "claimed", CLAIMED)
 
@@ -84,14 +84,14 @@ class Server:
         result: Result,
         key: IdempotencyKey,
         given: Given = NOTHING_GIVEN,
-    ) -> Outcome[Submitted]:
+    ) -> Outcome[Receipt]:
         del key, given
         self.results.setdefault(task.id, set()).add(repr(result))
         return await self._serve(task.id, "claimed", "submitted", SUBMITTED)
 
     async def complete(
         self, task: Task, key: IdempotencyKey, given: Given = NOTHING_GIVEN
-    ) -> Outcome[Completed]:
+    ) -> Outcome[Receipt]:
         del key, given
         return await self._serve(task.id, "submitted", "completed", COMPLETED)
 

@@ -13,13 +13,13 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import DEADLINE_PASSED, TaskState
-from journeyman.network.answers import Claimed
+from journeyman.network.answers import Receipt
 from journeyman.testing import FakeClock
 
 
-def leased(until: timedelta, clock: FakeClock) -> Confirmed[Claimed]:
+def leased(until: timedelta, clock: FakeClock) -> Confirmed[Receipt]:
     end = clock.now() + until
-    return Confirmed(Claimed(None, ours_already=False, balance=None, lease_until=end))
+    return Confirmed(Receipt(lease_until=end))
 
 
 async def test_a_strategy_works_no_longer_than_until_the_deadline(

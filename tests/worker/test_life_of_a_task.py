@@ -22,7 +22,7 @@ from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import Result, TaskState
 from journeyman.economy.mark import CARRIED_AT
 from journeyman.journal.ledger import Confidence
-from journeyman.network.answers import Claimed, Completed
+from journeyman.network.answers import Receipt
 
 LIFE = [
     "wanted",
@@ -54,7 +54,7 @@ async def test_a_wanted_task_is_claimed_done_submitted_completed_and_booked(
 async def test_an_amount_that_cannot_be_true_is_kept_and_books_nothing(
     loop: Loop, market: ScriptedMarket, named: int
 ) -> None:
-    market.script["complete"] = [Confirmed(Completed(named, None))]
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=named))]
 
     await loop.work(task())
 
@@ -126,7 +126,7 @@ async def test_a_request_that_did_not_end_clearly_is_repeated_with_the_same_key(
 async def test_a_network_that_repeats_its_404_to_a_key_is_asked_under_another(
     loop: Loop, market: ScriptedMarket, verb: str
 ) -> None:
-    market.script["complete"] = [Confirmed(Completed(3, None))]
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=3))]
     await loop.work(task("t0"))  # So that there is such an endpoint.
     market.script[verb] = [ABSENT] * 5
     loop.select.decide((task("t1"),))
@@ -437,7 +437,7 @@ async def test_the_claims_answer_fills_what_the_listing_left_away(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     fuller = task(text="decline", description="all of it", title="another title")
-    answer: Answer = Confirmed(Claimed(fuller, ours_already=False, balance=None))
+    answer: Answer = Confirmed(Receipt(task=fuller))
     market.script["claim"] = [answer]
 
     await loop.work(task())
@@ -450,7 +450,7 @@ async def test_the_claims_answer_fills_what_the_listing_left_away(
 async def test_the_amount_that_an_answer_names_is_booked_instead_of_the_listed_one(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.script["complete"] = [Confirmed(Completed(2, None))]
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=2))]
 
     await loop.work(task(reward=3))
 
@@ -461,7 +461,7 @@ async def test_the_amount_that_an_answer_names_is_booked_instead_of_the_listed_o
 async def test_a_shown_balance_that_agrees_books_no_adjustment(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.script["complete"] = [Confirmed(Completed(3, 103))]
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=3, balance=103))]
 
     await loop.work(task())
 
@@ -472,13 +472,16 @@ async def test_a_payment_whose_answer_was_lost_is_not_booked_twice(
     loop: Loop, market: ScriptedMarket
 ) -> None:
     # The network has paid t1 when its answer is lost; then it pays t2 and shows all.
-    market.script["complete"] = [UNKNOWN, Confirmed(Completed(3, 106))]
+    market.script["complete"] = [
+        UNKNOWN,
+        Confirmed(Receipt(credits_earned=3, balance=106)),
+    ]
     await loop.work(task("t1"))
     await loop.work(task("t2"))
     assert loop.journal.ledger.balance() == 103
 
     loop.clock.advance(400)
-    market.script["complete"] = [Confirmed(Completed(3, 106))]
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=3, balance=106))]
     await loop.work()
 
     assert loop.journal.ledger.totals() == {"starter": 100, "earned": 6}
@@ -506,8 +509,8 @@ async def test_the_balance_in_the_answer_to_a_repeat_is_not_compared_with_the_le
     loop: Loop, market: ScriptedMarket
 ) -> None:
     """An honoured key repeats the first answer, with the balance of that moment."""
-    as_it_was = Confirmed(Completed(3, balance=103))
-    nothing_shown = Confirmed(Completed(3, balance=None))
+    as_it_was = Confirmed(Receipt(credits_earned=3, balance=103))
+    nothing_shown = Confirmed(Receipt(credits_earned=3, balance=None))
     market.script["complete"] = [UNKNOWN, nothing_shown, as_it_was]
     loop.select.decide((task("slow"), task("quick")))
 
@@ -527,8 +530,8 @@ async def test_the_balance_for_a_task_of_a_backup_is_not_compared_with_the_ledge
     with loop.journal.tx("restored"):
         loop.journal.facts.put(CARRIED_AT, loop.clock.now().isoformat())
     market.script["complete"] += [
-        Confirmed(Completed(3, balance=90)),
-        Confirmed(Completed(3, balance=106)),
+        Confirmed(Receipt(credits_earned=3, balance=90)),
+        Confirmed(Receipt(credits_earned=3, balance=106)),
     ]
 
     async with loop.running():

@@ -19,7 +19,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome
 from journeyman.domain.tasks import Task, TaskState
-from journeyman.network.answers import Claimed
+from journeyman.network.answers import Receipt
 from journeyman.network.service_model.listing import Listing
 from journeyman.network.service_model.pages import PageRequest
 from journeyman.worker.pager import MOST_LOOKS_SKIPPED, MOST_PAGES
@@ -249,7 +249,7 @@ async def test_one_claim_tells_what_an_unknown_word_means(
     assert loop.journal.tasks.counts() == {"completed": 1, "wanted": 2}
 
 
-def only_the_open(task_id: str) -> Outcome[Claimed]:
+def only_the_open(task_id: str) -> Outcome[Receipt]:
     return CLAIMED if task_id == "t0" else CONFLICT
 
 

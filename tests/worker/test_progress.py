@@ -20,12 +20,12 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
 from journeyman.domain.tasks import Progress, TaskState
-from journeyman.network.answers import Claimed, Completed, Submitted
+from journeyman.network.answers import Receipt
 
 PENDING = Refused(
     Refusal.PENDING, "409 Conflict: awaiting review", 409, progress=Progress.IN_REVIEW
 )
-IN_REVIEW = Confirmed(Completed(None, None, progress=Progress.IN_REVIEW))
+IN_REVIEW = Confirmed(Receipt(progress=Progress.IN_REVIEW))
 NO_RESULT = Refused(
     Refusal.CONFLICT, "409: not submitted", 409, progress=Progress.CLAIMED
 )
@@ -43,11 +43,11 @@ async def test_what_answers_gave_is_handed_to_the_requests_that_follow(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     market.script["claim"] = [
-        Confirmed(Claimed(None, False, None, given={"claim.id": 77, "claim.ok": True}))
+        Confirmed(Receipt(given={"claim.id": 77, "claim.ok": True}))
     ]
     market.script["submit"] = [
         UNKNOWN,
-        Confirmed(Submitted(None, given={"submit.nonce": "x"})),
+        Confirmed(Receipt(given={"submit.nonce": "x"})),
     ]
     await make_loop().work(task())
     restarted = make_loop()
@@ -65,7 +65,9 @@ async def test_what_answers_gave_is_handed_to_the_requests_that_follow(
 async def test_a_submission_that_pays_ends_the_task_with_what_it_paid(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.script["submit"] = [Confirmed(Submitted(None, 2, {}, Progress.PAID))]
+    market.script["submit"] = [
+        Confirmed(Receipt(credits_earned=2, progress=Progress.PAID))
+    ]
 
     await loop.work(task())
 
@@ -77,7 +79,7 @@ async def test_a_submission_that_pays_ends_the_task_with_what_it_paid(
 async def test_a_submission_that_is_done_and_not_paid_is_completed_as_usual(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.script["submit"] = [Confirmed(Submitted(None, progress=Progress.DONE))]
+    market.script["submit"] = [Confirmed(Receipt(progress=Progress.DONE))]
     market.script["complete"] = [DONE]
 
     await loop.work(task())
@@ -92,8 +94,8 @@ async def test_a_yes_that_says_rejected_is_a_rejection(
     loop: Loop, market: ScriptedMarket, verb: str
 ) -> None:
     rejected: dict[str, Answer] = {
-        "submit": Confirmed(Submitted(None, progress=Progress.REJECTED)),
-        "complete": Confirmed(Completed(None, None, progress=Progress.REJECTED)),
+        "submit": Confirmed(Receipt(progress=Progress.REJECTED)),
+        "complete": Confirmed(Receipt(progress=Progress.REJECTED)),
     }
     market.script[verb] = [rejected[verb]]
 
@@ -106,9 +108,7 @@ async def test_a_yes_that_says_rejected_is_a_rejection(
 async def test_a_claim_whose_answer_says_that_it_is_gone_is_lost(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    market.script["claim"] = [
-        Confirmed(Claimed(None, False, None, progress=Progress.GONE))
-    ]
+    market.script["claim"] = [Confirmed(Receipt(progress=Progress.GONE))]
 
     await loop.work(task())
 
@@ -186,7 +186,7 @@ async def test_a_review_without_end_is_given_up_at_the_age_of_the_result(
 async def test_where_one_review_took_its_time_the_next_is_asked_about_later(
     loop: Loop, market: ScriptedMarket
 ) -> None:
-    reviewed: Answer = Confirmed(Submitted(None, progress=Progress.IN_REVIEW))
+    reviewed: Answer = Confirmed(Receipt(progress=Progress.IN_REVIEW))
     market.script["submit"] = [reviewed] * 2
     market.script["complete"] = [PENDING, PENDING]
     loop.select.decide((task("t1"),))
@@ -226,7 +226,7 @@ async def test_after_an_answer_that_says_done_one_404_shows_that_nothing_follows
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(is_proven=False)
-    done: Answer = Confirmed(Submitted(None, progress=Progress.DONE))
+    done: Answer = Confirmed(Receipt(progress=Progress.DONE))
     market.script["submit"] = [done] * 3
     market.script["complete"] = [ABSENT]
 

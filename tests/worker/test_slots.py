@@ -21,7 +21,7 @@ from tests.worker.conftest import (
 from journeyman.domain.outcomes import Outcome, Refused
 from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
 from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
-from journeyman.network.answers import Claimed
+from journeyman.network.answers import Receipt
 
 
 def states(loop: Loop) -> dict[str, int]:
@@ -231,7 +231,7 @@ async def test_work_that_was_just_claimed_is_done_also_while_the_token_is_refuse
 ) -> None:
     loop = make_loop(slots=2)
 
-    def claimed_and_refused(_: TaskId) -> Outcome[Claimed]:
+    def claimed_and_refused(_: TaskId) -> Outcome[Receipt]:
         loop.rate_limiter.pause_requests("everything", 60)
         return CLAIMED
 

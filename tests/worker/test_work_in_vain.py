@@ -21,7 +21,7 @@ from journeyman.domain.tasks import Progress, Task, TaskId, TaskState
 from journeyman.economy.bookkeeping import book_cost
 from journeyman.journal.strategy_health import Condition
 from journeyman.lifecycle.quarantine import MOST_KINDS, QuarantineRule
-from journeyman.network.answers import Submitted
+from journeyman.network.answers import Receipt
 
 CAREFUL = QuarantineRule(
     errors=3, window_seconds=600, initial_seconds=60, max_seconds=200, batch=2
@@ -42,9 +42,9 @@ def _submitted(market: ScriptedMarket) -> int:
     return market.verbs().count("submit")
 
 
-def _accept_only(*accepted: str) -> Callable[[TaskId], Outcome[Submitted]]:
-    def judge(task_id: TaskId) -> Outcome[Submitted]:
-        return Confirmed(Submitted(None)) if task_id in accepted else REJECTED
+def _accept_only(*accepted: str) -> Callable[[TaskId], Outcome[Receipt]]:
+    def judge(task_id: TaskId) -> Outcome[Receipt]:
+        return Confirmed(Receipt()) if task_id in accepted else REJECTED
 
     return judge
 

@@ -1,11 +1,11 @@
 """Reads the answers of a network: what an action came to, and listings of tasks."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Result, Task, TaskId
+from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import Layer, layers_of, progress_in
 from journeyman.network.service_model.naming import type_of
 from journeyman.network.service_model.reading import (
@@ -52,44 +52,22 @@ class CheckoutSession:
     plan: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A task is ours."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What the answer to a claim, a submission or a completion shows."""
 
-    task: Task | None
-    """As the answer describes it, when it does."""
-    ours_already: bool
-    """The network says that it was ours before this request."""
-    balance: int | None
-    """In credits, when the answer shows it; so in all receipts below."""
-    lease_until: datetime | None = None
-    """When the claim ends by itself, in UTC, when the answer shows it."""
-    given: Given = field(default_factory=dict, compare=False)
-    """The single values of the answer; so in all receipts below."""
-    progress: Progress | None = None
-    """How far the task has come, when the answer tells; so in all receipts below."""
-
-
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """A result was accepted."""
-
-    balance: int | None
+    balance: int | None = None
+    """In credits."""
     credits_earned: int | None = None
-    """In credits, when it was paid for at once."""
-    given: Given = field(default_factory=dict, compare=False)
+    """In credits; not of a claim."""
     progress: Progress | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """A task is done."""
-
-    credits_earned: int | None
-    """In credits, when the answer says so."""
-    balance: int | None
+    """How far the task has come."""
     given: Given = field(default_factory=dict, compare=False)
-    progress: Progress | None = None
+    """The single values of the answer."""
+    task: Task | None = None
+    """As the answer to a claim describes it."""
+    lease_until: datetime | None = None
+    """When a claim ends by itself, in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,23 +127,39 @@ def read_checkout(answer: JSON) -> CheckoutSession:
     )
 
 
-def read_claimed(answer: JSON, task_id: TaskId, status: int = 200) -> Claimed:
-    """Read the answer to a claim of `task_id`."""
-    seen, layers = _open(answer), layers_of(answer)
-    # The innermost first: what is around a record describes it, and is no record.
-    inner_first = (*layers[1:], *layers[:1])
-    described = [_RECORD.described(one.sent, task_id) for one in inner_first]
-    return Claimed(
-        next((one for one in described if one and str(one.text) != task_id), None),
-        _together(layers).says(NAMES["ours_flags"], flag=True),
-        _balance(layers),
-        _lease(seen, layers[1:]),
-        values_in("claim", answer),
-        progress_in(layers, status, said=error_texts(answer)),
+def read_receipt(
+    action: str, answer: JSON, status: int = 200, own: Sequence[JSON] = ()
+) -> Receipt:
+    """Read the answer to an action on a task, which may repeat what is our `own`."""
+    seen, layers = _open(answer), layers_of(answer, own)
+    earned = None
+    if action != "claim":
+        earned = _credits(_together(layers), "surely_earned")
+    if action == "complete" and earned is None:
+        earned = _credits(seen, "earned")
+    progress = progress_in(layers, status, said=error_texts(answer), own=own)
+    return Receipt(
+        balance=_balance(layers),
+        credits_earned=earned,
+        progress=Progress.PAID if earned and earned > 0 else progress,
+        given=values_in(action, answer),
     )
 
 
-def read_claimed_before(answer: JSON, agent_id: AgentId) -> Claimed | None:
+def read_claim(answer: JSON, task_id: TaskId, status: int = 200) -> Receipt:
+    """Read the answer to a claim of `task_id`."""
+    receipt, layers = read_receipt("claim", answer, status), layers_of(answer)
+    # The innermost first: what is around a record describes it, and is no record.
+    inner_first = (*layers[1:], *layers[:1])
+    described = [_RECORD.described(one.sent, task_id) for one in inner_first]
+    return replace(
+        receipt,
+        task=next((one for one in described if one and str(one.text) != task_id), None),
+        lease_until=_lease(_open(answer), layers[1:]),
+    )
+
+
+def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
     """Read a refused claim; None unless it was refused because the task is ours."""
     if not isinstance(answer, dict):
         return None
@@ -176,42 +170,7 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Claimed | None:
     if not (claimant == agent_id or is_flagged or _says_ours(answer)):
         return None
     lease = _lease(_open(answer), layers[1:])
-    given = values_in("claim", answer)
-    return Claimed(
-        None, ours_already=True, balance=None, lease_until=lease, given=given
-    )
-
-
-def read_submitted(
-    answer: JSON, status: int = 200, sent: Result | None = None
-) -> Submitted:
-    """Read the answer to a result, which may repeat what was `sent`."""
-    _open(answer)
-    own = (sent.output, dict(sent.evidence)) if sent else ()
-    layers = layers_of(answer, own)
-    earned = _credits(_together(layers), "surely_earned")
-    progress = progress_in(layers, status, said=error_texts(answer), own=own)
-    return Submitted(
-        _balance(layers),
-        earned,
-        values_in("submit", answer),
-        Progress.PAID if earned and earned > 0 else progress,
-    )
-
-
-def read_completed(answer: JSON, status: int = 200) -> Completed:
-    """Read the answer to a completion."""
-    seen, layers = _open(answer), layers_of(answer)
-    earned = _credits(_together(layers), "surely_earned")
-    if earned is None:
-        earned = _credits(seen, "earned")
-    progress = progress_in(layers, status, said=error_texts(answer))
-    return Completed(
-        earned,
-        _balance(layers),
-        values_in("complete", answer),
-        Progress.PAID if earned and earned > 0 else progress,
-    )
+    return Receipt(lease_until=lease, given=values_in("claim", answer))
 
 
 def read_posted(answer: JSON) -> Posted:

@@ -188,11 +188,11 @@ class NetworkClient:
 
     async def claim(
         self, task: tasks.Task, key: tasks.IdempotencyKey
-    ) -> Outcome[answers.Claimed]:
+    ) -> Outcome[answers.Receipt]:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
 
-        def look(refused: Refused) -> Outcome[answers.Claimed]:
+        def look(refused: Refused) -> Outcome[answers.Receipt]:
             is_conflict = refused.refusal is Refusal.CONFLICT
             known = answers.read_claimed_before(refused.answer, agent_id)
             return Confirmed(known) if is_conflict and known else refused
@@ -201,7 +201,7 @@ class NetworkClient:
             endpoints.CLAIM,
             {"agent_id": agent_id},
             key,
-            lambda reply: answers.read_claimed(reply.body, task.id, reply.status),
+            lambda reply: answers.read_claim(reply.body, task.id, reply.status),
             look,
             task=task,
         )
@@ -212,7 +212,7 @@ class NetworkClient:
         result: tasks.Result,
         key: tasks.IdempotencyKey,
         given: tasks.Given = tasks.NOTHING_GIVEN,
-    ) -> Outcome[answers.Submitted]:
+    ) -> Outcome[answers.Receipt]:
         """Submit a result (endpoint 8). REJECTED is about the quality of the work.
 
         `given` is what the answers to earlier actions of this task gave.
@@ -223,11 +223,12 @@ class NetworkClient:
             "evidence": dict(result.evidence),
             **given,
         }
+        own = (result.output, dict(result.evidence))
         return await self._act(
             endpoints.SUBMIT,
             values,
             key,
-            lambda reply: answers.read_submitted(reply.body, reply.status, result),
+            lambda reply: answers.read_receipt("submit", reply.body, reply.status, own),
             task=task,
         )
 
@@ -236,14 +237,14 @@ class NetworkClient:
         task: tasks.Task,
         key: tasks.IdempotencyKey,
         given: tasks.Given = tasks.NOTHING_GIVEN,
-    ) -> Outcome[answers.Completed]:
+    ) -> Outcome[answers.Receipt]:
         """Complete a task (endpoint 9); `given` as for `submit`."""
         agent_id = self._agent_id("complete")
         return await self._act(
             endpoints.COMPLETE,
             {"agent_id": agent_id, **given},
             key,
-            lambda reply: answers.read_completed(reply.body, reply.status),
+            lambda reply: answers.read_receipt("complete", reply.body, reply.status),
             task=task,
         )
 

@@ -7,7 +7,7 @@ from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Ref
 from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.active import ActiveStrategies
-from journeyman.network.answers import Claimed
+from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -72,7 +72,7 @@ class Claim:
             )
         return await self._lost(record, outcome.message)
 
-    async def _confirmed(self, record: TaskRecord, claimed: Claimed) -> TaskRecord:
+    async def _confirmed(self, record: TaskRecord, claimed: Receipt) -> TaskRecord:
         self.intents.proof.confirm("claim")
         if claimed.progress is Progress.GONE:
             return await self._lost(record, "the answer to the claim says it is gone")
@@ -123,7 +123,7 @@ class Claim:
         self,
         record: TaskRecord,
         reason: str,
-        claimed: Claimed | None,
+        claimed: Receipt | None,
     ) -> TaskRecord:
         tasks = self.intents.journal.tasks
 
@@ -156,7 +156,7 @@ def _is_answered_as_a_repeat(record: TaskRecord, failure: Failure) -> bool:
     return record.attempts >= LONG_UNCERTAIN and may_be_done(failure)
 
 
-def as_claimed(listed: Task, claimed: Claimed) -> Task:
+def as_claimed(listed: Task, claimed: Receipt) -> Task:
     """Return a task with what the claim's answer adds: the work, and the lease."""
     task, shown = listed, claimed.task
     if shown:

@@ -8,7 +8,7 @@ from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import Progress, TaskState
 from journeyman.economy.bookkeeping import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
-from journeyman.network.answers import Completed
+from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
 from journeyman.observability.events import Log
@@ -65,14 +65,14 @@ class Complete:
             key = key_for(record, "complete", uncertain=uncertain)
             outcome = await self.network.complete(record.task, key, record.given)
             if self.intents.is_blank_yes(record, outcome):
-                outcome = Confirmed(Completed(None, None))
+                outcome = Confirmed(Receipt())
             if isinstance(outcome, Confirmed):
                 balance = None if uncertain else window
                 return await self._confirmed(record, outcome.value, balance)
         return await self._failed(record, outcome, uncertain=uncertain)
 
     async def _confirmed(
-        self, record: TaskRecord, answer: Completed, window: BalanceWindow | None
+        self, record: TaskRecord, answer: Receipt, window: BalanceWindow | None
     ) -> TaskRecord:
         """Take an answer for what it says; `window` is None for the answer to a repeat.
 

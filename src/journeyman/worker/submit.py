@@ -15,7 +15,7 @@ from journeyman.domain.tasks import (
     has_passed,
 )
 from journeyman.journal.tasks import TaskRecord
-from journeyman.network.answers import Submitted
+from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -69,7 +69,7 @@ class Submit:
             return await self._confirmed(record, outcome.value)
         return await self._failed(record, outcome, uncertain=uncertain)
 
-    async def _confirmed(self, record: TaskRecord, answer: Submitted) -> TaskRecord:
+    async def _confirmed(self, record: TaskRecord, answer: Receipt) -> TaskRecord:
         self.intents.proof.confirm("submit")
         if answer.progress is Progress.PAID:
             return await self.endings.earned(

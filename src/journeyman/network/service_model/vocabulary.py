@@ -223,11 +223,6 @@ class Vocabulary:
     """Objects in the answer to a claim that describe the claim itself."""
     lease_in_wrapper: tuple[str, ...] = ("until", "ends_at", "end", "deadline")
     """Inside of such an object the same is also called so."""
-    ours_flags: tuple[str, ...] = in_order(
-        "already_yours already_claimed_by_you already_owned already_claimed "
-        "already_assigned",
-    )
-    """True in a yes: the task was ours before."""
     ours_in_refusals: tuple[str, ...] = in_order(
         "already_yours already_claimed_by_you already_owned_by_you"
     )
