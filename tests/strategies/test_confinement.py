@@ -263,8 +263,7 @@ def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
     (around / "lists").mkdir()
     isolation = Isolation(private=(around / "data",))
 
-    home = around / "data" / "workspaces" / "child-1"
-    paths = reach.readable(child_config(loaded, isolation, home), set())
+    paths = reach.readable(child_config(loaded, isolation), set())
 
     assert around not in paths
     assert {around / "lists", loaded.path} <= set(paths)

@@ -91,9 +91,9 @@ def new_home(isolation: Isolation) -> Path:
 
 
 def child_config(
-    loaded: LoadedStrategy, isolation: Isolation, home: Path
+    loaded: LoadedStrategy, isolation: Isolation
 ) -> messages.ChildConfig:
-    """Return the configuration of a child for this strategy."""
+    """Return the configuration of a child for this strategy; it has no `home` yet."""
     needs = loaded.needs
     limits = _limits(isolation)
     if needs.memory_mb is not None:
@@ -103,7 +103,7 @@ def child_config(
         file=str((loaded.file or loaded.path).resolve()),
         distribution=loaded.distribution,
         params=dict(loaded.params),
-        home=str(home),
+        home="",
         private=_absolute(isolation.private),
         files=tuple(str(Path(path).expanduser().absolute()) for path in needs.files),
         hosts=tuple(needs.hosts),

@@ -5,11 +5,11 @@ child that was killed takes its half-sent result with it.
 """
 
 import shutil
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Self
+from typing import Literal, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -37,11 +37,32 @@ LAST_LINES = 12
 """Of what a child printed before it ended: mostly the end of a traceback."""
 
 
+How = Literal[
+    "done", "timed out", "not loaded", "not started", "no process", "gone"
+]
+Report = Callable[[messages.Message], None]
+"""Takes a message before the last of a run: log, progress, costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfRun:
+    """How a run in a child ended, in what JSON can carry: it may be far away."""
+
+    how: How
+    problem: str = ""
+    """Why there is no last message."""
+    last: messages.Message | None = None
+    """With the outcome and the state; None: there is none."""
+
+
 @dataclass(kw_only=True, eq=False)
 class Pool:
     """The children of one strategy: some idle, some with a task."""
 
-    loaded: LoadedStrategy
+    config: messages.ChildConfig
+    """Of each, but for its `home`."""
+    fingerprint: str
+    """Of the files, as they were when the daemon loaded them."""
     isolation: Isolation
     template: Template
     max_idle: int
@@ -108,7 +129,7 @@ class Pool:
 
     async def _start(self) -> Child:
         """Start a child and wait until it has loaded its strategy, or else end it."""
-        config = child_config(self.loaded, self.isolation, new_home(self.isolation))
+        config = replace(self.config, home=str(new_home(self.isolation)))
         child = Child(launch(config, self.template))
         is_ready, reason = False, f"it was not ready after {START_SECONDS:g} s"
         try:
@@ -151,6 +172,8 @@ class ProcessRunner:
     template: Template | None = None
     """What children are forked from; None: one of its own."""
     _pools: dict[str, Pool] = field(default_factory=dict, init=False)
+    _served: dict[str, LoadedStrategy] = field(default_factory=dict, init=False)
+    """Whose pools they are, where they are those of this daemon."""
     _group: TaskGroup | None = field(default=None, init=False)
     _runs: int = field(default=0, init=False)
 
@@ -191,23 +214,37 @@ class ProcessRunner:
         """
         wanted = {loaded.name: loaded for loaded in strategies}
         for name, pool in list(self._pools.items()):
-            if wanted.get(name) is not pool.loaded:
+            if wanted.get(name) is not self._served.get(name):
                 self._close(self._pools.pop(name))
 
     def _pool_of(self, loaded: LoadedStrategy, template: Template) -> Pool:
         """Return a strategy's pool; one of another generation is closed."""
-        pool = self._pools.get(loaded.name)
-        if pool is None or pool.loaded is not loaded:
-            if pool is not None:
-                self._close(pool)
+        if self._served.get(loaded.name) is not loaded:
+            self._served[loaded.name] = loaded
+            if (old := self._pools.pop(loaded.name, None)) is not None:
+                self._close(old)
+        config = child_config(loaded, self.isolation)
+        return self.pool_for(loaded.name, config, loaded.fingerprint, template)
+
+    def pool_for(
+        self,
+        key: str,
+        config: messages.ChildConfig,
+        fingerprint: str,
+        template: Template,
+    ) -> Pool:
+        """Return the pool of this key; make one if there is none."""
+        pool = self._pools.get(key)
+        if pool is None:
             max_idle = 0 if self._group is None else self.isolation.warm_children
             pool = Pool(
-                loaded=loaded,
+                config=config,
+                fingerprint=fingerprint,
                 isolation=self.isolation,
                 template=template,
                 max_idle=max_idle,
             )
-            self._pools[loaded.name] = pool
+            self._pools[key] = pool
         return pool
 
     def _close(self, pool: Pool) -> None:
@@ -227,74 +264,85 @@ class ProcessRunner:
         """
         if self.template is not None:
             pool = self._pool_of(loaded, self.template)
-            return await self._run(pool, context, limit, asked)
+            return await self._run(loaded, pool, context, limit, asked)
         with Template(self.isolation.environment, is_for_one=True) as template:
             pool = self._pool_of(loaded, template)
             del self._pools[loaded.name]
-            return await self._run(pool, context, limit, asked)
+            return await self._run(loaded, pool, context, limit, asked)
 
     async def _run(
         self,
+        loaded: LoadedStrategy,
         pool: Pool,
         context: Context,
         limit: float,
         asked: Mapping[str, object],
     ) -> RunOutcome:
+        self._runs += 1
+        try:
+            request = messages.pack(
+                messages.run_message(context, run=self._runs, **asked)
+            )
+            report = partial(take_report, context)
+            ended = await self.carry_out(pool, request, self._runs, limit, report)
+        except (TypeError, ValueError) as error:
+            return cannot_be_sent(loaded, error)
+        finally:
+            context.end()
+        return outcome_of(loaded, context, ended, limit)
+
+    async def carry_out(
+        self, pool: Pool, request: bytes, run: int, limit: float, report: Report
+    ) -> EndOfRun:
+        """Have a child do one run, and return how that ended.
+
+        Args:
+            pool: whose child.
+            request: a packed message with the number of the run.
+            run: that number.
+            limit: seconds, from when a child has it.
+            report: called with each message before the last: log, progress, costs.
+        """
         try:
             child = await pool.acquire()
         except NotStartedError as error:
-            return Misconfigured(
-                f"it does not load in its process: {error}",
-                fix="correct its file, then `journeyman reload`",
-            )
+            return EndOfRun("not loaded", str(error))
         except ChildGoneError as error:
-            # No quarantine at once: the machine may only have been short of memory.
-            first, *printed = str(error).splitlines()
-            return _error(pool.loaded, f"its process does not start: {first}", printed)
+            return EndOfRun("not started", str(error))
         except OSError as error:
-            return RetryLater(f"no process can be started: {error}")
-        return await self._run_in(child, pool, context, limit, asked)
+            return EndOfRun("no process", str(error))
+        return await self._carry_out(child, pool, request, run, limit, report)
 
-    async def _run_in(
+    async def _carry_out(
         self,
         child: Child,
         pool: Pool,
-        context: Context,
+        request: bytes,
+        run: int,
         limit: float,
-        asked: Mapping[str, object],
-    ) -> RunOutcome:
-        _log_beginning(child, pool, context)
-        self._runs += 1
-        outcome: RunOutcome | None = None
+        report: Report,
+    ) -> EndOfRun:
+        _report_beginning(child, pool, report)
+        last: messages.Message | None = None
         problem = ""
         time = anyio.CancelScope()
         try:
-            message = messages.run_message(context, run=self._runs, **asked)
-            request = messages.pack(message)
             with anyio.move_on_after(limit) as time:
-                report = partial(_take_report, context)
-                last = await child.run(request, self._runs, report)
-                outcome = messages.outcome_from(last["outcome"])
-                _take_state(context, last)
-        except (ChildGoneError, messages.FrameError) as error:
-            outcome, problem = None, str(error)
-        except (TypeError, ValueError) as error:
-            outcome = None
-            problem = f"the task or ctx.state cannot be sent to it: {error}"
+                last = await child.run(request, run, report)
+        except ChildGoneError as error:
+            problem = str(error)
         finally:
-            context.end()
             # Time to clean up where its time was over, or where the daemon stops.
-            is_stopped = outcome is None and not problem
+            is_stopped = last is None and not problem
             grace = self.grace_seconds if is_stopped else 0.0
-            await self._release(child, pool, grace, is_reusable=outcome is not None)
-        _log_output(child, context)
-        if outcome is not None:
-            return outcome
+            await self._release(child, pool, grace, is_reusable=last is not None)
+        _report_output(child, report)
+        if last is not None:
+            return EndOfRun("done", last=last)
         if time.cancelled_caught:
-            return TimedOut(limit)
+            return EndOfRun("timed out")
         # What it printed is in the log already.
-        reason = problem or child.exit_reason
-        return _error(pool.loaded, f"its process is gone: {reason}")
+        return EndOfRun("gone", problem or child.exit_reason)
 
     async def _release(
         self, child: Child, pool: Pool, grace: float, *, is_reusable: bool
@@ -312,23 +360,58 @@ class ProcessRunner:
             await end_shielded(child, grace)
 
 
-def _log_beginning(child: Child, pool: Pool, context: Context) -> None:
-    """Log what was printed while it was loaded, and whether its files have changed."""
-    if child.fingerprint != pool.loaded.fingerprint and not child.tasks_done:
-        context.log.warning(
+def _report_beginning(child: Child, pool: Pool, report: Report) -> None:
+    """Report what was printed while it was loaded, and whether its files changed."""
+    if child.fingerprint != pool.fingerprint and not child.tasks_done:
+        changed = (
             "its files have changed since the daemon loaded them: its new process "
             "runs them as they are now; `journeyman reload` loads them everywhere"
         )
-    _log_output(child, context)
+        report({"log": "warning", "event": changed, "fields": {}})
+    _report_output(child, report)
 
 
-def _log_output(child: Child, context: Context) -> None:
+def _report_output(child: Child, report: Report) -> None:
     for line in child.output.take():
-        context.log.info("printed", text=line)
+        report({"log": "info", "event": "printed", "fields": {"text": line}})
     child.output.clear()
 
 
-def _take_report(context: Context, message: messages.Message) -> None:
+def outcome_of(
+    loaded: LoadedStrategy, context: Context, ended: EndOfRun, limit: float
+) -> RunOutcome:
+    """Return the outcome that a run in a child had; take over its state."""
+    match ended.how:
+        case "done":
+            try:
+                outcome = messages.outcome_from((ended.last or {}).get("outcome", {}))
+                _take_state(context, ended.last or {})
+            except messages.FrameError as error:
+                return _error(loaded, f"its process is gone: {error}")
+            return outcome
+        case "timed out":
+            return TimedOut(limit)
+        case "not loaded":
+            return Misconfigured(
+                f"it does not load in its process: {ended.problem}",
+                fix="correct its file, then `journeyman reload`",
+            )
+        case "not started":
+            # No quarantine at once: the machine may only have been short of memory.
+            first, *printed = ended.problem.splitlines() or [""]
+            return _error(loaded, f"its process does not start: {first}", printed)
+        case "no process":
+            return RetryLater(f"no process can be started: {ended.problem}")
+        case "gone":
+            return _error(loaded, f"its process is gone: {ended.problem}")
+
+
+def cannot_be_sent(loaded: LoadedStrategy, error: Exception) -> StrategyError:
+    """Return the outcome of a run whose task or state is not JSON, or too large."""
+    return _error(loaded, f"the task or ctx.state cannot be sent to it: {error}")
+
+
+def take_report(context: Context, message: messages.Message) -> None:
     """Pass on a line of the log, the progress, or a cost; ignore anything else."""
     match message:
         case {"log": str(level), "event": str(event), "fields": dict(fields)}:
