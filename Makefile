@@ -156,10 +156,12 @@ lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the version
 	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements/build.lock -
 	echo uv | $(UV_COMPILE) --output-file requirements/uv.lock -
 	$(UV_COMPILE) --output-file requirements/run.lock pyproject.toml
-	$(UV_COMPILE) --extra llm --group dev --constraints requirements/run.lock \
+	$(UV_COMPILE) --extra llm --extra cluster --group dev --constraints requirements/run.lock \
 		--constraints requirements/build.lock --output-file requirements/dev.lock pyproject.toml
 	$(UV_COMPILE) --extra llm --constraints requirements/dev.lock \
 		--output-file requirements/llm.lock pyproject.toml
+	$(UV_COMPILE) --extra cluster --constraints requirements/dev.lock \
+		--output-file requirements/cluster.lock pyproject.toml
 	$(UV_COMPILE) --group browser --constraints requirements/dev.lock \
 		--output-file requirements/browser.lock
 	$(UV_COMPILE) --group bench --constraints requirements/dev.lock \

@@ -77,7 +77,8 @@ async def children(
     starts, private = [], {}
     for _ in range(CHILDREN):
         began = time.perf_counter()
-        config = child_config(loaded, isolation, new_home(isolation))
+        home = str(new_home(isolation))
+        config = replace(child_config(loaded, isolation), home=home)
         child = Child(launch(config, template))
         await child.become_ready()
         starts.append(1000 * (time.perf_counter() - began))

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.daemon.strategies import generation_of, isolation_of, load_strategies
+from journeyman.daemon.strategies import (
+    Runs,
+    generation_of,
+    isolation_of,
+    load_strategies,
+)
 from journeyman.journal.directory import DataDirectory
 from journeyman.settings.sections import IsolationSettings, StrategySettings
-from journeyman.strategies.api import RunnerName
 from journeyman.strategies.child.kernel import children_of
 
 PLAIN = """
@@ -32,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def settings(folder: Path, **runners: RunnerName) -> StrategySettings:
+def settings(folder: Path, **runners: Runs) -> StrategySettings:
     return StrategySettings(directory=folder, runners=runners)
 
 

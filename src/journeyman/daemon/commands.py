@@ -140,7 +140,7 @@ class OwnerCommands(AgentCommands):
             "up_seconds": round(parts.heartbeat.up_seconds),
             "obstacle": parts.gate.obstacle,
             "pauses": pauses(agent.rate_limiter, parts.environment.clock),
-            "slots": parts.settings.work.slots,
+            "slots": parts.worker.slots,
             "carried": parts.worker.in_flight,
             "this_run": {
                 "polls": tally.polls,

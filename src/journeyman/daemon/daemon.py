@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 from journeyman.control.verbs import PauseRequest
 from journeyman.daemon import events
 from journeyman.daemon.agent import open_agent
+from journeyman.daemon.cluster import require_cluster
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.disk import is_ephemeral
 from journeyman.daemon.environment import Environment, JoinInterruptedError
@@ -31,6 +32,7 @@ from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.advice import advice_for
 from journeyman.settings.sections import Settings
 from journeyman.strategies.child.confinement import NOT_ENFORCED, available_confinement
+from journeyman.strategies.running.runner import PROCESSES
 from journeyman.worker.recover import recover_interrupted
 
 STARTED_PAUSED = PauseRequest(by="journeyman run --paused")
@@ -192,8 +194,9 @@ class Daemon:
     def _prepare_runner(self) -> None:
         """Prepare processes for the strategies that run in one; log how isolated."""
         strategies = self.parts.active.current.everyone
+        require_cluster(self.parts.cluster, strategies)
         self.parts.runner.serve(strategies)
-        if any(one.runner == "process" for one in strategies):
+        if any(one.runner in PROCESSES for one in strategies):
             confinement = available_confinement()
             is_complete = NOT_ENFORCED not in confinement.values()
             self.parts.environment.log.emit(

@@ -78,6 +78,31 @@ ISOLATION_INCOMPLETE = declare(
     "Read docs/explanation/isolation.md; a newer kernel, or a container for this "
     "daemon alone, helps.",
 )
+CLUSTER_CONNECTED = declare(
+    "cluster.connected",
+    "info",
+    "scheduler workers slots",
+    "The cluster can be used, or its workers have changed; `slots` tasks are worked on "
+    "there at once, beside those here.",
+)
+CLUSTER_LOST = declare(
+    "cluster.lost",
+    "warning",
+    "scheduler problem",
+    "The cluster cannot be used. Nothing new is claimed for strategies that run on it; "
+    "what ran there is run again. It is tried again by itself.",
+    "Check that `dask scheduler` runs at this address and can be reached from here; "
+    "with TLS, that the files are of the same authority. `journeyman doctor` tries it.",
+)
+CLUSTER_MISMATCH = declare(
+    "cluster.mismatch",
+    "warning",
+    "scheduler count differences",
+    "Something is installed on the cluster in another version than here. A worker of "
+    "which this is true is given nothing.",
+    "Install the same versions of journeyman, Dask and Python everywhere; the simplest "
+    "way is the same image.",
+)
 NOT_A_VOLUME = declare(
     "data.not_a_volume",
     "warning",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import get_args
+from typing import Literal, get_args
 
 import journeyman
 from journeyman.daemon import events
@@ -31,8 +31,11 @@ from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.describing import Describer
 from journeyman.strategies.running.process import hide_memory
-from journeyman.strategies.running.runner import run_aside
+from journeyman.strategies.running.runner import PROCESSES, run_aside
 from journeyman.strategies.running.template import Template
+
+Runs = RunnerName | Literal["cluster"]
+"""Where an owner may have a strategy run."""
 
 
 def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
@@ -43,7 +46,7 @@ def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isola
 
 
 def with_configured_runners(
-    registry: Registry, runners: Mapping[str, RunnerName], place: Path
+    registry: Registry, runners: Mapping[str, Runs], place: Path
 ) -> Registry:
     """Return the strategies with the runners that the owner chose.
 
@@ -54,7 +57,7 @@ def with_configured_runners(
     strategies: list[LoadedStrategy] = []
     for loaded in registry.strategies:
         wanted = runners.get(loaded.name, loaded.runner)
-        if loaded.is_confined and wanted != "process":
+        if loaded.is_confined and wanted not in PROCESSES:
             problems.append(_not_trusted(loaded, wanted))
         elif wanted == "thread" and inspect.iscoroutinefunction(loaded.run):
             problems.append(_not_in_a_thread(loaded))
@@ -65,7 +68,7 @@ def with_configured_runners(
 
 
 def _unknown_names(
-    registry: Registry, runners: Mapping[str, RunnerName], place: Path
+    registry: Registry, runners: Mapping[str, Runs], place: Path
 ) -> Iterator[Problem]:
     known = {loaded.name for loaded in registry.strategies}
     known |= {problem.path.stem for problem in registry.problems}
@@ -87,7 +90,7 @@ def _not_in_a_thread(loaded: LoadedStrategy) -> Problem:
     )
 
 
-def _not_trusted(loaded: LoadedStrategy, wanted: RunnerName) -> Problem:
+def _not_trusted(loaded: LoadedStrategy, wanted: Runs) -> Problem:
     name = strategy_stem(loaded.file or loaded.path)
     return Problem(
         code="E110",

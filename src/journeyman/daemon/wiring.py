@@ -1,5 +1,6 @@
 """Puts the daemon together: the only place that builds the object graph."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,6 +11,7 @@ import anyio
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.backups import JournalBackups
 from journeyman.daemon.causes import Causes, CauseWatch, EarningCause, Surroundings
+from journeyman.daemon.cluster import ClusterNews, cluster_of
 from journeyman.daemon.discovery import DiscoverLoop, Pace
 from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
@@ -37,6 +39,7 @@ from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.settings.sections import Settings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
+from journeyman.strategies.running.cluster import Cluster
 from journeyman.strategies.running.describing import Describer
 from journeyman.strategies.running.hooks import HookCaller
 from journeyman.strategies.running.leaks import LeakScan
@@ -242,10 +245,56 @@ class Components:
         )
 
     @cached_property
+    def cluster(self) -> Cluster | None:
+        """The owner's cluster; None: there is none.
+
+        Raises:
+            ConfigurationError: it cannot be used as it is configured.
+        """
+        if not self.environment.has_processes:
+            return None
+        isolation = isolation_of(self.settings.isolation, self.agent.directory)
+        settings = self.settings.cluster
+        cluster = cluster_of(settings, isolation)
+        if cluster is not None:
+            cluster.told = ClusterNews(
+                scheduler=cluster.address.scheduler,
+                most=settings.max_slots,
+                use_capacity=self._use_capacity,
+                log=self.environment.log,
+            ).tell
+        return cluster
+
+    def _use_capacity(self, capacity: int) -> None:
+        """Work on so many tasks more at once than here alone."""
+        slots = self.settings.work.slots + capacity
+        self.worker.slots = self.proof.slots = slots
+        self.look_again()
+
+    def _has_room(self, strategy: str, claimed: Counter[str]) -> bool:
+        """Return whether one more task of a strategy can be worked on where it runs.
+
+        Args:
+            strategy: its name.
+            claimed: how many tasks of each are about to be claimed.
+        """
+        cluster = self.cluster
+        if cluster is None:
+            return True
+        everyone = self.active.registry.strategies
+        there = {one.name: one for one in everyone if one.runner == "cluster"}
+        if strategy in there:
+            return cluster.room(there[strategy]) > claimed[strategy]
+        here = self.worker.in_flight - cluster.busy.total()
+        here += sum(count for name, count in claimed.items() if name not in there)
+        return here < self.settings.work.slots
+
+    @cached_property
     def runner(self) -> Runner:
         """Runs strategies: in the loop, in threads, in separate processes."""
         isolation = isolation_of(self.settings.isolation, self.agent.directory)
         return Runner(
+            cluster=self.cluster,
             block_limit=self.environment.block_limit,
             told=self.active.note_block,
             isolation=isolation if self.environment.has_processes else None,
@@ -310,7 +359,11 @@ class Components:
             gate=self.gate,
             proof=self.proof,
             shortlist=ranking.Shortlist(
-                self.agent.journal, self.ranking, clock, self.quarantine
+                self.agent.journal,
+                self.ranking,
+                clock,
+                self.quarantine,
+                self._has_room,
             ),
             slots=self.settings.work.slots,
             max_tasks=self.settings.work.max_tasks,

@@ -50,7 +50,7 @@ Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 Tables = dict[str, dict[str, JsonValue]]
 
-Runners = dict[str, Literal["loop", "thread", "process"]]
+Runners = dict[str, Literal["loop", "thread", "process", "cluster"]]
 """By the name of a strategy."""
 
 
@@ -266,9 +266,10 @@ class StrategySettings(Section):
     runners: Runners = Field(
         default_factory=dict, examples=[{"count_words": "process"}]
     )
-    """Where single strategies run, whatever they declare: `loop`, `thread` or
-    `process`. The first two are for strategies that are trusted. A process of its own
-    has limits and can be killed; see [isolation]."""
+    """Where single strategies run, whatever they declare: `loop`, `thread`, `process`
+    or `cluster`. The first two are for strategies that are trusted. A process of its
+    own has limits and can be killed; see [isolation]. On the [cluster] it is the same
+    process, on another machine."""
     params: Tables = Field(
         default_factory=dict, examples=[{"count_words": {"max_words": 50_000}}]
     )
@@ -314,6 +315,52 @@ class IsolationSettings(Section):
     """Variables of the daemon's environment that strategies get beside PATH, LANG,
     LC_*, TZ and the places of certificates, such as an API key. Journeyman's own are
     never passed on."""
+
+
+class ClusterSettings(Section):
+    """The Dask cluster that strategies may run on; needs the extra `cluster`.
+
+    Which strategies do, `strategies.runners` says. Whoever reaches a scheduler can run
+    code on its workers: use TLS, unless the network between is your own.
+    """
+
+    scheduler: (
+        Annotated[str, Field(pattern=r"^(tcp|tls)://[^/\s]+:[0-9]{1,5}$")] | None
+    ) = Field(
+        None,
+        examples=["tls://scheduler.example:8786"],
+        json_schema_extra={"default_is": "no cluster"},
+    )
+    """The address of the scheduler: `tcp://` or `tls://`, a host and a port."""
+    tls_ca_file: Folder | None = Field(
+        None,
+        examples=["/etc/journeyman/ca.pem"],
+        json_schema_extra={"default_is": "none, for `tcp://`"},
+    )
+    """The certificate of the authority that has signed the scheduler's."""
+    tls_cert_file: Folder | None = Field(
+        None,
+        examples=["/etc/journeyman/cert.pem"],
+        json_schema_extra={"default_is": "none, for `tcp://`"},
+    )
+    """Our own certificate, which the scheduler asks for."""
+    tls_key_file: Folder | None = Field(
+        None,
+        examples=["/etc/journeyman/key.pem"],
+        json_schema_extra={"default_is": "none, for `tcp://`"},
+    )
+    """Its private key. Not in the data directory, which what speaks to the cluster may
+    not read."""
+    connect_seconds: Seconds = 10
+    """How long the scheduler may take to answer; then it counts as lost, and is tried
+    again."""
+    wait_seconds: Seconds = 300
+    """How long a claimed task waits for a worker that is free and has what the strategy
+    needs; then it is put off for as long. With `work.max_attempts` it says how long a
+    cluster may be away before tasks fail."""
+    max_slots: Annotated[int, Field(ge=1, le=1_024), unit("tasks")] = 256
+    """How many tasks are worked on there at once, at most. There are as many slots,
+    beside `work.slots`, as the workers have threads, up to this."""
 
 
 class QuarantineSettings(Section):
@@ -631,6 +678,7 @@ class Settings(BaseSettings):
     data: DataSettings = Field(default_factory=DataSettings)
     strategies: StrategySettings = StrategySettings()
     isolation: IsolationSettings = IsolationSettings()
+    cluster: ClusterSettings = ClusterSettings()
     quarantine: QuarantineSettings = QuarantineSettings()
     recording: RecordingSettings = RecordingSettings()
     promotion: PromotionSettings = PromotionSettings()

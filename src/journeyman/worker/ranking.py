@@ -6,7 +6,7 @@ the one that pays best or came first.
 """
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -208,6 +208,11 @@ MOST_RANKED = 1_000
 """The best paid so many are ranked; the others wait for the next time."""
 
 
+def _anywhere(_strategy: str, _claimed: Counter[str]) -> bool:
+    """Stand for a machine on which every strategy has room for every task."""
+    return True
+
+
 @dataclass(eq=False)
 class Shortlist:
     """Keeps the next tasks to claim."""
@@ -216,6 +221,9 @@ class Shortlist:
     ranking: Ranking
     clock: Clock
     quarantine: Quarantine
+    has_room: Callable[[str, Counter[str]], bool] = _anywhere
+    """Returns whether a strategy can be given one more task, beside those of each that
+    are about to be claimed."""
     _line: deque[track_records.Waiting] = field(init=False, default_factory=deque)
     _good_until: float = field(init=False, default=0.0)
 
@@ -250,6 +258,7 @@ class Shortlist:
         taken: list[TaskRecord] = []
         kept: list[track_records.Waiting] = []
         full: set[track_records.Group] = set()
+        claimed: Counter[str] = Counter()
         admits, now = self.quarantine.admission(excluding), self.clock.now()
         while self._line and len(taken) < limit:
             waiting = self._line.popleft()
@@ -262,7 +271,9 @@ class Shortlist:
             if record.state is not TaskState.WANTED or not record.is_due(now):
                 continue
             kept.append(waiting)
-            if admits(*waiting.group):
+            strategy, _ = waiting.group
+            if self.has_room(strategy, claimed) and admits(*waiting.group):
+                claimed[strategy] += 1
                 taken.append(record)
             else:
                 full.add(waiting.group)

@@ -4,13 +4,16 @@ import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
+from journeyman.daemon.cluster import cluster_of
 from journeyman.daemon.doctor import network as reach
 from journeyman.daemon.doctor import storage
+from journeyman.daemon.doctor.cluster import judge
 from journeyman.daemon.doctor.finding import Finding, Grade, fail, ok, skip, warn
 from journeyman.daemon.doctor.network import Service
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.strategies import (
     describer_for,
+    isolation_of,
     load_as_trusted,
     strategies_directory,
 )
@@ -52,6 +55,7 @@ class Examination:
         await self._check("network", self._check_address)
         await self._storage()
         await self._check("strategies", self._strategies)
+        await self._check("cluster", self._cluster)
         await self._network()
         return self.findings
 
@@ -123,6 +127,20 @@ class Examination:
                 "Put a strategy file there, or set strategies.directory.",
             )
         return ok(f"{len(registry.strategies)} are loaded from {folder}")
+
+    async def _cluster(self) -> Finding:
+        if self._settings is None:
+            return skip("the settings cannot be read")
+        settings = self._settings
+        directory = DataDirectory(settings.data.directory)
+        cluster = cluster_of(
+            settings.cluster, isolation_of(settings.isolation, directory)
+        )
+        if cluster is None:
+            return skip("none is configured (cluster.scheduler)")
+        async with cluster.running():
+            status = await cluster.settled()
+        return judge(cluster.address.scheduler, status)
 
     async def _network(self) -> None:
         later = ("connection", "clock", "endpoints", "documents")

@@ -35,6 +35,11 @@ class Needs:
     """In MiB; None: the owner's setting."""
     credits: float = 0
     """The most that one run may cost, in credits."""
+    gpus: float = 0
+    """How many GPUs, or which part of one; given by a cluster only."""
+    labels: Collection[str] = ()
+    """What else a machine must offer, in words of the owner, such as `eu`; asked of a
+    cluster only."""
 
     def __post_init__(self) -> None:
         """Check the values where they are declared, so that the message names the line.
@@ -42,7 +47,7 @@ class Needs:
         Raises:
             NeedsError: a field has a value that makes no sense.
         """
-        for name in ("hosts", "files"):
+        for name in ("hosts", "files", "labels"):
             object.__setattr__(self, name, _words(name, getattr(self, name)))
         for host in self.hosts:
             if not HOST.fullmatch(host):
@@ -54,8 +59,9 @@ class Needs:
             raise NeedsError("needs: files has an empty path")
         _check("seconds", self.seconds, "a number of seconds above 0")
         _check("memory_mb", self.memory_mb, "a number of MiB above 0")
-        if not _is_number(self.credits) or self.credits < 0:
-            raise NeedsError(f"needs: credits = {self.credits!r}; give 0 or more")
+        for name, value in (("credits", self.credits), ("gpus", self.gpus)):
+            if not _is_number(value) or value < 0:
+                raise NeedsError(f"needs: {name} = {value!r}; give 0 or more")
 
 
 def _words(name: str, value: object) -> tuple[str, ...]:

@@ -66,6 +66,11 @@ class FrameBuffer:
             count += length
         return max(0, count - len(self._bytes))
 
+    @property
+    def has_more(self) -> bool:
+        """Whether anything is left after the messages that were taken."""
+        return bool(self._bytes)
+
     def take(self) -> Message | None:
         """Return the first message if it is complete.
 
@@ -84,6 +89,20 @@ class FrameBuffer:
         if not isinstance(message, dict):
             raise FrameError("a message is not a JSON object")
         return message
+
+
+def unpack(packed: bytes) -> Message:
+    """Return the one message that these bytes are.
+
+    Raises:
+        FrameError: they are not one message.
+    """
+    buffer = FrameBuffer()
+    buffer.add(packed)
+    message = buffer.take()
+    if message is None or buffer.has_more:
+        raise FrameError("not one whole message")
+    return message
 
 
 def read_frame(descriptor: int) -> Message | None:

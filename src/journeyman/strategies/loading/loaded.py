@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from journeyman.domain.tasks import Task
 from journeyman.strategies.api import Context, Needs, RunnerName, Strategy
@@ -58,7 +58,8 @@ class LoadedStrategy:
     path: Path
     """The file that defines it."""
     line: int
-    runner: RunnerName
+    runner: RunnerName | Literal["cluster"]
+    """A strategy may choose among the first; only its owner chooses the cluster."""
     timeout: float | None
     """Seconds that one run may take; None: the owner's setting."""
     needs: Needs = field(default_factory=Needs)

@@ -90,9 +90,7 @@ def new_home(isolation: Isolation) -> Path:
     return Path(tempfile.mkdtemp(prefix=PREFIX, dir=isolation.homes)).resolve()
 
 
-def child_config(
-    loaded: LoadedStrategy, isolation: Isolation
-) -> messages.ChildConfig:
+def child_config(loaded: LoadedStrategy, isolation: Isolation) -> messages.ChildConfig:
     """Return the configuration of a child for this strategy; it has no `home` yet."""
     needs = loaded.needs
     limits = _limits(isolation)

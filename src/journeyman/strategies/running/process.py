@@ -37,9 +37,7 @@ LAST_LINES = 12
 """Of what a child printed before it ended: mostly the end of a traceback."""
 
 
-How = Literal[
-    "done", "timed out", "not loaded", "not started", "no process", "gone"
-]
+How = Literal["done", "timed out", "not loaded", "not started", "no process", "gone"]
 Report = Callable[[messages.Message], None]
 """Takes a message before the last of a run: log, progress, costs."""
 
@@ -213,7 +211,7 @@ class ProcessRunner:
         Children that have a task end after it.
         """
         wanted = {loaded.name: loaded for loaded in strategies}
-        for name, pool in list(self._pools.items()):
+        for name in list(self._pools):
             if wanted.get(name) is not self._served.get(name):
                 self._close(self._pools.pop(name))
 
@@ -381,14 +379,18 @@ def outcome_of(
     loaded: LoadedStrategy, context: Context, ended: EndOfRun, limit: float
 ) -> RunOutcome:
     """Return the outcome that a run in a child had; take over its state."""
+    if ended.last is None:
+        return _without_end(loaded, ended, limit)
+    try:
+        outcome = messages.outcome_from(ended.last.get("outcome", {}))
+        _take_state(context, ended.last)
+    except messages.FrameError as error:
+        return _error(loaded, f"its process is gone: {error}")
+    return outcome
+
+
+def _without_end(loaded: LoadedStrategy, ended: EndOfRun, limit: float) -> RunOutcome:
     match ended.how:
-        case "done":
-            try:
-                outcome = messages.outcome_from((ended.last or {}).get("outcome", {}))
-                _take_state(context, ended.last or {})
-            except messages.FrameError as error:
-                return _error(loaded, f"its process is gone: {error}")
-            return outcome
         case "timed out":
             return TimedOut(limit)
         case "not loaded":
@@ -402,7 +404,7 @@ def outcome_of(
             return _error(loaded, f"its process does not start: {first}", printed)
         case "no process":
             return RetryLater(f"no process can be started: {ended.problem}")
-        case "gone":
+        case _:
             return _error(loaded, f"its process is gone: {ended.problem}")
 
 

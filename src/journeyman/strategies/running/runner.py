@@ -5,7 +5,7 @@ import contextvars
 import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import CoroutineType
@@ -29,6 +29,7 @@ from journeyman.strategies.child.description import answer_from
 from journeyman.strategies.loading.confined import AnswerError, ConfinedStrategy
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.child import Isolation
+from journeyman.strategies.running.cluster import Cluster
 from journeyman.strategies.running.process import ProcessRunner
 from journeyman.strategies.running.template import Template
 from journeyman.strategies.speaker import speaking
@@ -294,6 +295,8 @@ BLOCK_SECONDS = 5.0
 """What one step on the loop may take; everything else waits meanwhile."""
 CONSULT_SECONDS = 10.0
 """More than `wants` may take for one task, so that the child itself tells which."""
+PROCESSES = ("process", "cluster")
+"""Runners whose strategies have processes here: on a cluster only `run` is called."""
 GRACE_SECONDS = 2.0
 """How long a run may continue after its time, to clean up."""
 
@@ -315,6 +318,8 @@ class Runner:
     """What a confined strategy may take to decide about the tasks of one page."""
     template: Template | None = None
     """What processes are forked from; None: a template of its own."""
+    cluster: Cluster | None = None
+    """Runs those that the owner sends to a cluster; None: they run in a process."""
     _threads: ThreadRunner = field(init=False)
     _processes: ProcessRunner | None = field(default=None, init=False)
 
@@ -334,16 +339,17 @@ class Runner:
 
         Outside of it, each task gets a new process.
         """
-        if self._processes is None:
+        async with AsyncExitStack() as stack:
+            if self._processes is not None:
+                await stack.enter_async_context(self._processes.running())
+            if self.cluster is not None:
+                await stack.enter_async_context(self.cluster.running())
             yield self
-        else:
-            async with self._processes.running():
-                yield self
 
     def serve(self, strategies: Iterable[LoadedStrategy]) -> None:
         """End the processes of all but these strategies, after their tasks."""
         if self._processes is not None:
-            self._processes.serve(one for one in strategies if one.runner == "process")
+            self._processes.serve(one for one in strategies if one.runner in PROCESSES)
 
     async def run(
         self,
@@ -363,7 +369,12 @@ class Runner:
             return Decline(problem)
         limit = timeout_seconds if loaded.timeout is None else loaded.timeout
         limit = limit if at_most is None else min(limit, at_most)
-        if loaded.runner == "process" and self._processes is not None:
+        if loaded.runner == "cluster" and self.cluster is not None:
+            message = messages.task_message(task)
+            return await self.cluster.run(
+                loaded, context, limit, at_most=at_most, task=message
+            )
+        if loaded.runner in PROCESSES and self._processes is not None:
             message = messages.task_message(task)
             return await self._processes.run(loaded, context, limit, task=message)
         call = partial(loaded.run, **loaded.arguments(task, context))

@@ -17,6 +17,7 @@ from journeyman.strategies.child.confinement import (
 )
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.validation import params_of
+from journeyman.strategies.running.runner import PROCESSES
 
 
 @command("show", example="journeyman strategies show count_words")
@@ -65,11 +66,12 @@ def _declarations(loaded: LoadedStrategy) -> dict[str, Any]:
         "runner": loaded.runner,
         "timeout_seconds": loaded.timeout,
         # What this system keeps a strategy's process from, and by what.
-        "isolation": dict(available_isolation()) if loaded.runner == "process" else {},
+        "isolation": dict(available_isolation()) if loaded.runner in PROCESSES else {},
         "needs": {
             **needs,
             "hosts": list(needs["hosts"]),
             "files": list(needs["files"]),
+            "labels": list(needs["labels"]),
         },
         "hooks": sorted(loaded.hooks),
         "examples": len(loaded.instance.examples),
@@ -216,6 +218,8 @@ def _needs(needs: dict[str, Any]) -> str:
             "files": ", ".join(needs["files"]),
             "memory": f"{needs['memory_mb']} MiB" if needs["memory_mb"] else "",
             "credits": f"{needs['credits']:g} a run" if needs["credits"] else "",
+            "GPUs": f"{needs['gpus']:g}" if needs["gpus"] else "",
+            "labels": ", ".join(needs["labels"]),
         }
     )
 
