@@ -16,8 +16,14 @@ LOCKS = (
     "requirements/uv.lock",
     "requirements/browser.lock",
     "requirements/llm.lock",
+    "requirements/cluster.lock",
 )
-SHIPPED = ("requirements/run.lock", "requirements/build.lock", "requirements/llm.lock")
+SHIPPED = (
+    "requirements/run.lock",
+    "requirements/build.lock",
+    "requirements/llm.lock",
+    "requirements/cluster.lock",
+)
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)( ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -72,13 +78,14 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
     assert unmet(wanted, pins(root / "requirements/dev.lock")) == []
 
 
-def test_the_lock_for_language_models_answers_the_project_and_its_extra(
-    root: Path, pyproject: dict[str, Any]
+@pytest.mark.parametrize("extra", ["llm", "cluster"])
+def test_the_lock_of_an_extra_answers_the_project_and_that(
+    root: Path, pyproject: dict[str, Any], extra: str
 ) -> None:
     project = pyproject["project"]
-    wanted = project["dependencies"] + project["optional-dependencies"]["llm"]
+    wanted = project["dependencies"] + project["optional-dependencies"][extra]
 
-    assert unmet(wanted, pins(root / "requirements/llm.lock")) == []
+    assert unmet(wanted, pins(root / f"requirements/{extra}.lock")) == []
 
 
 def test_the_browser_lock_answers_its_group(

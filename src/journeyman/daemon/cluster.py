@@ -80,15 +80,15 @@ def _check_files(scheduler: str, files: dict[str, Path | None]) -> None:
 
 
 def require_cluster(
-    cluster: Cluster | None, strategies: Iterable[LoadedStrategy]
+    settings: ClusterSettings, strategies: Iterable[LoadedStrategy]
 ) -> None:
-    """Check that there is a cluster if a strategy runs on one.
+    """Check that a cluster is configured if a strategy runs on one.
 
     Raises:
         ConfigurationError: there is none.
     """
     there = [one.name for one in strategies if one.runner == "cluster"]
-    if there and cluster is None:
+    if there and settings.scheduler is None:
         raise ConfigurationError(
             f"strategies.runners sends {there[0]!r} to the cluster, but "
             "cluster.scheduler is not set",

@@ -109,6 +109,9 @@ class Daemon:
     async def run(self) -> None:
         """Work until a stop is requested, then drain."""
         parts = self.parts
+        if parts.environment.has_processes:
+            require_cluster(parts.settings.cluster, parts.active.current.everyone)
+        _ = parts.cluster  # a mistake in its settings is told before anything begins
         self._announce()
         recover_interrupted(parts.agent.journal, parts.environment.log)
         parts.worker.on_pause(parts.discovering.feed)
@@ -194,7 +197,6 @@ class Daemon:
     def _prepare_runner(self) -> None:
         """Prepare processes for the strategies that run in one; log how isolated."""
         strategies = self.parts.active.current.everyone
-        require_cluster(self.parts.cluster, strategies)
         self.parts.runner.serve(strategies)
         if any(one.runner in PROCESSES for one in strategies):
             confinement = available_confinement()

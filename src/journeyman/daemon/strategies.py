@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 import journeyman
 from journeyman.daemon import events
+from journeyman.daemon.cluster import require_cluster
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
@@ -335,6 +336,8 @@ class StrategySource:
             registry = await _load_aside(
                 wanted.strategies, described, self.longest_seconds
             )
+            # That of the start: a reload does not connect to another one.
+            require_cluster(self.running.cluster, registry.strategies)
 
         def accept() -> None:
             self.settings = wanted.strategies

@@ -1,1 +1,1 @@
-"""Running a strategy: on the event loop, in a thread, in a separate process."""
+"""Running a strategy: on the event loop, in a thread, a process, or on a cluster."""
