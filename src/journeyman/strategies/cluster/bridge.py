@@ -165,15 +165,18 @@ class _Bridge:
             scheduler = identity["id"]
             workers = identity["workers"]
             if known != sorted(workers):
-                known = sorted(workers)
-                mismatches = await self._mismatches()
-                self._usable = [one for one in known if one not in mismatches]
-                self._mismatched = len(self._usable) < len(known)
+                # One that was just lost is asked too, until the scheduler knows that;
+                # then no answer comes in time, and all are asked at the next look.
+                with suppress(TimeoutError):
+                    mismatches = await self._mismatches()
+                    known = sorted(workers)
+            self._usable = [one for one in known or () if one not in mismatches]
+            self._mismatched = len(self._usable) < len(workers)
             seen = {
                 "workers": [
                     _worker(workers[one], one)
                     for one in self._usable
-                    if workers[one]["status"] == "running"
+                    if one in workers and workers[one]["status"] == "running"
                 ],
                 "mismatches": sorted({one for m in mismatches.values() for one in m}),
             }
