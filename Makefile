@@ -143,6 +143,10 @@ generate: $(VENV)/.installed ## write the files that are made from the code
 bench: $(VENV)/.bench ## measure the daemon beside other clients, on a fast network
 	@$(BIN)/python benchmarks/throughput.py
 
+.PHONY: scale
+scale: $(VENV)/.installed ## measure large markets (10,000, 100,000) and a million past tasks
+	@$(BIN)/python benchmarks/scale.py
+
 .PHONY: trace
 trace: $(VENV)/.installed ## count the files and calls that one task goes through
 	@$(BIN)/python tools/trace_task.py

@@ -4,7 +4,7 @@ One process, one event loop, no framework: it reads just enough of HTTP/1.1 to a
 the endpoints of the contract, knows nothing of its agents, and never runs out of tasks.
 It prints its address, and ends with its standard input.
 
-    python benchmarks/server.py [--listed 200]
+    python benchmarks/server.py [--listed 200] [--kind word_count]
 """
 
 import argparse
@@ -23,18 +23,21 @@ AGENT = (
 class Market:
     """Open tasks, always as many, each new one in place of one that was claimed."""
 
-    def __init__(self, listed: int) -> None:
+    def __init__(self, listed: int, kind: str) -> None:
         self._numbers = itertools.count()
+        self._kind = kind
+        self._listing = b""
         self._open: dict[str, None] = {}
         self._listed = listed
 
     def listing(self) -> bytes:
         """Return the open tasks as the body of an answer."""
-        while len(self._open) < self._listed:
-            self._open[f"task_{next(self._numbers)}"] = None
-        return json.dumps(
-            {"tasks": [_task(task_id) for task_id in self._open]}
-        ).encode()
+        if len(self._open) < self._listed:
+            while len(self._open) < self._listed:
+                self._open[f"task_{next(self._numbers)}"] = None
+            tasks = [_task(task_id, self._kind) for task_id in self._open]
+            self._listing = json.dumps({"tasks": tasks}).encode()
+        return self._listing
 
     def act(self, path: str, body: bytes) -> bytes:
         """Claim, submit or complete a task; return the body of the answer."""
@@ -47,12 +50,12 @@ class Market:
         return _state(task_id, "completed")[:-1] + b', "credits_awarded": 3}'
 
 
-def _task(task_id: str) -> dict[str, object]:
+def _task(task_id: str, kind: str) -> dict[str, object]:
     return {
         "task_id": task_id,
         "title": "Count the words",
         "description": "How many words are there?",
-        "kind": "word_count",
+        "kind": kind,
         "reward": 3,
         "input": {"text": WORDS},
         "status": "open",
@@ -109,9 +112,9 @@ def _length(head: str) -> int:
     return 0
 
 
-async def serve(listed: int) -> None:
+async def serve(listed: int, kind: str) -> None:
     """Serve on any free port of this machine until standard input closes."""
-    loop, market = asyncio.get_running_loop(), Market(listed)
+    loop, market = asyncio.get_running_loop(), Market(listed, kind)
     server = await loop.create_server(lambda: Connection(market), "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
     print(f"http://{host}:{port}", flush=True)
@@ -122,7 +125,9 @@ def main() -> None:
     """Read the command line and serve."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--listed", type=int, default=200, help="open tasks at a time")
-    asyncio.run(serve(parser.parse_args().listed))
+    parser.add_argument("--kind", default="word_count", help="of the tasks")
+    chosen = parser.parse_args()
+    asyncio.run(serve(chosen.listed, chosen.kind))
 
 
 if __name__ == "__main__":

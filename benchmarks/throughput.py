@@ -49,10 +49,10 @@ class Measure:
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def server(*options: str) -> Iterator[str]:
     """Run the fast network as a process of its own; yield its address."""
     with subprocess.Popen(
-        [sys.executable, str(HERE / "server.py")],
+        [sys.executable, str(HERE / "server.py"), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

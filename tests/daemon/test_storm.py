@@ -25,6 +25,12 @@ class Nobody(Select):
     def __init__(self) -> None:
         """Need nothing."""
 
+    def settled(self) -> object:
+        return object()
+
+    def is_settled(self, tasks: tuple[Task, ...]) -> bool:
+        return not tasks
+
     def decide(self, tasks: tuple[Task, ...]) -> Decision:
         return Decision(known=len(tasks))
 
@@ -52,6 +58,7 @@ class Poller:
             select=Nobody(),
             retry=RetryPolicy(),
             randomness=randomness,
+            clock=self.clock,
             rate_limiter=self.rate_limiter,
             limit=50,
             log=log,

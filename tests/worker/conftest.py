@@ -366,6 +366,7 @@ class Loop:
             select=self.select,
             retry=retry,
             randomness=randomness,
+            clock=clock,
             rate_limiter=self.rate_limiter,
             limit=50,
             log=self.log,

@@ -57,3 +57,18 @@ async def test_tasks_that_are_known_cost_one_question_for_the_page(
 
     assert decision.known == len(page)
     assert len(statements) == 1
+
+
+async def test_a_page_of_which_all_is_decided_costs_no_statement_per_task(
+    make_loop: MakeLoop,
+) -> None:
+    loop = make_loop(slots=8)
+    page = tuple(task(f"t{number}") for number in range(200))
+    settled = loop.select.settled()
+    loop.select.decide(page)
+    loop.select.settle(page, settled)
+
+    assert loop.select.is_settled(page)
+    loop.select.min_reward += 1
+    assert not loop.select.is_settled(page), "what decisions depend on has changed"
+    assert not loop.select.is_settled((*page,)), "another answer"

@@ -187,6 +187,7 @@ class Components:
                 recording=self.recording,
             ),
             retry=self.settings.retry.policy(),
+            clock=self.environment.clock,
             randomness=self.environment.randomness,
             rate_limiter=self.agent.rate_limiter,
             limit=self.settings.network.limit,

@@ -579,11 +579,17 @@ class Tasks:
 
     def recent(self, state: str | None, limit: int) -> list[TaskRecord]:
         """Return the tasks that moved last, newest first, all or of one state."""
+        if state is None:
+            which, values = "1", list[str]()
+        else:
+            is_open = _due_at(tasks.TaskState(state), 0.0) is not None
+            # So that the index of those that are open, or have ended, is used.
+            which = f"state = ? AND next_at IS {'NOT NULL' if is_open else 'NULL'}"
+            values = [state]
         rows = self.database.rows(
-            "SELECT * FROM full_tasks WHERE (?1 IS NULL OR state = ?1) "
-            "ORDER BY updated_at DESC, number DESC LIMIT ?2",
-            state,
-            limit,
+            f"SELECT * FROM full_tasks WHERE {which} "  # noqa: S608 - our own words
+            "ORDER BY updated_at DESC, number DESC LIMIT ?",
+            *(*values, limit),
         )
         return [to_record(row) for row in rows]
 

@@ -104,7 +104,7 @@ class DecisionRecording:
 
     def _opinions(self, verdicts: Sequence[Verdict]) -> str:
         # Authors like to quote the task.
-        clean = self.redactor.clean
+        clean = self.redactor.clean_again
         return encode_opinions(
             (
                 one.strategy,

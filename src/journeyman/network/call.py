@@ -72,3 +72,7 @@ class Reply:
     text: str
     problem: str = ""
     """Why the body cannot be read; empty when it could."""
+    digest: bytes = b""
+    """Of the bytes that came, if it was asked for."""
+    is_known: bool = False
+    """The bytes are those that the caller knows: nothing of them was read again."""

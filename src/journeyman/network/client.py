@@ -21,7 +21,7 @@ from journeyman.network.endpoints import (
     same_network,
 )
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
-from journeyman.network.exchange import Exchange
+from journeyman.network.exchange import Before, Exchange
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
@@ -35,6 +35,10 @@ from journeyman.observability.events import Log
 T = TypeVar("T")
 
 _DEFAULT_LIMITS = http.HttpLimits()
+
+MOST_PAGES_KNOWN = 200
+"""Pages of listings that are recognised when they come again unchanged."""
+_NO_PAGE = None, Before(b"", Listing((), 0, 0, ""))
 
 
 class NetworkClient:
@@ -86,6 +90,7 @@ class NetworkClient:
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
         self._listings = ListingReader()
+        self._pages: dict[object, tuple[object, Before[Listing]]] = {}
         self.search = search or RequestSearch(owner={}, clock=clock, log=log)
         """How actions are written, and what is known of it."""
         self._warned_of: set[str] = set()
@@ -355,12 +360,23 @@ class NetworkClient:
         return self._identity.agent_id
 
     async def _listing(self, call: Call) -> Outcome[Listing]:
+        page = call.path, *sorted(call.query.items())
+        form, before = self._pages.get(page, _NO_PAGE)
+        if form is not self._listings.form:
+            # Meanwhile other pages have shown better what the fields mean.
+            before = _NO_PAGE[1]
+
         def read(reply: Reply) -> Listing:
             self.search.look_at(reply.body)
             paging = Paging(call.path, call.query, reply.headers)
-            return self._listings.listing(reply.body, paging)
+            listing = self._listings.listing(reply.body, paging)
+            if len(self._pages) >= MOST_PAGES_KNOWN:
+                self._pages.clear()
+            known = Before(reply.digest, listing)
+            self._pages[page] = self._listings.form, known
+            return listing
 
-        outcome = await self._exchange.run(call, read)
+        outcome = await self._exchange.run(call, read, before=before)
         if isinstance(outcome, Confirmed) and outcome.value.problem:
             self._warn_of_unreadable(call.name, outcome.value)
         return outcome

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
@@ -30,6 +30,15 @@ _WORDS = {
 """For the log, and for what is learned."""
 
 
+@dataclass(frozen=True, slots=True)
+class Before(Generic[T]):
+    """What an answer of certain bytes was read as."""
+
+    digest: bytes
+    """Empty: nothing is known yet."""
+    value: T
+
+
 @dataclass(kw_only=True, eq=False)
 class Exchange:
     """Makes calls and turns their answers into outcomes."""
@@ -53,20 +62,22 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
+        before: Before[T] | None = None,
     ) -> outcomes.Outcome[T]:
         """Make a call when the rate limiter allows it.
 
-        `read` returns the value of a success, or raises WrongShapeError.
+        `read` returns the value of a success, or raises WrongShapeError. `before`
+        is the value of an answer that is not read again if it comes again.
         """
         if self.rate_limiter is None:
-            return await self._make(call, read)
+            return await self._make(call, read, before)
         permit = await self.rate_limiter.acquire(call.name, call.task_id)
         if isinstance(permit, Pause):
             message = f"paused: {permit.reason}"
             return outcomes.NotSent(message, retry_after=permit.seconds, paused=True)
         outcome = None
         try:
-            outcome = await self._make(call, read)
+            outcome = await self._make(call, read, before)
         finally:
             self.rate_limiter.release(permit, outcome)
         return outcome
@@ -75,6 +86,7 @@ class Exchange:
         self,
         call: Call,
         read: Callable[[Reply], T],
+        before: Before[T] | None = None,
     ) -> outcomes.Outcome[T]:
         outcome: outcomes.Outcome[T]
         started = self.clock.monotonic()
@@ -86,8 +98,12 @@ class Exchange:
             content=call.content,
             wants_json=call.wants_json,
             keep=call.keep,
+            known=before.digest if before else None,
         )
         seconds = self.clock.monotonic() - started
+        if isinstance(answer, Reply) and answer.is_known and before:
+            self._log_request(call, answer.status, "confirmed", seconds)
+            return outcomes.Confirmed(before.value)
         if isinstance(answer, Reply):
             answer = without_secrets(answer, self._known)
             outcome = self._read(call, answer, read)
@@ -140,20 +156,22 @@ class Exchange:
         word = _WORDS[type(outcome)]
         if isinstance(outcome, outcomes.Refused):
             word = f"{word}: {outcome.refusal}"
-        what = {
-            "endpoint": call.name,
-            "path": call.path,
-            "status": came.status if came else None,
-            "outcome": word,
-        }
-        took = round(seconds, 4)
-        self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
+        what = self._log_request(call, came.status if came else None, word, seconds)
         if isinstance(outcome, outcomes.NotSent | outcomes.Unknown):
             self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
         if self.observe is None:
             return
         is_yes = isinstance(outcome, outcomes.Confirmed)
         self.observe(Observed(call, came, seconds, word, is_yes, self.secrets))
+
+    def _log_request(
+        self, call: Call, status: int | None, word: str, seconds: float
+    ) -> dict[str, object]:
+        what: dict[str, object] = {"endpoint": call.name, "path": call.path}
+        what |= {"status": status, "outcome": word}
+        took = round(seconds, 4)
+        self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
+        return what
 
 
 def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:

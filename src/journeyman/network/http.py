@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 
 import anyio
 import httpx2 as httpx
@@ -19,6 +20,7 @@ from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import Arrival, Keep, Reply
 from journeyman.network.json_text import UnreadableJSONError, is_cut, parse
+from journeyman.network.service_model.pages import PAGING_HEADERS
 from journeyman.network.transport import AiohttpTransport
 
 Transport = httpx.AsyncBaseTransport
@@ -125,10 +127,13 @@ class HttpClient:
         content: bytes | None = None,
         wants_json: bool = True,
         keep: Keep | None = None,
+        known: bytes | None = None,
     ) -> Reply | NotSent | Unknown:
         """Make one call.
 
-        `wants_json` False leaves the body as text. `keep` gets a 2xx as it arrives;
+        `wants_json` False leaves the body as text. `known` is the digest of what came
+        before, empty for none: a success of just these bytes is not read again. `keep`
+        gets a 2xx as it arrives;
         an OSError of its own would be taken for the connection's.
         """
         try:
@@ -145,7 +150,9 @@ class HttpClient:
                 # environment says are just what must not happen here.
                 response = await self._transport.handle_async_request(request)
                 async with aclosing(response):
-                    return await self._reply(response, keep, wants_json=wants_json)
+                    return await self._reply(
+                        response, keep, known, wants_json=wants_json
+                    )
         except TimeoutError:
             limit = f"{self._limits.total_timeout:g} s"
             problem = f"no complete answer within {limit}"
@@ -156,7 +163,12 @@ class HttpClient:
             return Unknown(_told(error), timed_out=_timed_out(error))
 
     async def _reply(
-        self, response: httpx.Response, keep: Keep | None, *, wants_json: bool
+        self,
+        response: httpx.Response,
+        keep: Keep | None,
+        known: bytes | None,
+        *,
+        wants_json: bool,
     ) -> Reply:
         status = int(response.status_code)  # in memory it may be an enum
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -171,9 +183,14 @@ class HttpClient:
             longest = f"{self._limits.max_body_bytes} bytes"
             problem = f"a body of more than {longest} (the setting {_BODY_SETTING})"
             return Reply(status, headers, None, "", problem)
+        digest = b""
+        if known is not None and response.is_success:
+            digest = _digest(raw, headers)
+            if digest == known:
+                return Reply(status, headers, None, "", digest=digest, is_known=True)
         text = decoded(raw)
         body, problem = _parsed(text) if wants_json else (None, "")
-        return Reply(status, headers, body, text, problem)
+        return Reply(status, headers, body, text, problem, digest)
 
     async def _capped(
         self,
@@ -200,6 +217,16 @@ class HttpClient:
 def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
     """Parse an address once: polling has the same one each time."""
     return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
+
+
+def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:
+    """Return what stands for a body, and for headers that say where it goes on."""
+    ahead = [headers.get(one, "") for one in PAGING_HEADERS]
+    return blake2b(raw, digest_size=16, salt=_short("\n".join(ahead))).digest()
+
+
+def _short(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=blake2b.SALT_SIZE).digest()
 
 
 def decoded(raw: bytes) -> str:

@@ -200,17 +200,21 @@ def hide_bearer_tokens(text: str) -> str:
     return _BEARER.sub(rf"\1 {HIDDEN}", text)
 
 
+MOST_CLEANED = 1_000
+"""Short texts that are remembered with what was left of them."""
+
+
 class Redactor:
     """Replaces by `***` the secrets that it knows, and all that looks like one."""
 
     def __init__(self) -> None:
         self._known = KnownSecrets()
-        self._names: dict[str, str] = {}
+        self._cleaned: dict[str, str] = {}
 
     def add(self, secret: str) -> None:
         """Learn a secret; one shorter than six characters is not looked for."""
         self._known.add(secret)
-        self._names.clear()
+        self._cleaned.clear()
 
     def knows(self, text: str) -> bool:
         """Return whether a learned secret is in the text, however it is spelled."""
@@ -238,15 +242,17 @@ class Redactor:
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
         """Return the fields of a log record as plain JSON, names and values cleaned."""
         return {
-            self._clean_name(name): _entry(name, plain(value), self.clean)
+            self.clean_again(name): _entry(name, plain(value), self.clean)
             for name, value in record.items()
         }
 
-    def _clean_name(self, name: str) -> str:
-        """Clean the name of a field, once: the same few come with every record."""
-        if name not in self._names:
-            self._names[name] = self.clean(name)
-        return self._names[name]
+    def clean_again(self, text: str) -> str:
+        """Clean a short text, once: names and reasons come again and again."""
+        if text not in self._cleaned:
+            if len(self._cleaned) >= MOST_CLEANED:
+                self._cleaned.clear()
+            self._cleaned[text] = self.clean(text)
+        return self._cleaned[text]
 
 
 def _has_hint(text: str) -> bool:

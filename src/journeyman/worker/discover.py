@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from journeyman.domain import outcomes
-from journeyman.domain.clock import Randomness
+from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Task
 from journeyman.network.client import NetworkClient
@@ -19,9 +19,11 @@ from journeyman.worker.pager import Pager
 from journeyman.worker.select import Decision, Select
 
 ENDPOINT = "marketplace_tasks"
-AT_ONCE = 250
-"""Tasks that are decided about in one step: between two steps other work goes on, so
-that a page of ten thousand does not hold it up."""
+TURN_SECONDS = 0.01
+"""For about so long tasks are decided about in one step. Between two steps other work
+goes on, so that a page of ten thousand does not hold it up."""
+FEWEST_AT_ONCE = 25
+MOST_AT_ONCE = 500
 
 MOST_REASONS = 500
 """Different reasons that are counted; the rarest are forgotten."""
@@ -61,11 +63,14 @@ class Discover:
     select: Select
     retry: RetryPolicy
     randomness: Randomness
+    clock: Clock
     rate_limiter: RateLimiter
     limit: int | None
     """How many tasks to ask for; None leaves that to the network."""
     log: Log
     tally: Tally = field(init=False, default_factory=Tally)
+    _at_once: int = field(init=False, default=FEWEST_AT_ONCE)
+    """Tasks that are decided about in one step."""
     _failures: int = field(init=False, default=0)
     _pager: Pager = field(init=False)
     _is_public: bool = field(init=False, default=False)
@@ -99,7 +104,10 @@ class Discover:
             self.log.emit(
                 events.UNREADABLE, count=listing.unreadable, total=listing.total
             )
-        decision = await self._decide(listing.tasks)
+        if self.select.is_settled(listing.tasks):
+            decision = Decision(known=len(listing.tasks))
+        else:
+            decision = await self._decide(listing.tasks)
         self._count(listing, decision)
         return decision.wanted
 
@@ -152,17 +160,27 @@ class Discover:
         return outcome
 
     async def _decide(self, tasks: tuple[Task, ...]) -> Decision:
-        total = Decision()
-        for start in range(0, len(tasks), AT_ONCE):
-            some = tasks[start : start + AT_ONCE]
+        total, on, start = Decision(), self.select.settled(), 0
+        while start < len(tasks):
+            some = tasks[start : start + self._at_once]
+            start += len(some)
             await self.select.consult(some)
-            decision = self.select.decide(some)
-            total.wanted += decision.wanted
-            total.skipped += decision.skipped
-            total.known += decision.known
-            total.reasons.update(decision.reasons)
+            total.add(self._timed(some))
             await anyio.lowlevel.checkpoint()
+        if not total.undecided:
+            self.select.settle(tasks, on)
         return total
+
+    def _timed(self, some: tuple[Task, ...]) -> Decision:
+        """Decide about some tasks, and fit to their time how many come next."""
+        began = self.clock.monotonic()
+        decision = self.select.decide(some)
+        seconds = self.clock.monotonic() - began
+        if seconds > TURN_SECONDS:
+            self._at_once = max(self._at_once // 2, FEWEST_AT_ONCE)
+        elif seconds < TURN_SECONDS / 3:
+            self._at_once = min(2 * self._at_once, MOST_AT_ONCE)
+        return decision
 
     def _count(self, listing: Listing, decision: Decision) -> None:
         self.tally.listed += len(listing.tasks)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import UNCLAIMED, AgentId, Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import Decided, KnownTask
+from journeyman.journal.tasks import FORGOTTEN_TOTAL, Decided, KnownTask
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.network.service_model.states import (
@@ -38,6 +38,8 @@ GATES = {
 """The rules that hold whatever strategies say, in their order: the name of each, and
 the first words of the reason where it fails."""
 
+MOST_SETTLED = 200
+"""Pages that are known to be decided."""
 _UNDECIDED = frozenset({TaskState.SEEN, TaskState.WANTED, TaskState.CLAIMING})
 """States of a task whose claim has told nothing yet."""
 
@@ -49,8 +51,18 @@ class Decision:
     wanted: int = 0
     skipped: int = 0
     known: int = 0
+    undecided: int = 0
+    """Tasks that are decided about at the next look."""
     reasons: Counter[str] = field(default_factory=Counter)
     """Why tasks were skipped."""
+
+    def add(self, more: "Decision") -> None:
+        """Add what was decided about other tasks of the page."""
+        self.wanted += more.wanted
+        self.skipped += more.skipped
+        self.known += more.known
+        self.undecided += more.undecided
+        self.reasons.update(more.reasons)
 
     @property
     def new(self) -> int:
@@ -71,11 +83,43 @@ class Select:
     recording: DecisionRecording | None = None
     """Called with each choice, inside its transaction."""
     states: StateWords = field(init=False)
+    _settled: dict[int, tuple[tuple[Task, ...], object]] = field(
+        init=False, default_factory=dict
+    )
+    """Pages of which all was decided; they are kept, so that no other has their id."""
     _askable: frozenset[str] = field(init=False, default=frozenset())
     """Unknown words for states that a task of this page may be claimed to learn."""
 
     def __post_init__(self) -> None:
         self.states = states_from_json(self.journal.facts.get(STATE_WORDS))
+
+    # -- pages that come again unchanged ------------------------------------------
+
+    def settled(self) -> object:
+        """Return what decisions about listed tasks depend on, beside the tasks.
+
+        While it is equal, a page of which all was decided has nothing to decide.
+        """
+        return (
+            self.active.generation,
+            self.states,
+            self.min_reward,
+            self._has_claimed(),
+            self.journal.totals.get(FORGOTTEN_TOTAL),
+        )
+
+    def is_settled(self, tasks: tuple[Task, ...]) -> bool:
+        """Return whether a page is the very one of which all was decided already."""
+        known = self._settled.get(id(tasks))
+        if known is None or known[0] is not tasks or self.states.asked:
+            return False
+        return known[1] == self.settled()
+
+    def settle(self, tasks: tuple[Task, ...], on: object) -> None:
+        """Note that all of a page was decided; `on` is `settled` from before that."""
+        if len(self._settled) >= MOST_SETTLED:
+            self._settled.clear()
+        self._settled[id(tasks)] = tasks, on
 
     async def consult(self, tasks: tuple[Task, ...]) -> None:
         """Have those strategies that have a process look at the tasks that are new."""
@@ -124,6 +168,7 @@ class Select:
         if choice:
             self.active.count_faults(task, choice)
         if choice and choice.is_undecided:
+            decision.undecided += 1
             return  # The next look at the market decides.
         if choice and self.recording:
             self.recording.record(task, choice)

@@ -135,6 +135,11 @@ class ListingReader:
         self._no_keys = {n for field in (*names, *more) for n in NAMES[field]}
         self._form: _Form | None = None
 
+    @property
+    def form(self) -> object:
+        """What is known of the form of listings: another object when more is known."""
+        return self._form
+
     def listing(self, answer: JSON, paging: Paging | None = None) -> Listing:
         """Return the tasks of an answer; records without an id are only counted.
 

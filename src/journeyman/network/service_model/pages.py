@@ -45,6 +45,8 @@ _TOTALS = (
     *("totalrecords", "totalhits", "recordstotal", "count", "xtotalcount", "xtotal"),
 )
 _TOTAL_HEADERS = ("x-total-count", "x-total", "total-count")
+PAGING_HEADERS = ("link", *_TOTAL_HEADERS)
+"""Headers, in lower case, that the page after an answer depends on."""
 _OFFSETS = ("offset", "skip", "start", "startindex", "from")
 _CURSORS = (
     *("cursor", "after", "page_token", "pageToken", "starting_after", "next"),
