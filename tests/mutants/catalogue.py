@@ -243,6 +243,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "strategies/test_leaks.py",
         ),
         SourceMutant(
+            "the folder does not end",
+            "strategies/child/metadata.py",
+            "if Path(self._home) not in _link(opened).readlink().parents:",
+            "if not self._home:",
+            "strategies/test_confinement.py",
+        ),
+        SourceMutant(
             "the identity is for everybody",
             "journal/files.py",
             "        os.fchmod(descriptor, PRIVATE_FILE)",

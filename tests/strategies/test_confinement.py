@@ -238,6 +238,127 @@ async def test_it_changes_nothing_of_a_file_outside_its_folder(
     assert set(out.values()) <= {"EACCES", "EPERM", "ENOTSUP", "EXDEV"}, out
 
 
+@KEEPS_FILES
+async def test_it_changes_modes_and_times_in_its_own_folder(attempt: Attempt) -> None:
+    out = await attempt(
+        chmod="Path('a').write_text('x') and os.chmod('a', 0o640)",
+        mode="oct(os.stat('a').st_mode)",
+        fchmod="os.fchmod(os.open('a', os.O_RDONLY), 0o755)",
+        new_mode="oct(os.stat(Path('a').resolve()).st_mode)",
+        by_a_folder="os.chmod('a', 0o600, dir_fd=os.open('.', os.O_RDONLY))",
+        by_its_number=(
+            "os.chmod('/proc/self/fd/%d' % os.open('a', os.O_RDONLY), 0o600)"
+        ),
+        utime="os.utime('a', (1, 2))",
+        times="[os.stat('a').st_atime, os.stat('a').st_mtime]",
+        touch="Path('a').touch() or os.stat('a').st_mtime > 2",
+        futimens="os.utime(os.open('a', os.O_RDONLY), (1, 1))",
+        of_a_link="os.symlink('/etc', 'l') or os.utime('l', (1, 1), "
+        "follow_symlinks=False)",
+        same_owner="os.chown('a', os.getuid(), -1)",
+        copy2="__import__('shutil').copy2('/etc/hosts', 'hosts')",
+        by_a_program="subprocess.run(['chmod', '-R', 'u=rwX', 'a']).returncode",
+        from_beneath="os.mkdir('b') or os.chdir('b') or os.chmod('../a', 0o600)",
+    )
+
+    assert {name: out[name] for name in out if out[name] is not None} == {
+        "mode": "0o100640",
+        "new_mode": "0o100755",
+        "times": [1, 2],
+        "touch": True,
+        "copy2": "hosts",
+        "by_a_program": 0,
+    }
+
+
+@KEEPS_FILES
+async def test_no_way_leads_from_its_folder_to_the_metadata_of_others(
+    attempt: Attempt, tmp_path: Path
+) -> None:
+    beside = tmp_path / "strategies" / "list.txt"
+    beside.write_text("words")
+    before = beside.stat()
+    outside = f"Path({str(beside)!r})"
+    folder = f"os.open({str(beside.parent)!r}, os.O_RDONLY)"
+    out = await attempt(
+        made=f"os.symlink({str(beside)!r}, 'link')",
+        by_a_link="os.chmod('link', 0o777)",
+        times_by_a_link="os.utime('link', (1, 1))",
+        by_dots=f"os.chmod(Path.cwd() / ('../' * 40 + str({outside})[1:]), 0o777)",
+        by_a_folder=f"os.chmod('list.txt', 0o777, dir_fd={folder})",
+        by_a_link_of_proc=(
+            f"os.chmod('/proc/self/fd/%d' % os.open({outside}, os.O_RDONLY), 0o777)"
+        ),
+        by_root="os.chmod(f'/proc/self/root{Path.cwd()}/link', 0o777)",
+        by_a_program="subprocess.run(['chmod', '777', 'link'], stderr=-3).returncode",
+        its_folder_itself="os.chmod('.', 0o777)",
+        by_its_path="os.chmod(Path.cwd(), 0o777)",
+        lending_rights="Path('mine').touch() or os.chmod('mine', 0o4755)",
+        of_another="os.chown('mine', 1, 1)",
+        no_path=f"{LIBRARY}.chmod(1, 0o777) and {ERROR}",
+        a_pipe="os.fchmod(os.pipe()[0], 0o777)",
+    )
+
+    assert beside.stat() == before
+    assert out.pop("made") is None
+    assert out.pop("by_a_program") == 1
+    assert out.pop("no_path") == "EFAULT"
+    assert out == dict.fromkeys(out, "EPERM")
+
+
+RACE = """
+from contextlib import suppress
+import os, threading
+from journeyman import strategy
+
+@strategy(tags={"x"}, runner="process")
+def racing(task):
+    ends = threading.Event()
+    os.mkdir("real")
+    open("real/list.txt", "w").close()
+    os.symlink(task.text, "out")
+    os.symlink("real", "way")
+
+    def swap():
+        while not ends.is_set():
+            for name in ("out", "real"):
+                os.symlink(name, "next")
+                os.rename("next", "way")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    allowed = refused = 0
+    for mode in [0o600, 0o640] * 100:
+        try:
+            os.chmod("way/list.txt", mode)
+            allowed += 1
+        except PermissionError:
+            refused += 1
+    ends.set()
+    swapping.join()
+    return {"allowed": allowed, "refused": refused}
+"""
+
+
+@KEEPS_FILES
+async def test_a_path_that_is_changed_while_it_is_judged_leads_nowhere(
+    load_file: Callable[..., LoadedStrategy],
+    make_context: Callable[..., Context],
+) -> None:
+    loaded = load_file(RACE)
+    beside = loaded.path.parent / "list.txt"
+    beside.write_text("words")
+    before = beside.stat()
+    task = Task(id=TaskId("t1"), text=str(beside.parent))
+
+    ended = await Runner().run(loaded, task, make_context(), timeout_seconds=30)
+
+    assert isinstance(ended, Result), ended
+    assert isinstance(ended.output, dict)
+    assert all(ended.output.values()), ended.output
+    assert beside.stat() == before
+
+
 @KEEPS_NETWORK
 async def test_it_reaches_nobody_by_what_has_no_path(attempt: Attempt) -> None:
     out = await attempt(
@@ -273,7 +394,7 @@ def test_a_folder_that_holds_a_private_one_is_given_piece_by_piece(
 @pytest.mark.parametrize("name", ["x86_64", "aarch64"])
 def test_the_filter_is_a_valid_program_for_each_processor(name: str) -> None:
     processor = syscall_filter.PROCESSORS[name]
-    rules = syscall_filter.rules((), (1, 2))
+    rules = syscall_filter.rules((), (1, 2), may_ask=True)
 
     code = list(syscall_filter.program(processor, rules))
 

@@ -216,6 +216,7 @@ async def test_one_process_does_task_after_task_each_in_an_empty_folder(
     body = """
 found = os.listdir(ctx.workspace)
 os.makedirs(ctx.workspace / "deep" / "er")
+(ctx.workspace / "deep").chmod(0o300)
 os.chdir(ctx.workspace / "deep")
 return [os.getpid(), found, os.environ.get("SECRET_THING")]"""
     loaded = load_file(written(body))

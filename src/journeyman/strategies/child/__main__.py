@@ -8,7 +8,7 @@ import sys
 
 if __name__ == "__main__":
     _, descriptor, warmth, *paths = sys.argv
-    sys.path += [path for path in paths if path not in sys.path]
+    sys.path[:] = paths
 
     from journeyman.strategies.child.template import serve
 

@@ -9,9 +9,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from socket import AF_UNIX
+from socket import AF_UNIX, send_fds, socket
 from typing import Any
 
 from journeyman.strategies.child import kernel, landlock, syscall_filter
@@ -112,12 +113,15 @@ def available_confinement() -> dict[str, str]:
     }
 
 
-def confine(config: ChildConfig, common: Iterable[Path]) -> None:
+def confine(
+    config: ChildConfig, common: Iterable[Path], supervisor: socket | None = None
+) -> None:
     """Confine this process for good, by all that the system offers.
 
     Args:
         config: what the strategy needs, and its limits.
         common: what every child may read, from `common_places`.
+        supervisor: gets what answers about metadata; None: there is nobody to ask.
     """
     set_limits(config)
     has_network = bool(config.hosts)
@@ -128,18 +132,36 @@ def confine(config: ChildConfig, common: Iterable[Path]) -> None:
         kernel.drop_capabilities()
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    has_landlock = False
     with suppress(OSError):
         landlock.restrict(
             readable=places,
             writable=[Path(config.home).resolve(), Path("/dev/null")],
             has_network=has_network,
         )
-    families = NETWORK if has_network else ()
-    untouchable = (*config.untouchable, os.getppid())
+        has_landlock = True
+    rules = partial(
+        syscall_filter.rules,
+        NETWORK if has_network else (),
+        (*config.untouchable, os.getppid()),
+        may_truncate=landlock.version() >= landlock.TRUNCATE_FROM,
+    )
+    # Without Landlock a file from anywhere can be moved or linked into the folder.
+    if has_landlock and supervisor is not None:
+        with suppress(OSError):
+            listener = syscall_filter.install_with_listener(rules(may_ask=True))
+            _hand_over(listener, supervisor)
+            return
     with suppress(OSError):
-        may_truncate = landlock.version() >= landlock.TRUNCATE_FROM
-        applied = syscall_filter.rules(families, untouchable, may_truncate=may_truncate)
-        syscall_filter.install(applied)
+        syscall_filter.install(rules())
+
+
+def _hand_over(listener: int, supervisor: socket) -> None:
+    """Give what answers away: who holds it could allow itself everything."""
+    try:
+        send_fds(supervisor, [b"L"], [listener])
+    finally:
+        os.close(listener)
 
 
 ANYBODY = "*"

@@ -4,12 +4,14 @@ It runs none of the author's code, and lives as long as the worker. Over one pip
 daemon controls it: a `T` asks everything to end (SIGTERM); closing it, which the
 daemon's own death does too, ends everything at once (SIGKILL). Over another pipe it
 reports who the worker is and how it ended; when that pipe closes, nothing is left.
+Between the two, it changes modes and times of files in the folder for the worker, which
+may not do so itself: see `metadata`.
 """
 
 import os
 import select
-import shutil
 import signal
+import socket
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -30,6 +32,7 @@ from journeyman.strategies.child.messages import (
     read_frame,
     write_all,
 )
+from journeyman.strategies.child.metadata import Metadata, remove_folder
 from journeyman.strategies.child.worker import work
 
 CHECK_EVERY_MS = 500
@@ -46,9 +49,7 @@ def supervise(descriptors: Sequence[int], common: Iterable[Path]) -> NoReturn:
         common: what every child may read.
     """
     requests, replies, control, report, output = descriptors
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(output, stream.fileno())
-    os.close(output)
+    _print_to(output)
     os.setsid()
     message = read_frame(requests)
     if message is None:
@@ -59,23 +60,32 @@ def supervise(descriptors: Sequence[int], common: Iterable[Path]) -> NoReturn:
     with suppress(OSError):
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     template = os.getppid()
+    ours, theirs = socket.socketpair()
     worker = os.fork()
     if worker == 0:
         os.close(control)
         os.close(report)
+        ours.close()
         config = replace(config, untouchable=(*config.untouchable, template))
-        work(config, common, requests, replies)
+        work(config, common, (requests, replies), theirs)
+    theirs.close()
     os.close(requests)
     os.close(replies)
     _close_output()
     # Told here and not by the worker, which runs code that could tell anything.
     write_all(report, pack({"supervisor": os.getpid(), "worker": worker}))
-    ended = _Watch(worker, control, config).until_all_is_gone()
+    ended = _Watch(worker, control, ours, config).until_all_is_gone()
     # Here and not in the daemon: a folder of a million files takes its time.
-    shutil.rmtree(config.home, ignore_errors=True)
+    remove_folder(config.home)
     write_all(report, pack(ended))
     # Not sys.exit: the buffers were copied by the fork, and belong to the worker.
     os._exit(0)
+
+
+def _print_to(output: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(output, stream.fileno())
+    os.close(output)
 
 
 def _close_output() -> None:
@@ -88,9 +98,15 @@ def _close_output() -> None:
 class _Watch:
     """Watches one worker and all its descendants."""
 
-    def __init__(self, worker: int, control: int, config: ChildConfig) -> None:
+    def __init__(
+        self, worker: int, control: int, asks: socket.socket, config: ChildConfig
+    ) -> None:
         self._worker = worker
         self._control = control
+        self._asks = asks
+        self._metadata: dict[int, Metadata] = {}
+        """What answers about metadata, by the descriptor that it listens on."""
+        self._home = config.home
         self._most_processes = config.processes
         self._most_bytes = config.memory_mb * MIB
         self._status: int | None = None
@@ -103,6 +119,7 @@ class _Watch:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
+        self._poll.register(asks, select.POLLIN)
         self._poll.register(self._awake, select.POLLIN)
 
     def until_all_is_gone(self) -> dict[str, object]:
@@ -117,8 +134,12 @@ class _Watch:
         return {"code": code, "reason": self._reason}
 
     def _wait(self, milliseconds: int) -> None:
-        for descriptor, _ in self._poll.poll(milliseconds):
-            if descriptor == self._awake:
+        for descriptor, events in self._poll.poll(milliseconds):
+            if descriptor in self._metadata:
+                self._answer(descriptor, events)
+            elif descriptor == self._asks.fileno():
+                self._listen()
+            elif descriptor == self._awake:
                 with suppress(BlockingIOError):
                     os.read(self._awake, 4096)
             elif os.read(self._control, 16):
@@ -126,6 +147,20 @@ class _Watch:
             else:
                 self._poll.unregister(self._control)
                 self._is_ending = True
+
+    def _listen(self) -> None:
+        """Take over what answers about metadata; the worker sends it, or nothing."""
+        _, descriptors, _, _ = socket.recv_fds(self._asks, 1, 1)
+        self._poll.unregister(self._asks)
+        for listener in descriptors:
+            self._metadata[listener] = Metadata(listener, self._home)
+            self._poll.register(listener, select.POLLIN)
+
+    def _answer(self, listener: int, events: int) -> None:
+        if events & select.POLLIN:
+            self._metadata[listener].answer()
+        else:  # nobody is left who could ask
+            self._poll.unregister(listener)
 
     def _reap(self) -> bool:
         """Reap what has ended; return whether anything still runs."""

@@ -8,7 +8,8 @@ It refuses a strategy:
 - the network: `socket`, except for the families that are allowed; and `io_uring`,
   whose requests seccomp does not see;
 - other processes' memory: `ptrace`, `process_vm_*`, `pidfd_getfd`;
-- modes, owners, times and attributes of files, and objects shared by a number or name;
+- modes, owners, times and attributes of files outside of its folder, which
+  `metadata` tells apart, and objects shared by a number or name;
 - signals to the daemon and to its own supervisor, also by indirect ways;
 - other processes' limits and priorities; namespaces; rarely used parts of the kernel.
 """
@@ -33,7 +34,12 @@ _IS_ACTION_KNOWN = 2
 """SECCOMP_GET_ACTION_AVAIL."""
 _ALLOW = 0x7FFF_0000
 _ERRNO = 0x0005_0000
+_ASK = 0x7FC0_0000
+"""SECCOMP_RET_USER_NOTIF: who holds the listener answers (man 2 seccomp_unotify)."""
 _KILL_PROCESS = 0x8000_0000
+_SET_FILTER = 1
+"""SECCOMP_SET_MODE_FILTER, which does what PR_SET_SECCOMP does, and takes flags."""
+_WITH_LISTENER = 1 << 3
 
 _LOAD = 0x20
 """BPF_LD | BPF_W | BPF_ABS."""
@@ -142,14 +148,16 @@ class Rule:
     unless_in: Collection[int] = ()
     if_bits: int = 0
     code: int = errno.EPERM
+    asks: bool = False
+    """Ask the supervisor instead."""
 
 
-METADATA = (
-    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat "
-    "utime utimes futimesat utimensat file_setattr"
-)
+METADATA = "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utimensat"
 """Calls that change a file without opening it for writing, which Landlock ignores. A
-filter sees no paths, and a descriptor may stand for any file: all are refused."""
+filter sees no paths, and a descriptor may stand for any file: the supervisor is asked,
+and without one all are refused."""
+OLD_METADATA = "utime utimes futimesat file_setattr"
+"""The same, but nobody is asked: C libraries of today do not use them."""
 ATTRIBUTES = (
     "setxattr lsetxattr fsetxattr setxattrat "
     "removexattr lremovexattr fremovexattr removexattrat"
@@ -171,6 +179,7 @@ def rules(
     untouchable: Sequence[int],
     *,
     may_truncate: bool = True,
+    may_ask: bool = False,
 ) -> list[Rule]:
     """Return the rules for a strategy.
 
@@ -178,6 +187,7 @@ def rules(
         families: of sockets that it may open.
         untouchable: processes that it must not signal, nor their groups.
         may_truncate: files by their path; False where Landlock does not see it.
+        may_ask: there is a supervisor that answers about metadata.
     """
     every = {-1, *untouchable, *(-number for number in untouchable)}
     never = (
@@ -192,7 +202,8 @@ def rules(
         Rule("socket", 0, unless_in=families, code=errno.EACCES),
         # One of a pair of datagram sockets can be connected to anybody's socket.
         Rule("socketpair", 1, if_in=_DATAGRAM, code=errno.EACCES),
-        *(Rule(call) for call in f"{never} {METADATA} {SHARED_OBJECTS}".split()),
+        *(Rule(call) for call in f"{never} {OLD_METADATA} {SHARED_OBJECTS}".split()),
+        *(Rule(call, asks=may_ask) for call in METADATA.split()),
         # As on a file system that has none, which programs are used to.
         *(Rule(call, code=errno.ENOTSUP) for call in ATTRIBUTES.split()),
         Rule("ioctl", 1, if_in=_FILE_FLAGS),
@@ -231,14 +242,31 @@ def install(applied: Sequence[Rule]) -> None:
     Raises:
         OSError: the kernel refuses, or has no seccomp.
     """
+    _, head, _text = _compiled(applied)
+    kernel.prctl(kernel.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, head)
+
+
+def install_with_listener(applied: Sequence[Rule]) -> int:
+    """Install a filter that asks; return the descriptor that answers.
+
+    Raises:
+        OSError: the kernel refuses: it is older than Linux 5.0, or something that
+            started us listens already.
+    """
+    processor, head, _text = _compiled(applied)
+    return kernel.syscall(processor.seccomp, _SET_FILTER, _WITH_LISTENER, head)
+
+
+def _compiled(applied: Sequence[Rule]) -> tuple[Processor, bytes, object]:
+    """Return struct sock_fprog, and the program, which must outlive its use."""
     processor = PROCESSORS.get(os.uname().machine)
     if processor is None:
         raise OSError(f"there is no filter for the processor {os.uname().machine}")
     code = b"".join(program(processor, applied))
     text = ctypes.create_string_buffer(code, len(code))
-    # struct sock_fprog: how many instructions, and where they are.
+    # How many instructions, and where they are.
     head = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
-    kernel.prctl(kernel.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, head)
+    return processor, head, text
 
 
 def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
@@ -262,7 +290,7 @@ def program(processor: Processor, applied: Sequence[Rule]) -> Iterator[bytes]:
 
 def _block(rule: Rule) -> Iterator[bytes]:
     """Yield what follows if the call's number matches; skipped as a whole if not."""
-    refuse = _do(_RETURN, _ERRNO | rule.code)
+    refuse = _do(_RETURN, _ASK if rule.asks else _ERRNO | rule.code)
     # The lower half of an argument: those compared here are ints to the kernel.
     load = _do(_LOAD, _OF_ARGUMENTS + 8 * rule.argument)
     compared = sorted(rule.unless_in or rule.if_in)

@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import json
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -17,6 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from socket import socket
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -36,6 +36,7 @@ from journeyman.strategies.child.description import (
     problem_message,
 )
 from journeyman.strategies.child.limits import allow_cpu_seconds
+from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.definitions import installed_strategies
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load as load_folder
@@ -159,7 +160,7 @@ class TaskRunner:
         with os.scandir(home) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    remove_folder(entry.path)
                 else:
                     with suppress(OSError):
                         Path(entry.path).unlink()
@@ -349,16 +350,21 @@ MAX_NAME_BYTES = 15
 
 
 def work(
-    config: messages.ChildConfig, common: Iterable[Path], requests: int, replies: int
+    config: messages.ChildConfig,
+    common: Iterable[Path],
+    pipes: tuple[int, int],
+    supervisor: socket,
 ) -> NoReturn:
     """Run tasks until the daemon closes the pipe of requests; never return.
 
     Whatever goes wrong here ends the process; the supervisor reports it.
     """
     code = 1
+    requests, replies = pipes
     try:
-        _prepare(config, (requests, replies))
-        confine(config, common)
+        _prepare(config, pipes)
+        with supervisor:
+            confine(config, common, supervisor)
         install_host_check(config)
         _serve(config, requests, Replies(replies))
         code = 0

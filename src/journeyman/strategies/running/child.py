@@ -3,7 +3,6 @@
 import asyncio
 import os
 import select
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ import anyio
 
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.kernel import children_of
+from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.template import Template
 
@@ -393,7 +393,7 @@ class Child:
             pipes.output,
         ):
             os.close(descriptor)
-        shutil.rmtree(self._config.home, ignore_errors=True)
+        remove_folder(self._config.home)
         self._is_reaped = True
 
     @property

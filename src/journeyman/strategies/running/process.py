@@ -4,7 +4,6 @@ A result counts only when it arrived whole, from a child that lives and in time.
 child that was killed takes its half-sent result with it.
 """
 
-import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from anyio.abc import TaskGroup
 from journeyman.domain.text import storable
 from journeyman.strategies.api import Context, Misconfigured, RetryLater
 from journeyman.strategies.child import kernel, messages
+from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import (
@@ -201,7 +201,7 @@ class ProcessRunner:
         if homes is not None:
             homes.mkdir(mode=0o700, parents=True, exist_ok=True)
             for left in homes.glob(f"{PREFIX}*"):
-                shutil.rmtree(left, ignore_errors=True)
+                remove_folder(left)
         if self.isolation.private:
             hide_memory()
 
