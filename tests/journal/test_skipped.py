@@ -34,6 +34,20 @@ def test_a_task_that_was_passed_over_long_ago_leaves_no_row(
     assert [*faults(journal)] == []
 
 
+def test_reasons_of_tasks_that_are_all_forgotten_leave_no_row(
+    journal: Journal, clock: FakeClock
+) -> None:
+    brought_to(journal, TaskState.SKIPPED)
+    reasons = "SELECT name FROM totals WHERE name GLOB 'skipped.*'"
+    assert journal.database.rows(reasons)
+    clock.advance(LATER.total_seconds())
+
+    forget(journal, clock)
+    forget(journal, clock)
+
+    assert journal.database.rows(reasons) == []
+
+
 def test_one_that_was_passed_over_since_is_kept(
     journal: Journal, clock: FakeClock
 ) -> None:

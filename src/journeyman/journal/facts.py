@@ -96,6 +96,10 @@ class Observations:
         )
 
 
+LAST_CHARACTER = "\U0010ffff"
+"""Sorts after all others."""
+
+
 @dataclass(eq=False)
 class Totals:
     """Named whole numbers that change only by what a transaction adds."""
@@ -130,6 +134,16 @@ class Totals:
             *(one for total in changed.items() for one in total),
         )
 
+    def drop_zeros(self, prefix: str) -> None:
+        """Drop what came back to 0 in a family whose names have no end.
+
+        A total that is 0 only after this commit is dropped the next time.
+        """
+        self.database.write(
+            "DELETE FROM totals WHERE value = 0 AND name >= ? AND name < ?",
+            *(prefix, prefix + LAST_CHARACTER),
+        )
+
     def get(self, name: str) -> int:
         """Return a total; 0 when nothing was ever added."""
         query = "SELECT value FROM totals WHERE name = ?"
@@ -143,6 +157,6 @@ class Totals:
         rows = self.database.rows(
             "SELECT name, value FROM totals WHERE name >= ? AND name < ? ORDER BY name",
             prefix,
-            prefix + "\U0010ffff",
+            prefix + LAST_CHARACTER,
         )
         return {str(row["name"])[len(prefix) :]: int(row["value"]) for row in rows}

@@ -429,6 +429,7 @@ class Tasks:
             forgotten = self.database.write(statement, before, most)
         self.totals.add(STATE_TOTAL + tasks.TaskState.SKIPPED, -forgotten)
         self.totals.add(FORGOTTEN_TOTAL, forgotten)
+        self.totals.drop_zeros(SKIPPED_TOTAL)
         return forgotten
 
     # -- moves ------------------------------------------------------------
