@@ -9,6 +9,7 @@ from tests.daemon.conftest import Site
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
+from journeyman.journal.maintenance import faults
 
 
 def pass_over(site: Site, task_id: str, *, days_ago: float) -> None:
@@ -39,3 +40,28 @@ async def test_tasks_that_were_passed_over_a_month_ago_are_forgotten(
         assert journal.tasks.last_decision(TaskId("old")) is None
         assert journal.tasks.last_decision(TaskId("recent")) is not None
         assert journal.tasks.counts()["completed"] >= 2
+
+
+async def test_an_ended_task_loses_its_texts_first_and_then_its_moves(
+    site: Site,
+) -> None:
+    await site.run(work__max_tasks=2)
+    with site.journal() as journal:
+        (done, *_) = journal.tasks.recent(TaskState.COMPLETED, 1)
+        moves = len(journal.tasks.history(done.task_id))
+    assert done.result is not None
+
+    later = SystemClock().now() + timedelta(days=1)
+    with Journal(site.data / "journal.db", SystemClock().now) as journal:
+        with journal.tx("history"):
+            until = journal.tasks.drop_texts("", later, 100)
+        kept = journal.tasks.get(done.task_id)
+        assert (kept.result, kept.task.text, kept.task.raw) == (None, "", {})
+        assert (kept.state, kept.task.title) == (TaskState.COMPLETED, done.task.title)
+        assert len(journal.tasks.history(done.task_id)) == moves
+
+        with journal.tx("history"):
+            assert journal.tasks.drop_events("", later, 100) == until
+        (last,) = journal.tasks.history(done.task_id)
+        assert last.after == TaskState.COMPLETED
+        assert faults(journal) == []

@@ -228,7 +228,7 @@ class Daemon:
         self.parts.causes.look()
 
     async def _keep_house(self) -> None:
-        self.parts.housekeeping.keep()
+        await self.parts.housekeeping.keep()
         await self.parts.backups.keep_up()
         await self.parts.agent.descriptions.refresh()
 

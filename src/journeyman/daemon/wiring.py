@@ -546,6 +546,8 @@ class Components:
             recording=self.recording,
             disk=self.disk,
             forget_skipped_days=self.settings.work.forget_skipped_days,
+            keep_texts_days=self.settings.work.keep_texts_days,
+            keep_events_days=self.settings.work.keep_events_days,
             clock=self.environment.clock,
             log=self.environment.log,
         )

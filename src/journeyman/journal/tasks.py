@@ -264,6 +264,23 @@ _WORKLOAD = (
 )
 
 
+_ENDED_BETWEEN = (
+    "SELECT task_id FROM tasks "
+    "WHERE next_at IS NULL AND updated_at > ? AND updated_at <= ?"
+)
+_DROP_TEXTS = (
+    "UPDATE task_texts SET result = NULL, record = json_set(record, "  # noqa: S608 - ours
+    "'$.description', '', '$.text', '', '$.input', json('null'), '$.raw', json('{}')) "
+    f"WHERE task_id IN ({_ENDED_BETWEEN})"
+)
+_DROP_EVENTS = (
+    # All but the last, which says how the task ended.
+    f"DELETE FROM task_events WHERE task_id IN ({_ENDED_BETWEEN}) "  # noqa: S608 - ours
+    "AND event_id < (SELECT max(event_id) FROM task_events AS last "
+    "WHERE last.task_id = task_events.task_id)"
+)
+
+
 @dataclass(eq=False)
 class Tasks:
     """The table of tasks.
@@ -431,6 +448,31 @@ class Tasks:
         self.totals.add(FORGOTTEN_TOTAL, forgotten)
         self.totals.drop_zeros(SKIPPED_TOTAL)
         return forgotten
+
+    def drop_texts(self, after: str, before: datetime, most: int) -> str:
+        """Drop texts and results of tasks that ended in a time, in a transaction.
+
+        It begins after `after`, an earlier answer of this, and goes on with about
+        `most` tasks. Returns until when it came.
+        """
+        until = self._until(after, before, most)
+        self.database.write(_DROP_TEXTS, after, until)
+        return until
+
+    def drop_events(self, after: str, before: datetime, most: int) -> str:
+        """Drop the moves of tasks that ended in a time, but for the last; see above."""
+        until = self._until(after, before, most)
+        self.database.write(_DROP_EVENTS, after, until)
+        return until
+
+    def _until(self, after: str, before: datetime, most: int) -> str:
+        """Return when the last of so many tasks ended, or the end of the time."""
+        row = self.database.row(
+            "SELECT updated_at FROM tasks WHERE next_at IS NULL AND updated_at > ? "
+            "AND updated_at < ? ORDER BY updated_at LIMIT 1 OFFSET ?",
+            *(after, before.isoformat(), most - 1),
+        )
+        return str(row["updated_at"]) if row else max(after, before.isoformat())
 
     # -- moves ------------------------------------------------------------
 

@@ -475,6 +475,11 @@ class WorkSettings(Section):
     """After how long a skipped task that has not changed since is forgotten, so that
     the journal of a busy network does not grow forever. One that is still listed is
     then decided about again. What was claimed is never forgotten."""
+    keep_texts_days: Days = 90
+    """How long the texts of an ended task and its result are kept. They are most of
+    the journal. The task itself, and what was paid for it, stay."""
+    keep_events_days: Days = 365
+    """How long every move of an ended task is kept; after that, only the last."""
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
     given up."""
