@@ -141,6 +141,7 @@ async def test_words_in_a_refusal_can_say_more_than_its_status(
         ({"error": True, "message": "Task already claimed"}, Refusal.CONFLICT),
         ({"ok": False, "error": "already_claimed"}, Refusal.CONFLICT),
         ({"status": "taken"}, Refusal.CONFLICT),
+        ({"status": "taken", "message": "too late"}, Refusal.CONFLICT),
         ({"ok": False, "error": "insufficient_credits"}, Refusal.UNAFFORDABLE),
         ({"ok": False, "error": "unauthorized"}, Refusal.UNAUTHORIZED),
         ({"ok": False, "error": "task_not_found"}, Refusal.ABSENT),

@@ -132,7 +132,8 @@ def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Ste
         taught = [one for one in model.refused if one.has_taught]
         # Where nothing was learned, the first was the likeliest.
         table = _table(action, taught[-1] if taught else model.refused[0], known.given)
-        return Step(name, Standing.REFUSED, last.message, table)
+        suggested = _suggested(model)
+        return Step(name, Standing.REFUSED, last.message + suggested, table)
     if refusals := _refusals(ended):
         return Step(
             name, Standing.REFUSED, f"{said} ({refusals})" if said else refusals
@@ -141,6 +142,13 @@ def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Ste
         return Step(name, Standing.UNTRIED, "no request had a definite answer yet")
     obstacle = _obstacle(known) if action == "claim" else ""
     return Step(name, Standing.UNTRIED, obstacle or "nothing has come this far yet")
+
+
+def _suggested(model: RequestModel) -> str:
+    """Return what a language model proposed, which the network has not confirmed."""
+    named = [".".join(f.path) for one in model.suggestions for f in one.findings]
+    names = ", ".join(dict.fromkeys(named))
+    return f" (suggested by the language model: {names})" if names else ""
 
 
 def _obstacle(known: Known) -> str:

@@ -18,6 +18,7 @@ from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.evidence import Observe, Observed, Observer
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import RequestSearch
+from journeyman.network.service_model.suggestions import LanguageModel
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.settings.sections import ContractSettings, Settings
 
@@ -86,12 +87,16 @@ def build_rate_limiter(settings: Settings, environment: Environment) -> RateLimi
 
 
 def build_search(
-    settings: ContractSettings,
+    settings: Settings,
     environment: Environment,
     journal: Journal,
     base_url: str,
 ) -> RequestSearch:
-    """Return the search for how this network wants actions written."""
+    """Return the search for how this network wants actions written.
+
+    Raises:
+        ConfigurationError: the model for suggestions cannot be asked.
+    """
     known = MODEL_FACT.format(base_url=base_url)
 
     def write(document: JSON) -> None:
@@ -99,11 +104,25 @@ def build_search(
             journal.facts.put(known, document)
 
     return RequestSearch(
-        owner=owner_shapes(settings),
+        owner=owner_shapes(settings.contract),
         clock=environment.clock,
         log=environment.log,
         saved=journal.facts.get(known),
         write=write,
+        suggest=_language_model(settings),
+    )
+
+
+def _language_model(settings: Settings) -> LanguageModel | None:
+    wanted = settings.suggestions
+    if not wanted.model:
+        return None
+    return LanguageModel(
+        wanted.model,
+        base_url=wanted.base_url,
+        key_variable=wanted.api_key_env,
+        key_file=wanted.api_key_file,
+        output=wanted.output,
     )
 
 
@@ -160,7 +179,7 @@ async def open_network(
     """Open the client of an agent, with all that its journal knows of the network."""
     learning = Learning(journal, base_url, environment.clock)
     rate_limiter = build_rate_limiter(settings, environment)
-    search = build_search(settings.contract, environment, journal, base_url)
+    search = build_search(settings, environment, journal, base_url)
     observe = learning.observe
     async with build_network(
         settings, base_url, environment, observe, rate_limiter, search

@@ -143,10 +143,20 @@ def _says_no(outer: Fields, expects: Expects) -> bool:
     if seen.says(NAMES["no_flags"], flag=False):
         return True
     state = seen.pick(_STATE_FIELDS, as_word)
-    if expects is Expects.RECEIPT and state in ASSUMED.no_states:
+    if expects is Expects.RECEIPT and _is_no_state(state, seen):
         return True
     has_error = any(map(seen.get, NAMES["no_fields"]))
     return has_error and not seen.says(NAMES["no_flags"], flag=True)
+
+
+def _is_no_state(state: str | None, seen: Fields) -> bool:
+    """Return whether a state says no: "taken" does, unless of what it is beside.
+
+    `{"ticket": 812, "state": "taken"}` shows the record that we have just taken.
+    """
+    said = {*_STATE_FIELDS, *NAMES["message_fields"], *NAMES["code_fields"]}
+    is_of_record = state == "taken" and not seen.keys() <= said
+    return state in ASSUMED.no_states and not is_of_record
 
 
 _STATUS_NAMES = ("statuscode", "status", "code", "errcode", "errno", "retcode")
@@ -169,10 +179,9 @@ def _hint(body: JSON, status: int) -> Hint | None:
     """Find the first hint that applies to this status and whose words are there."""
     codes = wording.codes_in(body, NAMES["code_fields"])
     if isinstance(body, dict):
-        state = (
-            Fields(body).opened(NAMES["answer_wrappers"]).pick(_STATE_FIELDS, as_word)
-        )
-        codes |= {state} if state in ASSUMED.no_states else set()
+        seen = Fields(body).opened(NAMES["answer_wrappers"])
+        state = seen.pick(_STATE_FIELDS, as_word)
+        codes |= {state} if state and _is_no_state(state, seen) else set()
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
         # In a 2xx a code is the answer, and the prose beside it explains.

@@ -61,6 +61,14 @@ REQUEST_PAUSED = declare(
     "A request was not sent because of a pause; it is made later and does not count"
     " as an attempt.",
 )
+REQUEST_SUGGESTED = declare(
+    "network.request_suggested",
+    "info",
+    "endpoint names message",
+    "The configured language model was asked what a refusal may mean that no rule can"
+    " read. The search tries the `names` that it proposed. `message` says why it could"
+    " not be asked.",
+)
 THROTTLED = declare(
     "network.throttled",
     "warning",

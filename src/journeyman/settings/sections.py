@@ -196,6 +196,34 @@ class ContractSettings(Section):
     begin with; docs/reference/service-model.md explains the fields."""
 
 
+class SuggestionSettings(Section):
+    """Which language model may say what a refusal means that no rule can read."""
+
+    model: str = Field("", examples=["openai:gpt-5-mini"])
+    """The model, as pydantic-ai names it; it needs the extra `llm`. Empty, and so off,
+    because the words of a refusal go to whoever runs the model, and a call costs money.
+    It is shown these words, without values of ours, and the names that we sent; it
+    proposes names of fields, which are then tried. There are five calls at most for
+    each action."""
+    base_url: Address | None = Field(
+        None,
+        examples=["http://localhost:11434/v1"],
+        json_schema_extra={"default_is": "the provider's own"},
+    )
+    """The address of a server that speaks as OpenAI's does, such as one on this
+    machine. A key is sent there over https only, or to this machine."""
+    api_key_env: str = Field("", examples=["OPENAI_API_KEY"])
+    """The environment variable with the key, which itself is never a setting. With
+    neither this nor a file, the provider uses its own variable."""
+    api_key_file: Folder | None = Field(
+        None, examples=["/run/secrets/llm"], json_schema_extra={"default_is": "none"}
+    )
+    """The file with the key."""
+    output: Literal["tool", "native", "prompted"] = "tool"
+    """How the model is made to answer in our form. `prompted` suits models without
+    tools."""
+
+
 class DataSettings(Section):
     """Where everything is kept that must outlive the process."""
 
@@ -680,6 +708,7 @@ class Settings(BaseSettings):
 
     network: NetworkSettings = NetworkSettings()
     contract: ContractSettings = ContractSettings()
+    suggestions: SuggestionSettings = SuggestionSettings()
     data: DataSettings = Field(default_factory=DataSettings)
     strategies: StrategySettings = StrategySettings()
     isolation: IsolationSettings = IsolationSettings()

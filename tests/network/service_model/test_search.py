@@ -241,12 +241,44 @@ async def test_a_result_is_the_same_in_whatever_body_it_is_sent() -> None:
     assert last["submission"] == {"result": result.output}
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 405, 409, 429, 413, 500, 503, 408])
+@pytest.mark.parametrize("status", [401, 404, 405, 409, 429, 413, 500, 503, 408])
 async def test_a_status_that_is_about_something_else_tries_no_other_body(
     status: int,
 ) -> None:
     network = StrictNetwork(CAMEL)
     network.answers = [(status, {"error": "missing field taskId"})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert not isinstance(outcome, Confirmed)
+    assert len(network.requests) == 1
+
+
+async def test_a_rule_of_a_database_may_forbid_a_body_for_what_it_lacks() -> None:
+    network = StrictNetwork(CAMEL)
+    said = {"error": "forbidden", "reason": "the document must have a field jobRef"}
+    network.answers = [(403, said)]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[1]["jobRef"] == TASK.id
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "missing scope tasks",
+        "the parameter is not permitted for your role",
+        "missing permission field_write",
+        "missing header x_api_key",
+        "you are not allowed to claim this task",
+    ],
+)
+async def test_a_right_that_is_missing_is_no_field_of_a_body(said: str) -> None:
+    network = StrictNetwork(CAMEL)
+    network.answers = [(403, {"error": said})]
 
     async with client_of(network) as client:
         outcome = await client.claim(TASK, KEY)

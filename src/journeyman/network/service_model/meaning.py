@@ -242,6 +242,8 @@ def type_cost(value: JSON, wants: str) -> float:
     there = type_of(value)
     if wants in {"", "id", there} or (there, wants) == ("integer", "number"):
         return 0.0
+    if wants == "objectid":
+        return 0.0 if converted(value, wants) != value else 6.0
     if wants == "uuid":
         return 0.0 if isinstance(value, str) and _UUID.fullmatch(value) else 6.0
     if wants in {"string", "array"}:

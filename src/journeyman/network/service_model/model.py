@@ -9,6 +9,7 @@ it; and refusals outrank our guesses.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.meaning import (
@@ -63,6 +64,17 @@ class RefusedShape:
     """Something was known after it that was not known before."""
 
 
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What a language model proposed about a refusal: the least of all evidence."""
+
+    said: str
+    """The words that it was shown."""
+    findings: tuple[FieldFault, ...]
+
+
+MOST_SUPPOSED = 2
+"""Bodies that are tried on no more than suggestions, after each of them."""
 MOST_REFUSED = 60
 """Shapes of one action that are remembered as refused; the oldest are forgotten."""
 
@@ -80,11 +92,27 @@ class RequestModel:
     ways: tuple[Constraints, ...] = ()
     """The bodies that a description allows and that nothing has contradicted; the first
     is where the constraints began."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """Tried while no body is proven, and never part of the constraints."""
 
     @property
     def marks(self) -> frozenset[str]:
         """The shapes that were refused."""
         return frozenset(one.shape.mark for one in self.refused)
+
+    @property
+    def supposed(self) -> Constraints:
+        """What would hold if the suggestions did, where no refusal belies them."""
+        known = self.constraints
+        for one in (f for told in self.suggestions for f in told.findings):
+            if one.fault is Fault.UNKNOWN:
+                wanted = tuple(o for o in known.wanted if o.path != one.path)
+                unknown = _together(known.unknown, [one.path])
+                known = replace(known, unknown=unknown, wanted=wanted)
+            elif not self.constraints.is_unknown(one.path):
+                # A value, of whatever type: the model names objects as such.
+                known = _wanting(known, Wanted(one.path, wants="id"))
+        return known
 
     def accept(self, shape: RequestShape, at: str) -> "RequestModel":
         """Return it with a shape that was understood."""
@@ -152,6 +180,12 @@ class ServiceModel:
         """Return it with a body that was understood; `at` is UTC, as ISO 8601."""
         return self._with(action, self.of(action).accept(shape, at))
 
+    def suggest(self, action: str, suggestion: Suggestion) -> "ServiceModel":
+        """Return it with what a language model proposed about a refusal."""
+        known = self.of(action)
+        told = (*known.suggestions, suggestion)
+        return self._with(action, replace(known, suggestions=told))
+
     def refuse(self, action: str, fact: RefusedBody) -> "ServiceModel":
         """Return it with a body that was refused for its shape."""
         return self._with(action, self.of(action).refuse(action, fact))
@@ -187,9 +221,12 @@ class ServiceModel:
         style = self.style_for(action, listed)
         if known.ways:
             style = style.without_constants_but(one.path for one in constraints.wanted)
-        writer = Writer(action, constraints, values, style)
         marks = known.marks
-        return next((one for one in writer.shapes() if one.mark not in marks), None)
+        likely = Writer(action, constraints, values, style).shapes()
+        if known.suggestions:
+            supposed = Writer(action, known.supposed, values, style).shapes()
+            likely = chain(islice(supposed, MOST_SUPPOSED), likely)
+        return next((one for one in likely if one.mark not in marks), None)
 
     def style_for(self, action: str, listed: "Listed") -> Style:
         """Return how this network seems to write the requests of an action."""

@@ -9,10 +9,12 @@ are the places. A few words tell what is wrong there. Where no sentence is under
 a name in it that our body lacks is taken as missing. Nothing here raises.
 """
 
+import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import takewhile
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
@@ -50,7 +52,7 @@ class FieldFault:
 MAX_TEXT = 600
 """In characters, of one sentence: searching it is what costs time."""
 _MAX_FINDINGS = 60
-_MAX_DEPTH = 7
+_MAX_DEPTH = 10
 _MAX_NODES = 400
 _MAX_LETTERS = 6_000
 """Of sentences, in all."""
@@ -157,10 +159,40 @@ def options_in(said: str) -> tuple[str, ...]:
     return tuple(words[:20]) if is_list else ()
 
 
+_OF_A_FIELD = _any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
+_OF_A_RIGHT = _any_case(
+    r"header|scope|permission|\brole|token|key|credential|log ?in|\bplan\b|subscri"
+)
+
+
+def names_a_field(message: str) -> bool:
+    """Return whether words are about a field of the body, and not about a right."""
+    said = message[:MAX_TEXT]
+    return bool(_OF_A_FIELD.search(said)) and not _OF_A_RIGHT.search(said)
+
+
 def says_strict(body: JSON, message: str) -> bool:
     """Return whether a refusal says, without names, that our body has too much."""
     texts = [message, *_strings(body)]
     return any(_STRICT.search(text[:MAX_TEXT]) for text in texts)
+
+
+def without_echo(text: str, sent: JSON) -> str:
+    """Return words without our body, which says nothing where it is repeated.
+
+    Its end may be missing there.
+    """
+    for gap in (" ", ""):
+        echo = json.dumps(sent, separators=(f",{gap}", f":{gap}"))
+        begins = text.find(echo[:_SHORTEST_ECHO])
+        if begins >= 0 and len(echo) > _SHORTEST_ECHO:
+            pairs = zip(text[begins:], echo, strict=False)
+            length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            text = text[:begins] + text[begins + length :]
+    return text
+
+
+_SHORTEST_ECHO = 8
 
 
 def _strings(value: JSON, depth: int = 0) -> Iterator[str]:
@@ -225,6 +257,13 @@ _REWRITTEN = (
     ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
+_SIGNATURE = _any_case(
+    r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
+    r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
+)
+"""A function is named with all the arguments that it takes, as PostgREST does."""
+_SOUGHT = _any_case(r"^(?:could not find|searched for) the function .*")
+"""What it says besides, of the arguments that were sent."""
 _CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
 _LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
@@ -323,10 +362,22 @@ class _Prose:
     def __init__(self, sent: JSON) -> None:
         """`sent` is the body that was refused."""
         self._sent = leaf_names(sent)
+        self._top = sent
+
+    def _of_signature(self, names: list[str]) -> Iterator[FieldFault]:
+        """Compare what was sent with all that may be, and has to be."""
+        sent = self._top if isinstance(self._top, dict) else {}
+        for name in names:
+            if name and name not in sent:
+                yield FieldFault((name,), Fault.MISSING)
+        yield from (FieldFault((n,), Fault.UNKNOWN) for n in sent if n not in names)
 
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
-        text = text[:MAX_TEXT]
+        text = _SOUGHT.sub("", without_echo(text[:MAX_TEXT], self._top))
+        if (told := _SIGNATURE.search(text)) and isinstance(self._top, dict):
+            yield from self._of_signature(told["names"].replace(" ", "").split(","))
+            return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
         chain = _CHAIN.fullmatch(text)
@@ -434,14 +485,19 @@ _OPTION_KEYS = in_order(
 _LISTS: Mapping[str, Fault] = {
     name: fault
     for fault, names in {
-        Fault.MISSING: "missing missingfields missingproperty required requiredfields",
+        Fault.MISSING: "missing missingfields missingproperty missingproperties "
+        "required requiredfields",
         Fault.UNKNOWN: "unknown unknownfields unexpected unexpectedfields extra "
-        "unrecognized unrecognizedkeys additionalproperty keys",
+        "unrecognized unrecognizedkeys additionalproperty additionalproperties keys",
         Fault.ALLOWED: "allowedfields knownfields didyoumean",
     }.items()
     for name in names.split()
 }
 """Where whole lists of names are, as `spelling` reduces it."""
+_OF_RULE = frozenset({"required", "requiredfields"})
+"""Of them, those that may list all that a rule asks for, and not what is missing."""
+_ASKED_TYPE_KEYS = word_set("bsonType expectedType expected_type expected")
+"""Where a structure has the type that is wanted, perhaps below what it says of it."""
 _CONTAINERS = word_set(
     "errors error detail details issues violations invalidparams validation "
     "validationerrors fielderrors fieldviolations messages json fields params "
@@ -502,6 +558,14 @@ class _Walk:
         if place and not listed:
             yield from self._at((*above, *place), said, value)
         if place or any(one.fault is not Fault.ALLOWED for one in listed):
+            return
+        if not tells:
+            below = _place_in(value, self._sent)
+            above = (*above, *below) if below and _has_parts(value) else above
+        wants = _asked_type(value) if above else ""
+        if wants and said:
+            # MongoDB says below a name what is wrong with its value.
+            yield FieldFault(above, Fault.TYPE, wants)
             return
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
         by_way = any(name.startswith("$") for name in value)
@@ -608,6 +672,8 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
     for layer in _layers(value, "params"):
         for key, inner in layer.items():
             fault = _LISTS.get(spelling(key))
+            if spelling(key) in _OF_RULE and not said:
+                fault = Fault.ALLOWED
             names = inner if isinstance(inner, list) else [inner]
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
@@ -631,6 +697,18 @@ def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
             yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
 
 
+def _has_parts(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object has lists of objects, which say what it is about."""
+    return any(isinstance(one, list) and one for one in value.values())
+
+
+def _asked_type(value: Mapping[str, JSON]) -> str:
+    """Return the type that an object says it wanted, itself or one below."""
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    named = (layer.get(key) for layer in (value, *inside) for key in _ASKED_TYPE_KEYS)
+    return next(filter(None, (type_of_word(str(one)) for one in named if one)), "")
+
+
 def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     """Find which field an object speaks about; None when it names none."""
     # GraphQL says with `path` where in its answer, Spring which address it was.
@@ -638,7 +716,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     for layer in _layers(value, "source"):
         for key in _FIELD_KEYS:
             named = None if key == "path" and no_path else layer.get(key)
-            if key == "loc" and named in (["body"], "body"):
+            if named == "/body" or (key == "loc" and named in (["body"], "body")):
                 return None  # the body as a whole
             if isinstance(named, list):
                 begins = key == "loc" and named[:1] == ["body"]
@@ -676,7 +754,7 @@ def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]
             break
     clear = [*_without_echoes(found.values())]
     if not clear and not says_strict(body, message):
-        told = [*_strings(body)]
+        told = [without_echo(text, sent) for text in _strings(body)]
         clear = [*_named_by_value(told, sent)] or [*_named_in_passing(told, sent)]
     return tuple(_in_light_of(one, sent) for one in clear)
 
@@ -744,9 +822,15 @@ def value_at(body: JSON, path: Path) -> JSON:
     return body
 
 
+_OBJECT_ID = re.compile(r"[0-9a-f]{24}")
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     there = value_at(sent, found.path)
+    is_object_id = isinstance(there, str) and bool(_OBJECT_ID.fullmatch(there))
+    if found.fault is Fault.TYPE and found.wants == "id" and is_object_id:
+        return replace(found, wants="objectid")  # as its extended JSON writes one
     if found.fault in {Fault.TYPE, Fault.VALUE} and there is None and found.is_exact:
         return replace(found, fault=Fault.MISSING)
     if found.fault is Fault.MISSING and there is not None and found.wants:

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import Path
+from journeyman.network.service_model.reading import untyped
 
 Values = Mapping[str, JSON]
 """What a request may say, by source: `task_id`, `result`, what earlier answers gave as
@@ -41,7 +42,8 @@ def values_in(
     level: list[tuple[str, JSON]] = [(source, value)]
     for _ in range(_DEEPEST):
         below: list[tuple[str, JSON]] = []
-        for way, inner in level:
+        for way, sent in level:
+            inner = untyped(sent)  # {"$oid": "..."} is a single value, too
             if isinstance(inner, dict):
                 below += [(f"{way}.{name}", one) for name, one in inner.items()]
             elif isinstance(inner, list):
@@ -180,6 +182,8 @@ def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
 
 def converted(value: JSON, kind: str) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
+    if kind == "objectid" and re.fullmatch(r"[0-9a-f]{24}", str(value)):
+        return {"$oid": value}
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if kind == "string" and not isinstance(value, str):
         return str(value) if is_number else json.dumps(value)

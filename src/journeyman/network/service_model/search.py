@@ -26,12 +26,14 @@ from journeyman.network.service_model.model import (
     Listed,
     RefusedBody,
     ServiceModel,
+    Suggestion,
     named_in_listing,
 )
 from journeyman.network.service_model.reading import id_name
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
+    names_a_field,
     read_refusal,
     says_strict,
 )
@@ -42,12 +44,19 @@ from journeyman.network.service_model.request import (
     Values,
     values_in,
 )
+from journeyman.network.service_model.suggestions import (
+    MOST_CALLS,
+    Suggest,
+    SuggestionError,
+    question_about,
+)
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
 BODY_STATUSES = frozenset({400, 415, 422})
 """Statuses by which services say that they do not understand a body."""
+FORBIDDEN = 403
 MOST_REFUSED_IN_A_ROUND = 10
 MOST_UNTAUGHT_IN_A_ROUND = 6
 """Refusals in a round from which nothing was learned."""
@@ -161,11 +170,14 @@ class RequestSearch:
         log: Log,
         saved: JSON = None,
         write: Callable[[JSON], None] | None = None,
+        suggest: Suggest | None = None,
     ) -> None:
         """Begin with what was saved; `owner` has the configured shapes.
 
-        `write` keeps what was learned durably before it returns.
+        `write` keeps what was learned durably before it returns. `suggest` is asked
+        about refusals from which nothing was learned.
         """
+        self._suggest = suggest
         self.log = log
         self._owner = owner
         self._clock = clock
@@ -287,7 +299,9 @@ class RequestSearch:
         while True:
             if last is not None:
                 refused += 1
-                untaught += not self._has_taught(action, last)
+                has_taught = self._has_taught(action, last)
+                has_idea = await self._ask(request, last)
+                untaught += not (has_taught or has_idea)
             is_over = (
                 refused >= MOST_REFUSED_IN_A_ROUND
                 or untaught >= MOST_UNTAUGHT_IN_A_ROUND
@@ -310,6 +324,42 @@ class RequestSearch:
         before = self.model.of(action).constraints
         self._learned.model = self.model.refuse(action, fact)
         return self.model.of(action).constraints != before
+
+    async def _ask(self, request: Request, refused: RefusedBody) -> bool:
+        """Ask what an unreadable refusal may mean; return whether there is an idea."""
+        action = request.action
+        asked = len(self.model.of(action).suggestions)
+        # That a value is wrong is also read where a refusal only repeats our body.
+        is_clear = any(
+            one.fault is not Fault.VALUE or one.options for one in refused.findings
+        )
+        if self._suggest is None or is_clear or asked >= MOST_CALLS:
+            return False
+        task = request.task
+        question = question_about(
+            action,
+            refused.message,
+            refused.shape.body(request.values(refused.shape)),
+            dict(task.raw) if task else {},
+        )
+        findings: tuple[FieldFault, ...] = ()
+        problem = ""
+        try:
+            findings = await self._suggest(question)
+        except SuggestionError as error:
+            problem = str(error)
+        # A call that failed counts, too: the bound is on what the owner may pay for.
+        self._learned.model = self.model.suggest(
+            action, Suggestion(question.said, findings)
+        )
+        self._save()
+        self.log.emit(
+            events.REQUEST_SUGGESTED,
+            endpoint=action,
+            names=", ".join(".".join(one.path) for one in findings),
+            message=problem,
+        )
+        return bool(findings)
 
     async def _try(
         self, request: Request, shape: RequestShape, send: Send[T]
@@ -456,6 +506,12 @@ def is_about_shape(
     if refused.refusal is outcomes.Refusal.CONFLICT and not is_proven:
         # JSON:API has 409 for a wrong `type`; elsewhere it is about the task.
         return any(one.is_exact and one.options for one in findings)
+    if refused.status == FORBIDDEN and not is_proven:
+        # Where a rule of a database judges a document, as CouchDB's do.
+        is_lacking = any(
+            one.fault is Fault.MISSING and _contradicts(one, shape) for one in findings
+        )
+        return is_lacking and names_a_field(refused.message)
     # A no in a 2xx is about the shape only if it says so in as many words.
     in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
     may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}

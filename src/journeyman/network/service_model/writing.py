@@ -57,7 +57,7 @@ _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "ans
 
 _GIVEN = tuple(f"{verb}." for verb in ACTIONS)
 """What the names of values that earlier answers gave begin with."""
-_SCALARS = frozenset({"string", "integer", "number", "boolean"})
+_SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
 _EMPTY: tuple[JSON, ...] = (None, "", [], {})
 _EMPTY_ABLE = frozenset({"evidence", "kind", "tags", "input"})
 
@@ -303,6 +303,8 @@ class Writer:
             meant = "task_id" if self._is_address(source, value) else source
             cost = affinity(self.action, wanted.path, meant, self.style.noun)
             cost += 1.5 * (meant != source)
+            # Of two answers the later one knows better, such as of a revision.
+            cost -= 0.05 * source.startswith("submit.")
             if wanted.options:
                 cost += 0 if str(value) in wanted.options else 4
             if source in _EMPTY_ABLE and value in _EMPTY:
