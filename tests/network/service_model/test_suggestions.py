@@ -3,6 +3,7 @@
 import pytest
 
 from journeyman.domain.errors import ConfigurationError
+from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.refusals import Fault, FieldFault, read_refusal
 from journeyman.network.service_model.suggestions import (
     LONGEST_WORDS,
@@ -10,8 +11,8 @@ from journeyman.network.service_model.suggestions import (
     question_about,
 )
 
-BODY = {"task_id": "task-1", "answer": {"text": "THE QUICK BROWN FOX"}, "n": 12345}
-RECORD = {"id": "task-1", "text": "the quick brown fox jumps", "tags": ["foxes"]}
+BODY: JSON = {"task_id": "task-1", "answer": {"text": "THE QUICK BROWN FOX"}, "n": 12345}
+RECORD: JSON = {"id": "task-1", "text": "the quick brown fox jumps", "tags": ["foxes"]}
 
 
 @pytest.mark.parametrize(
@@ -57,11 +58,11 @@ def test_our_own_variables_are_no_keys() -> None:
 
 # -- refusals in forms that no other test has ------------------------------------
 
-SENT = {"taskId": "65f10aff1803f7698b131d72", "agentId": "a1"}
+SENT: JSON = {"taskId": "65f10aff1803f7698b131d72", "agentId": "a1"}
 
 
 def test_mongodb_names_what_a_document_lacks_and_has_too_much() -> None:
-    rules = [
+    rules: JSON = [
         {"operatorName": "additionalProperties", "additionalProperties": ["agentId"]},
         {
             "operatorName": "required",
@@ -85,7 +86,7 @@ def test_mongodb_names_what_a_document_lacks_and_has_too_much() -> None:
             ],
         },
     ]
-    body = {"error": "Document failed validation", "errInfo": {"details": rules}}
+    body: JSON = {"error": "Document failed validation", "errInfo": {"details": rules}}
 
     found = {one.path: one for one in read_refusal(body, "", SENT)}
 
@@ -96,7 +97,7 @@ def test_mongodb_names_what_a_document_lacks_and_has_too_much() -> None:
 
 
 def test_postgrest_names_a_function_with_its_arguments() -> None:
-    body = {
+    body: JSON = {
         "code": "PGRST202",
         "message": "Could not find the function public.claim(agentId, taskId) in the "
         "schema cache",
