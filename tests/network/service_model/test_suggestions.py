@@ -11,7 +11,11 @@ from journeyman.network.service_model.suggestions import (
     question_about,
 )
 
-BODY: JSON = {"task_id": "task-1", "answer": {"text": "THE QUICK BROWN FOX"}, "n": 12345}
+BODY: JSON = {
+    "task_id": "task-1",
+    "answer": {"text": "THE QUICK BROWN FOX"},
+    "n": 12_345,
+}
 RECORD: JSON = {"id": "task-1", "text": "the quick brown fox jumps", "tags": ["foxes"]}
 
 
