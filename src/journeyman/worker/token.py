@@ -49,8 +49,8 @@ def remember_token(rate_limiter: RateLimiter, journal: Journal, clock: Clock) ->
     A daemon that is restarted must not begin again to act with a token that is refused.
     """
     if known := rejection(journal):
-        rate_limiter.suspect_token(str(known["message"]))
-    rate_limiter.on_token_status(TokenMemory(journal, clock).note)
+        rate_limiter.token.suspect(str(known["message"]))
+    rate_limiter.token.listeners.append(TokenMemory(journal, clock).note)
 
 
 def rejection(journal: Journal) -> dict[str, JSON] | None:

@@ -18,18 +18,22 @@ async def _work(site: Site, until: float) -> None:
         site.clock.advance(5.0)
 
 
+def token_status(site: Site) -> TokenStatus:
+    return site.rate_limiter.token.status
+
+
 async def test_one_refusal_is_a_doubt_and_lets_one_request_go_at_a_time(
     site: Site,
 ) -> None:
     site.network.reply = lambda name: NO if name == CLAIM else Answer()
     await site.claim()
 
-    assert site.rate_limiter.token_status() is TokenStatus.DOUBTED
+    assert token_status(site) is TokenStatus.DOUBTED
     assert isinstance(await site.claim(), NotSent)
     site.clock.advance(2.0)
     site.network.reply = lambda _: Answer()
     assert isinstance(await site.claim(), Confirmed)
-    assert site.rate_limiter.token_status() is TokenStatus.ACCEPTED
+    assert token_status(site) is TokenStatus.ACCEPTED
     assert "identity.rejected" not in site.log.names
 
 
@@ -41,7 +45,7 @@ async def test_refusals_that_were_under_way_together_confirm_nothing(
     await site.claim()
     assert len(passes) == 8
 
-    assert site.rate_limiter.token_status() is TokenStatus.DOUBTED
+    assert token_status(site) is TokenStatus.DOUBTED
 
 
 @pytest.mark.parametrize("refusing", [{CLAIM}, {LISTING}, {CLAIM, LISTING}])
@@ -53,7 +57,7 @@ async def test_a_token_that_is_refused_twice_costs_one_request_a_minute(
 
     site.network.reply = reply
     await _work(site, 60)
-    assert site.rate_limiter.token_status() is TokenStatus.REJECTED
+    assert token_status(site) is TokenStatus.REJECTED
     before = [name for _, name in site.network.asked if name in refusing]
 
     await _work(site, 60 + 600)
@@ -66,7 +70,9 @@ async def test_a_token_that_is_refused_twice_costs_one_request_a_minute(
 
 async def test_a_rejected_token_that_works_again_resumes_everything(site: Site) -> None:
     heard: list[TokenStatus] = []
-    site.rate_limiter.on_token_status(lambda trust, _message: heard.append(trust))
+    site.rate_limiter.token.listeners.append(
+        lambda trust, _message: heard.append(trust)
+    )
     site.network.reply = lambda _: NO
     await _work(site, 600)
     stopped = site.rate_limiter.general_pause()
@@ -77,7 +83,7 @@ async def test_a_rejected_token_that_works_again_resumes_everything(site: Site) 
     site.network.reply = lambda _: Answer()
     await _work(site, 665)
 
-    assert site.rate_limiter.token_status() is TokenStatus.ACCEPTED
+    assert token_status(site) is TokenStatus.ACCEPTED
     assert site.rate_limiter.general_pause() is None
     assert heard == [TokenStatus.REJECTED, TokenStatus.ACCEPTED]
     assert site.log.names.count("identity.accepted") == 1
@@ -91,7 +97,7 @@ async def test_a_read_that_never_asked_for_the_token_proves_nothing(
 
     assert isinstance(await site.look(), Confirmed)
 
-    assert site.rate_limiter.token_status() is TokenStatus.REJECTED
+    assert token_status(site) is TokenStatus.REJECTED
 
 
 async def test_a_forbidden_task_says_nothing_of_the_token_a_forbidden_look_does(
@@ -99,10 +105,10 @@ async def test_a_forbidden_task_says_nothing_of_the_token_a_forbidden_look_does(
 ) -> None:
     site.network.reply = lambda _: Answer(403, {"error": "forbidden"})
     await site.claim()
-    assert site.rate_limiter.token_status() is TokenStatus.ACCEPTED
+    assert token_status(site) is TokenStatus.ACCEPTED
 
     await site.look()
-    assert site.rate_limiter.token_status() is TokenStatus.DOUBTED
+    assert token_status(site) is TokenStatus.DOUBTED
 
 
 async def test_endpoints_without_a_token_are_not_paused_for_it(site: Site) -> None:
@@ -115,9 +121,9 @@ async def test_endpoints_without_a_token_are_not_paused_for_it(site: Site) -> No
 async def test_a_run_that_begins_with_a_rejected_token_asks_once_first(
     site: Site,
 ) -> None:
-    site.rate_limiter.suspect_token("401 Unauthorized")
+    site.rate_limiter.token.suspect("401 Unauthorized")
     assert site.rate_limiter.general_pause() is None
 
     await site.claim()
 
-    assert site.rate_limiter.token_status() is TokenStatus.ACCEPTED
+    assert token_status(site) is TokenStatus.ACCEPTED

@@ -4,7 +4,7 @@ All callers of a network share one, so that what one of them learns counts for a
 pause, a failing endpoint, a service that is down, a refused token.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -44,7 +44,8 @@ class RateLimiter:
     """The names of the endpoints that take the token."""
     options: RateLimits = field(default_factory=RateLimits)
     _service: FailureBreaker = field(init=False)
-    _token: TokenBreaker = field(init=False)
+    token: TokenBreaker = field(init=False)
+    """What is thought of our token; it may be listened to, and suspected."""
     _absent: dict[str, AbsenceBreaker] = field(init=False)
     """By the endpoint's name."""
     _breakers: dict[str, tuple[CircuitBreaker, ...]] = field(init=False)
@@ -60,24 +61,24 @@ class RateLimiter:
             randomness=randomness,
             least_endpoints=2,
         )
-        self._token = TokenBreaker(options=options, private=self.private)
+        self.token = TokenBreaker(options=options, private=self.private)
         self._absent, self._breakers = {}, {}
         for name in (one.name for one in ENDPOINTS):
             failures = FailureBreaker(name=name, options=options, randomness=randomness)
             absence = AbsenceBreaker(name=name, options=options)
             self._absent[name] = absence
-            self._breakers[name] = (self._service, self._token, absence, failures)
+            self._breakers[name] = (self._service, self.token, absence, failures)
         self._throttling = Throttling(options, randomness)
 
     # -- questions ------------------------------------------------------------
 
     def general_pause(self) -> Pause | None:
         """Return why nothing may be done on this network at all, or None."""
-        if not (self._service.is_open or self._token.is_open):
+        if not (self._service.is_open or self.token.is_open):
             return None
         now = self.clock.monotonic()
-        is_rejected = self._token.status is TokenStatus.REJECTED
-        rejection = self._token.pause(now) if is_rejected else None
+        is_rejected = self.token.status is TokenStatus.REJECTED
+        rejection = self.token.pause(now) if is_rejected else None
         return self._service.pause(now) or rejection
 
     def pause_for(self, endpoint: str) -> Pause | None:
@@ -102,10 +103,6 @@ class RateLimiter:
         """Return whether the network lacks this endpoint, as far as we know."""
         return self._absent[endpoint].is_open
 
-    def token_status(self) -> TokenStatus:
-        """Return whether the network accepts our token."""
-        return self._token.status
-
     def _pause(self, endpoint: str, now: float) -> Pause | None:
         """Return the longest of the pauses that a request must wait for."""
         longest = self._throttling.pause(endpoint, now)
@@ -113,16 +110,6 @@ class RateLimiter:
             if breaker.is_open and breaker.concerns(endpoint):
                 longest = longer(longest, breaker.pause(now))
         return longest
-
-    # -- what an earlier run knew, and what a later one must know -----------------
-
-    def on_token_status(self, listener: Callable[[TokenStatus, str], None]) -> None:
-        """Call this when the token is rejected, with what was said, or good again."""
-        self._token.listeners.append(listener)
-
-    def suspect_token(self, message: str) -> None:
-        """Begin with a token that an earlier run found rejected, with this message."""
-        self._token.suspect(message)
 
     # -- requests ---------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import Call, Reply
-from journeyman.network.service_model.naming import type_of
+from journeyman.network.service_model.naming import JSON_TYPES
 
 LONGEST_NAME = 40
 """In characters."""
@@ -102,7 +102,7 @@ class Shape:
 
         Asked for each answer, it is cheaper than to merge its shape.
         """
-        if type_of(value) not in self.kinds:
+        if JSON_TYPES[type(value)] not in self.kinds:
             return False
         inner: list[tuple[Shape, JSON]] = []
         if isinstance(value, list):
@@ -116,7 +116,7 @@ class Shape:
             return value in self.words
         for shape, one in inner:
             is_plain = not shape.words and not isinstance(one, dict | list)
-            is_known = is_plain and type_of(one) in shape.kinds
+            is_known = is_plain and JSON_TYPES[type(one)] in shape.kinds
             if not is_known and not shape.shows(one, turn):
                 return False
         return True
@@ -138,7 +138,7 @@ class _Look:
 
     def shape(self, value: JSON, depth: int = 0) -> Shape:
         """Return the shape of a value."""
-        kinds = (type_of(value),)
+        kinds = (JSON_TYPES[type(value)],)
         if isinstance(value, dict) and depth < self.deepest:
             names = self._names(value)
             fields = {n: self._field(n, value[n], depth + 1) for n in names}
@@ -164,7 +164,7 @@ class _Look:
     def _field(self, name: str, value: JSON, depth: int) -> Shape:
         low = name.lower()
         if self.closed and low.endswith(self.closed):
-            return Shape((type_of(value),))
+            return Shape((JSON_TYPES[type(value)],))
         shape = self.shape(value, depth)
         is_state = low.endswith(_STATE_FIELDS) and self._is_word(value)
         return replace(shape, words=(value,)) if is_state else shape  # type: ignore[arg-type]  # a word is a text or a number
