@@ -65,8 +65,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a stale move is made",
             "journal/tasks.py",
-            '"WHERE task_id = ? AND state = ?",',
-            "\"WHERE task_id = ? AND ? != ''\",",
+            '"updated_at = ? WHERE task_id = ? AND state = ?",',
+            "\"updated_at = ? WHERE task_id = ? AND ? != ''\",",
             "journal/test_moves.py",
         ),
     ),
