@@ -257,7 +257,10 @@ async def test_a_status_that_is_about_something_else_tries_no_other_body(
 
 async def test_a_rule_of_a_database_may_forbid_a_body_for_what_it_lacks() -> None:
     network = StrictNetwork(CAMEL)
-    said: JSON = {"error": "forbidden", "reason": "the document must have a field jobRef"}
+    said: JSON = {
+        "error": "forbidden",
+        "reason": "the document must have a field jobRef",
+    }
     network.answers = [(403, said)]
 
     async with client_of(network) as client:
