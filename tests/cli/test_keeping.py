@@ -190,7 +190,7 @@ def test_a_backup_and_a_compact_journal_hold_the_same(run: Run, data: Path) -> N
 def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:
     where = ("--data-dir", str(data))
 
-    done = run("pause", "--reason", "lunch", "--hours", "2", *where)
+    done = run("pause", "--reason", "lunch", "--for", "2h", *where)
     told, answer = run("status", *where), run("status", "--json", *where).answer
     resumed = run("resume", *where)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.cli.commands.replay import earliest_moment
+from journeyman.cli.spans import earliest_moment
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
 from journeyman.journal.directory import DataDirectory

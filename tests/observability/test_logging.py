@@ -151,7 +151,7 @@ def test_text_is_one_aligned_line_without_colours_off_a_terminal(
     log.emit(claimed, reward=5, note="two words")
 
     assert stream.getvalue() == (
-        "14:03:59Z info    test.claimed             "
+        "2026-11-21 14:03:59Z info    test.claimed     "
         'task_id=t_1 reward=5 note="two words"\n'
     )
 

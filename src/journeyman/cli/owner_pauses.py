@@ -3,11 +3,13 @@
 import getpass
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from journeyman.cli.session import Session
+from journeyman.cli.spans import span_of
 from journeyman.control.verbs import Asked, Verb
 from journeyman.daemon.environment import Environment, build_environment
 from journeyman.domain.errors import NotRunningError
@@ -17,10 +19,19 @@ from journeyman.journal.journal import Journal
 ReasonOption = Annotated[
     str, typer.Option(metavar="TEXT", help="Why; it is shown wherever this shows.")
 ]
-HoursOption = Annotated[
-    float | None,
-    typer.Option(metavar="N", help="It ends by itself after so many hours."),
+ForOption = Annotated[
+    str | None,
+    typer.Option("--for", metavar="SPAN", help="It ends by itself: 30m, 2h, 7d."),
 ]
+
+
+def hours_of(span: str | None) -> float | None:
+    """Return a span as hours; None lasts until it is taken back.
+
+    Raises:
+        UsageError: it is no span.
+    """
+    return None if span is None else span_of(span, "--for") / timedelta(hours=1)
 
 
 def ask(

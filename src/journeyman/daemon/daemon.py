@@ -30,6 +30,7 @@ from journeyman.domain.errors import NetworkError, one_error
 from journeyman.lifecycle.reload import StrategyWatch
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.advice import advice_for
+from journeyman.observability.events import VERSION as EVENTS_VERSION
 from journeyman.settings.sections import Settings
 from journeyman.strategies.child.confinement import NOT_ENFORCED, available_confinement
 from journeyman.strategies.running.runner import PROCESSES
@@ -259,6 +260,7 @@ class Daemon:
         log.emit(
             events.STARTED,
             version=__version__,
+            events_version=EVENTS_VERSION,
             base_url=self.parts.agent.base_url,
             data_directory=str(directory),
             strategies=sorted(self.parts.active.fingerprints),

@@ -1,10 +1,11 @@
 """Everything that simulation replaces, and the real environment."""
 
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self, TextIO
 
 from journeyman.control.server import serve_control
@@ -18,6 +19,7 @@ from journeyman.journal.identity import save_identity
 from journeyman.journal.journal import Journal
 from journeyman.network.http import Transport
 from journeyman.observability.events import Log
+from journeyman.observability.log_file import LogFile
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
 from journeyman.strategies.running.runner import BLOCK_SECONDS
@@ -71,8 +73,13 @@ def build_environment(
     stream: TextIO | None = None,
     format: Format = "text",  # noqa: A002 - the name of the setting
     level: Level = "error",
+    levels: Mapping[str, Level] = MappingProxyType({}),
+    file: LogFile | None = None,
 ) -> Environment:
-    """Return an environment that logs to `stream`; by default errors, to stderr."""
+    """Return an environment that logs to `stream`; by default errors, to stderr.
+
+    `levels` are those of areas, and `file` gets the same lines as JSON.
+    """
     clock, redactor = SystemClock(), Redactor()
     log = build_log(
         stream=stream or sys.stderr,
@@ -80,6 +87,8 @@ def build_environment(
         level=level,
         now=clock.now,
         secrets=redactor,
+        levels=levels,
+        file=file,
     )
     return Environment(
         clock=clock,

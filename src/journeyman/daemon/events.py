@@ -5,10 +5,11 @@ from journeyman.observability.events import declare
 STARTED = declare(
     "daemon.started",
     "info",
-    "version base_url data_directory strategies trusted slots reserve_credits "
-    "per_day_credits posts_per_day topup_mode pid",
-    "The daemon runs, under these limits. `trusted` are the strategies whose code runs "
-    "in the daemon's own process; all others are confined to theirs.",
+    "version events_version base_url data_directory strategies trusted slots "
+    "reserve_credits per_day_credits posts_per_day topup_mode pid",
+    "The daemon runs, under these limits. `events_version` is that of these events: it "
+    "is raised when one is renamed or removed. `trusted` are the strategies whose code "
+    "runs in the daemon's own process; all others are confined to theirs.",
 )
 PRINTED = declare(
     "output.printed",

@@ -26,6 +26,10 @@ class Event:
 RESERVED_FIELDS = frozenset({"time", "level", "event", "repeated", "undeclared"})
 """What the log itself adds to a line; no event may declare a field of that name."""
 
+VERSION = 1
+"""Of the catalogue; it stands in `daemon.started`. It is raised when an event or a
+field is renamed or removed, or means something else, and not when one is added."""
+
 CATALOGUE: dict[str, Event] = {}
 
 

@@ -1,17 +1,18 @@
 """The real log: structlog, configured here and nowhere globally.
 
 A record passes through: the check against the catalogue, the removal of secrets,
-the cutting of long texts, the folding of repeats, the rendering. What is written
-is one line for each event, whatever the values hold.
+the cutting of long texts, the folding of repeats, the rendering. As JSON, an event is
+one line, whatever its values hold; lines for people may go on, indented.
 """
 
 import json
 import logging
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, MutableMapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Literal, Self, TextIO
 
 import structlog
@@ -20,14 +21,18 @@ from structlog.typing import FilteringBoundLogger, WrappedLogger
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import escape_json
 from journeyman.observability import events
+from journeyman.observability.log_file import LogFile
 from journeyman.observability.redaction import Redactor
 
 Format = Literal["auto", "text", "json"]
 
 LONGEST_TEXT = 2_000
 """In characters; more of one value is cut, with a note."""
-EVENT_WIDTH = 24
-"""In columns: where the fields begin, for nearly all names of events."""
+EVENT_WIDTH = 16
+"""In columns: where the fields of the commonest events begin."""
+TEXT_WIDTH = 120
+"""In columns: lines for people are no longer."""
+INDENT = "    "
 FOLDING_SECONDS = 30.0
 MOST_REMEMBERED = 1_000
 """Different lines; beyond that the one not shown for longest is forgotten."""
@@ -41,6 +46,7 @@ _COLOURS = {
     "warning": "\x1b[33m",
     "error": "\x1b[31m",
 }
+_EMPTY: tuple[JSON, ...] = ("", [], {}, None, 0.0)
 _RESET = "\x1b[0m"
 
 
@@ -53,6 +59,8 @@ def build_log(
     secrets: Redactor,
     strict: bool = False,
     colour: bool | None = None,
+    levels: Mapping[str, events.Level] = MappingProxyType({}),
+    file: LogFile | None = None,
 ) -> events.Log:
     """Return a log that writes to a stream.
 
@@ -65,6 +73,9 @@ def build_log(
         strict: Raise at what is not declared, as tests want it. Otherwise it is
             written under `undeclared`.
         colour: None means colours on a terminal only.
+        levels: The least that is written of an area, the first word of an event's
+            name.
+        file: Gets the same lines, always as JSON.
     """
     terminal = _is_terminal(stream)
     pipeline = _Pipeline(
@@ -74,20 +85,30 @@ def build_log(
         colour=terminal if colour is None else colour,
     )
     logger: FilteringBoundLogger = structlog.wrap_logger(
-        _LineSink(stream),
+        _LineSink(stream, file),
         processors=[pipeline.clean, pipeline.fold, pipeline.arrange, pipeline.render],
-        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
         context_class=dict,
         cache_logger_on_first_use=False,
     )
-    return _StructuredLog(logger.bind(), strict=strict)
+    least = {area: _LEVELS[each.upper()] for area, each in levels.items()}
+    thresholds = defaultdict(lambda: _LEVELS[level.upper()], least)
+    return _StructuredLog(logger.bind(), thresholds, strict=strict)
 
 
 class _StructuredLog:
     """The catalogue's guard in front of structlog."""
 
-    def __init__(self, logger: FilteringBoundLogger, *, strict: bool) -> None:
+    def __init__(
+        self,
+        logger: FilteringBoundLogger,
+        thresholds: Mapping[str, int],
+        *,
+        strict: bool,
+    ) -> None:
         self._logger = logger
+        self._thresholds = thresholds
+        """By area: the least level that is written."""
         self._strict = strict
 
     def emit(self, event: events.Event, **fields: object) -> None:
@@ -96,11 +117,14 @@ class _StructuredLog:
         declared = self._declared(
             event.fields | events.CONTEXT_FIELDS, fields, event.name
         )
-        self._logger.log(_LEVELS[event.level.upper()], event.name, **declared)
+        level = _LEVELS[event.level.upper()]
+        if level >= self._thresholds[event.name.partition(".")[0]]:
+            self._logger.log(level, event.name, **declared)
 
     def bind(self, **context: object) -> Self:
         declared = self._declared(events.CONTEXT_FIELDS, context, "the context")
-        return type(self)(self._logger.bind(**declared), strict=self._strict)
+        bound = self._logger.bind(**declared)
+        return type(self)(bound, self._thresholds, strict=self._strict)
 
     def _declared(
         self, allowed: frozenset[str], fields: dict[str, object], where: str
@@ -115,17 +139,23 @@ class _StructuredLog:
 
 
 class _LineSink:
-    """The last step: a stream that may be full, closed, or gone."""
+    """The last step: a stream that may be full, closed, or gone; and a file."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, file: LogFile | None) -> None:
         self._stream = stream
+        self._file = file
 
-    def line(self, text: str) -> None:
+    def line(self, text: str, as_json: str) -> None:
+        if self._file is not None:
+            self._file.line(as_json)
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         try:
             self._stream.write(f"{text}\n")
             self._stream.flush()
         except UnicodeEncodeError:
-            self.line(escape_json(text, ascii_only=True))
+            self._write(escape_json(text, ascii_only=True))
         except (OSError, ValueError):
             # EPIPE, ENOSPC, or a closed stream: the work matters more than its log.
             return
@@ -181,12 +211,15 @@ class _Pipeline:
         first = {"time": time.replace("+00:00", "Z"), "level": level}
         return {**first, "event": record.pop("event"), **record}
 
-    def render(self, _logger: WrappedLogger, _level: str, record: Record) -> str:
-        """Write the record as one line that is safe to show on a terminal."""
-        if self._as_text:
-            return _text_line(dict(record), colour=self._colour)
+    def render(
+        self, _logger: WrappedLogger, _level: str, record: Record
+    ) -> tuple[tuple[str, str], dict[str, Any]]:
+        """Write the record as it is shown, and as JSON; both safe on a terminal."""
         line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        return escape_json(line)
+        as_json = escape_json(line)
+        if self._as_text:
+            return (text_lines(dict(record), colour=self._colour), as_json), {}
+        return (as_json, as_json), {}
 
 
 @dataclass(eq=False)
@@ -230,15 +263,45 @@ def _shorten(value: JSON) -> JSON:
     return value
 
 
-def _text_line(record: dict[str, JSON], *, colour: bool) -> str:
-    """Return a record as `14:03:59Z info    task.claimed   task_id=t_1`."""
-    time, level, event = (str(record.pop(name)) for name in ("time", "level", "event"))
-    fields = " ".join(f"{name}={_value(value)}" for name, value in record.items())
-    shown = f"{level:<7}"
+def text_lines(record: dict[str, JSON], *, colour: bool = False) -> str:
+    """Return a record as people read it: `2026-11-22 14:03:59Z info task.claimed ...`.
+
+    The agent's own id, which every line has, is left out, and so is what is empty.
+    What is informed of is cut to one line of `TEXT_WIDTH` columns. A warning or an
+    error is told whole, in further lines that are indented, with what to do.
+    """
+    time, level, name = (str(record.pop(key)) for key in ("time", "level", "event"))
+    event = events.CATALOGUE.get(name)
+    if event is None or "agent_id" not in event.fields:
+        record.pop("agent_id", None)
+    parts = [
+        f"{key}={escape_json(_value(value))}"
+        for key, value in record.items()
+        if value not in _EMPTY or isinstance(value, int)
+    ]
+    head = f"{time[:10]} {time[11:19]}Z {level:<7} {name:<{EVENT_WIDTH}}"
+    lines = _fill(head, parts)
+    if level not in _FOLDED:
+        lines = lines[:1] if len(lines) == 1 else [f"{lines[0]} …"]
+    elif event is not None and event.action:
+        lines += _fill(f"{INDENT}->", event.action.split())
     if colour:
-        shown = f"{_COLOURS[level]}{shown}{_RESET}"
-    line = f"{event:<{EVENT_WIDTH}} {escape_json(fields)}"
-    return f"{time[11:19]}Z {shown} {line}".rstrip()
+        lines[0] = lines[0].replace(level, f"{_COLOURS[level]}{level}{_RESET}", 1)
+    return "\n".join(lines)
+
+
+def _fill(head: str, parts: Iterable[str]) -> list[str]:
+    """Return words in lines of `TEXT_WIDTH` columns; a longer word breaks none."""
+    lines, line = [], head
+    for part in parts:
+        words = part.split(" ")
+        for word in words:
+            if len(line) + 1 + len(word) > TEXT_WIDTH - 2 and line.strip():
+                lines.append(line.rstrip())
+                line = f"{INDENT}  {word}"
+            else:
+                line = f"{line} {word}"
+    return [*lines, line.rstrip()]
 
 
 def _value(value: JSON) -> str:

@@ -699,6 +699,11 @@ class LogSettings(Section):
     on a terminal and json elsewhere."""
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The lowest level that is logged. `info` shows the life of every task."""
+    levels: dict[str, Literal["debug", "info", "warning", "error"]] = {}
+    """Other levels for areas, the first words of events: `{ network = "debug" }`."""
+    file_mb: float = Field(default=20.0, ge=0, le=10_000)
+    """In MiB, of the log that is kept in the data directory, as JSON, for `journeyman
+    logs`; the oldest lines go first. 0 keeps none."""
 
 
 class Settings(BaseSettings):

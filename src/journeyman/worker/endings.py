@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import NOTHING_GIVEN, Given, TaskState
 from journeyman.economy.bookkeeping import book_earning
 from journeyman.economy.events import DOUBTED
@@ -60,12 +61,21 @@ class Endings:
             events.COMPLETED,
             **about(record),
             credits=entry.amount,
+            cost=journal.ledger.cost_of(record.task_id) / MILLIONTHS,
+            seconds=round(self._seconds_since_claim(record), 3),
             balance=journal.ledger.balance(),
             confidence=entry.confidence,
         )
         if entry.confidence is Confidence.DOUBTFUL:
             self.log.emit(DOUBTED, **about(record), message=entry.note)
         return record
+
+    def _seconds_since_claim(self, record: TaskRecord) -> float:
+        history = self.intents.journal.tasks.history(record.task_id)
+        claims = [one.at for one in history if one.after == TaskState.CLAIMING]
+        if not claims:
+            return 0.0
+        return max(0.0, (history[-1].at - claims[0]).total_seconds())
 
     async def reject(self, record: TaskRecord, message: str) -> TaskRecord:
         """End a task whose result or completion was definitely refused."""

@@ -220,8 +220,9 @@ UNSETTLED = declare(
 COMPLETED = declare(
     "task.completed",
     "info",
-    "task_id strategy credits balance confidence",
-    "A task is done, and its credits are booked.",
+    "task_id strategy credits cost seconds balance confidence",
+    "A task is done, and its credits are booked. `cost` is what its work cost outside "
+    "the network, in credits; `seconds` passed since its claim was sent.",
 )
 DELAYED = declare(
     "task.delayed",

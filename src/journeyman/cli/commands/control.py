@@ -3,7 +3,7 @@
 from typing import Any
 
 from journeyman.cli.output import plural, print_fields
-from journeyman.cli.owner_pauses import HoursOption, ReasonOption, ask, who
+from journeyman.cli.owner_pauses import ForOption, ReasonOption, ask, hours_of, who
 from journeyman.cli.session import Session, command
 from journeyman.control import verbs
 from journeyman.daemon import owner_pauses
@@ -11,16 +11,16 @@ from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.text import escape
 
 
-@command("pause", example='journeyman pause --hours 8 --reason "they are migrating"')
+@command("pause", example='journeyman pause --for 8h --reason "they are migrating"')
 def pause(
-    session: Session, *, reason: ReasonOption = "", hours: HoursOption = None
+    session: Session, *, reason: ReasonOption = "", for_: ForOption = None
 ) -> None:
     """Pause the daemon: it finishes its work and claims no more.
 
-    It holds over restarts and crashes, until `journeyman resume` or for `--hours`.
+    It holds over restarts and crashes, until `journeyman resume` or the end of `--for`.
     Without a daemon it is written down for the next start.
     """
-    request = verbs.PauseRequest(by=who(), reason=reason, hours=hours)
+    request = verbs.PauseRequest(by=who(), reason=reason, hours=hours_of(for_))
     answer: Any = ask(session, verbs.PAUSE, request, owner_pauses.pause)
     text = f"Paused {answer['paused']['text']}. Nothing is claimed."
     session.answer(answer, lambda: print(escape(text)))

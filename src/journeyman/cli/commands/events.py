@@ -24,7 +24,7 @@ def events(
     ] = False,
 ) -> None:
     """List every event that the daemon can log."""
-    _fill_catalogue()
+    fill_catalogue()
     if write:
         write_reference(REFERENCE, render_reference())
         return
@@ -48,7 +48,7 @@ def events(
     )
 
 
-def _fill_catalogue() -> None:
+def fill_catalogue() -> None:
     """Import each package's `events.py`, which declares its events."""
     source = Path(journeyman.__file__).parent
     for file in sorted(source.rglob("events.py")):

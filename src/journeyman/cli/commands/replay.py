@@ -1,10 +1,9 @@
 """`journeyman replay`: recorded tasks through a strategy as it is now."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ import typer
 
 from journeyman.cli import catalog, output
 from journeyman.cli.session import Session, command
+from journeyman.cli.spans import earliest_moment
 from journeyman.daemon.replay import (
     Baseline,
     Change,
@@ -37,7 +37,6 @@ from journeyman.strategies.running.runner import Runner
 from journeyman.worker.ranking import Forecasts
 
 STRATEGY_FAILED = 1
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 HOW_TO_RECORD = (
     "A running daemon records each task that its strategies are asked about, unless "
     "recording.max_mb is 0: start one with `journeyman run`, and try again later."
@@ -129,22 +128,6 @@ def replay(
         raise StateError("no task is recorded here any more", HOW_TO_RECORD)
     session.answer(_as_json(done), lambda: _show(done))
     return STRATEGY_FAILED if done.has_failed else 0
-
-
-def earliest_moment(age: str | None, now: datetime) -> datetime | None:
-    """Return the moment that is `7d`, `12h`, `30m` or `2w` ago.
-
-    Raises:
-        UsageError: it is not such an age.
-    """
-    if age is None:
-        return None
-    found = re.fullmatch(r"(\d{1,4})([mhdw])", age.strip())
-    if found is None:
-        raise UsageError(
-            f"--since {age!r} is not an age", "Write for example 30m, 12h, 7d or 2w."
-        )
-    return now - timedelta(**{UNITS[found[2]]: int(found[1])})
 
 
 def _require_recordings(journal: Journal, earliest: datetime | None) -> int:

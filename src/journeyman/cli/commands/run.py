@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from types import FrameType
 from typing import Annotated
@@ -22,8 +22,10 @@ from journeyman.daemon.system import forbid_core_dumps
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.errors import AlreadyRunningError, UsageError
 from journeyman.journal.directory import DataDirectory
+from journeyman.observability.log_file import LogFile
 from journeyman.settings.sections import Settings
 
+OLDER_LOG_FILES = 3
 ANY_PORT = "0"
 
 
@@ -98,10 +100,11 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     async def work() -> None:
         settings = read()
         log = settings.log
-        with private_output() as output:
-            environment = replace(
-                build_environment(output, log.format, log.level), watchdog=watchdog
+        with private_output() as output, _log_file(settings) as file:
+            environment = build_environment(
+                output, log.format, log.level, log.levels, file
             )
+            environment = replace(environment, watchdog=watchdog)
             with captured_output(environment.log):
                 await live(settings, environment)
 
@@ -115,6 +118,17 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 
     with stop.is_no_failure(), watchdog:
         anyio.run(work)
+
+
+@contextmanager
+def _log_file(settings: Settings) -> Iterator[LogFile | None]:
+    """Open the log beside the data; yield None where the settings want none."""
+    path, most = DataDirectory(settings.data.directory).log, settings.log.file_mb
+    if not most:
+        yield None
+        return
+    with closing(LogFile(path, max_mb=most, older_files=OLDER_LOG_FILES)) as file:
+        yield file
 
 
 def _require_one_network(session: Session, *, sandbox: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from journeyman.cli.completion import strategy_names
-from journeyman.cli.owner_pauses import HoursOption, ReasonOption, ask, who
+from journeyman.cli.owner_pauses import ForOption, ReasonOption, ask, hours_of, who
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import DISABLE, ENABLE, DisableRequest, StrategyName
 from journeyman.daemon import owner_pauses
@@ -25,14 +25,14 @@ def disable_strategy(
     name: _NameArgument,
     *,
     reason: ReasonOption = "",
-    hours: HoursOption = None,
+    for_: ForOption = None,
 ) -> None:
     """Disable a strategy: it ends what it has claimed, and gets nothing new.
 
     It holds over restarts and changes of its file, until `strategies enable`. Without a
     daemon it is written down for the next start.
     """
-    request = DisableRequest(by=who(), reason=reason, hours=hours, name=name)
+    request = DisableRequest(by=who(), reason=reason, hours=hours_of(for_), name=name)
     answer: Any = ask(session, DISABLE, request, owner_pauses.disable)
     text = f"{answer['strategy']} is disabled {answer['disabled']['text']}"
     session.answer(answer, lambda: print(escape(text)))
