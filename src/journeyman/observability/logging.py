@@ -46,6 +46,7 @@ _COLOURS = {
     "warning": "\x1b[33m",
     "error": "\x1b[31m",
 }
+_WORDS = frozenset({"message", "text"})
 _EMPTY: tuple[JSON, ...] = ("", [], {}, None, 0.0)
 _RESET = "\x1b[0m"
 
@@ -267,8 +268,9 @@ def text_lines(record: dict[str, JSON], *, colour: bool = False) -> str:
     """Return a record as people read it: `2026-11-22 14:03:59Z info task.claimed ...`.
 
     The agent's own id, which every line has, is left out, and so is what is empty.
-    What is informed of is cut to one line of `TEXT_WIDTH` columns. A warning or an
-    error is told whole, in further lines that are indented, with what to do.
+    What is informed of is cut to one line of `TEXT_WIDTH` columns, unless somebody's
+    words are in it. A warning or an error is told whole, in further lines that are
+    indented, with what to do.
     """
     time, level, name = (str(record.pop(key)) for key in ("time", "level", "event"))
     event = events.CATALOGUE.get(name)
@@ -281,7 +283,7 @@ def text_lines(record: dict[str, JSON], *, colour: bool = False) -> str:
     ]
     head = f"{time[:10]} {time[11:19]}Z {level:<7} {name:<{EVENT_WIDTH}}"
     lines = _fill(head, parts)
-    if level not in _FOLDED:
+    if level not in _FOLDED and not record.keys() & _WORDS:
         lines = lines[:1] if len(lines) == 1 else [f"{lines[0]} …"]
     elif event is not None and event.action:
         lines += _fill(f"{INDENT}->", event.action.split())

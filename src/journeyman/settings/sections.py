@@ -701,8 +701,8 @@ class LogSettings(Section):
     """The lowest level that is logged. `info` shows the life of every task."""
     levels: dict[str, Literal["debug", "info", "warning", "error"]] = {}
     """Other levels for areas, the first words of events: `{ network = "debug" }`."""
-    file_mb: float = Field(default=20.0, ge=0, le=10_000)
-    """In MiB, of the log that is kept in the data directory, as JSON, for `journeyman
+    file_mb: Annotated[int, Field(ge=0, le=10_000), unit("MiB")] = 20
+    """How much of the log is kept in the data directory, as JSON, for `journeyman
     logs`; the oldest lines go first. 0 keeps none."""
 
 
