@@ -94,6 +94,14 @@ endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, 
 browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed
 	$(BIN)/pytest tests/browser $(PYTEST_ARGS)
 
+.PHONY: manifests
+manifests: $(VENV)/.manifests ## check deploy/ by the schemas of Kubernetes and by systemd
+	$(BIN)/pytest tests/packaging/test_deploy.py $(PYTEST_ARGS)
+
+.PHONY: bench-cluster
+bench-cluster: $(VENV)/.installed ## measure strategies on a Dask cluster beside local processes
+	@$(BIN)/python -m benchmarks.cluster
+
 .PHONY: torture
 torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minutes
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
@@ -170,6 +178,8 @@ lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the version
 		--output-file requirements/browser.lock
 	$(UV_COMPILE) --group bench --constraints requirements/dev.lock \
 		--output-file requirements/bench.lock
+	$(UV_COMPILE) --group manifests --constraints requirements/dev.lock \
+		--output-file requirements/manifests.lock
 
 .PHONY: upgrade
 upgrade: ## resolve the lock files to the newest allowed versions
@@ -205,6 +215,10 @@ $(VENV)/.installed: pyproject.toml $(VENV)/.dependencies
 
 $(VENV)/.bench: requirements/bench.lock $(VENV)/.installed
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/bench.lock
+	@touch $@
+
+$(VENV)/.manifests: requirements/manifests.lock $(VENV)/.installed
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r requirements/manifests.lock
 	@touch $@
 
 $(VENV)/.browser: requirements/browser.lock $(VENV)/.installed

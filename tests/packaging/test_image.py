@@ -125,6 +125,7 @@ def test_every_copied_path_exists_and_reaches_the_builder(
     [
         ("deploy/compose.yaml", r"stop_grace_period: (\d+)s"),
         ("deploy/journeyman.service", r"TimeoutStopSec=(\d+)"),
+        ("deploy/kubernetes/agents.yaml", r"terminationGracePeriodSeconds: (\d+)"),
     ],
 )
 def test_a_stop_waits_longer_than_the_daemons_own_grace(

@@ -17,6 +17,7 @@ LOCKS = (
     "requirements/browser.lock",
     "requirements/llm.lock",
     "requirements/cluster.lock",
+    "requirements/manifests.lock",
 )
 SHIPPED = (
     "requirements/run.lock",
