@@ -343,7 +343,7 @@ async def test_what_no_worker_offers_is_said_with_the_command_that_would(
     loaded = side.load("return 'done'", ", needs=Needs(gpus=1, labels={'eu'})")
 
     async with side.runner.running():
-        await side.cluster.settled()
+        await until_status(side.cluster, lambda status: status.capacity == 1)
         refused = await side.run(loaded)
         dask.start_worker("--resources", "GPU=1 eu=1")
         await until_status(side.cluster, lambda status: status.capacity == 2)
