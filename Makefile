@@ -155,6 +155,10 @@ bench: $(VENV)/.bench ## measure the daemon beside other clients, on a fast netw
 scale: $(VENV)/.installed ## measure large markets (10,000, 100,000) and a million past tasks
 	@$(BIN)/python benchmarks/scale.py
 
+.PHONY: soak
+soak: $(VENV)/.installed ## let the daemon work for five minutes, and see whether it grows
+	@$(BIN)/python benchmarks/soak.py
+
 .PHONY: trace
 trace: $(VENV)/.installed ## count the files and calls that one task goes through
 	@$(BIN)/python tools/trace_task.py

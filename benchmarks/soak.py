@@ -1,0 +1,103 @@
+"""Let the daemon work for a while, and see whether anything of it grows.
+
+It works at full speed on the benchmark's network; every so often its memory, its open
+files and the bytes that its journal has for each task are printed.
+
+    make soak
+    .venv/bin/python benchmarks/soak.py --seconds 300 --every 30
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import anyio
+from throughput import server  # type: ignore[import-not-found] # beside this file
+
+from journeyman.daemon.daemon import run_daemon
+from journeyman.daemon.environment import Environment
+from journeyman.daemon.strategies import ready_strategies
+from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.observability.events import Event, Log
+from journeyman.observability.logging import build_log
+from journeyman.observability.redaction import Redactor
+from journeyman.settings.sources import load_settings
+
+PAGE = 200
+
+
+class CountingLog:
+    """A log that counts the tasks that were completed."""
+
+    def __init__(self, log: Log, done: list[int]) -> None:
+        self._log, self._done = log, done
+
+    def emit(self, event: Event, **fields: object) -> None:
+        """Write one event, and count it if it is an end."""
+        self._done[0] += event.name == "task.completed"
+        self._log.emit(event, **fields)
+
+    def bind(self, **context: object) -> "CountingLog":
+        """Return a log that adds these fields, and counts with this one."""
+        return CountingLog(self._log.bind(**context), self._done)
+
+
+async def soak(url: str, seconds: float, every: float) -> None:
+    """Work so long, and print how it stands every so often."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, done = Path(name), [0]
+        overrides = {
+            "network.base_url": url,
+            "network.limit": PAGE,
+            "data.directory": str(folder),
+            "strategies.directory": str(ready_strategies()),
+        }
+        loaded = load_settings(files=(), overrides=overrides, environ={}, cwd=folder)
+        clock, redactor = SystemClock(), Redactor()
+        with (folder / "daemon.log").open("w") as stream:
+            log = build_log(
+                stream=stream,
+                format="json",
+                level="info",
+                now=clock.now,
+                secrets=redactor,
+            )
+            environment = Environment(
+                clock=clock,
+                randomness=SystemRandomness(),
+                log=CountingLog(log, done),
+                redactor=redactor,
+            )
+            async with anyio.create_task_group() as group:
+                group.start_soon(run_daemon, loaded.settings, url, environment)
+                print("| s | tasks | tasks/s | memory, MB | open files | KB a task |")
+                print("|---|---|---|---|---|---|")
+                for number in range(1, int(seconds / every) + 1):
+                    before = done[0]
+                    await anyio.sleep(every)
+                    rate = (done[0] - before) / every
+                    print(row(folder, number * every, done[0], rate), flush=True)
+                group.cancel_scope.cancel()
+
+
+def row(folder: Path, passed: float, done: int, rate: float) -> str:
+    """Return one line of the table."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    files = len([*Path("/proc/self/fd").iterdir()])
+    size = sum(one.stat().st_size for one in folder.glob("journal.db*"))
+    figures = f"{passed:.0f} | {done} | {rate:.0f} | {pages * 4096 / 1e6:.0f}"
+    return f"| {figures} | {files} | {size / 1000 / max(done, 1):.1f} |"
+
+
+def main() -> None:
+    """Read the command line, and work."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--every", type=float, default=30)
+    chosen = parser.parse_args()
+    with server() as url:
+        anyio.run(soak, url, chosen.seconds, chosen.every)
+
+
+if __name__ == "__main__":
+    main()
