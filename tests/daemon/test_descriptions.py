@@ -189,7 +189,9 @@ def test_the_owners_file_is_the_one_named_else_the_one_imported(tmp_path: Path) 
     ("content", "said"),
     [
         (None, "No such file or directory"),
-        ("openapi: 3.1.0", "it is not JSON"),
+        ("openapi: 3.1.0", "it is YAML, but not"),
+        ("openapi: [3", "it is not YAML"),
+        ('{"openapi": ', "it is not JSON"),
         ('{"tasks": []}', "not an OpenAPI description"),
     ],
 )

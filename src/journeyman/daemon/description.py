@@ -22,6 +22,7 @@ from journeyman.network.service_model.openapi import (
     described_requests,
     is_description,
 )
+from journeyman.network.service_model.yaml_text import UnreadableYAMLError, parse_yaml
 from journeyman.observability.events import Log
 from journeyman.settings.sections import ContractSettings
 
@@ -42,13 +43,18 @@ def read_description(file: Path) -> JSON:
         ConfigurationError: it cannot be read, or is something else.
     """
     try:
-        document: JSON = json.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        is_json = text.lstrip("\ufeff \t\r\n").startswith(("{", "["))
+        document: JSON = json.loads(text) if is_json else parse_yaml(text)
     except OSError as error:
         raise _unusable(file, error.strerror or str(error)) from error
+    except UnreadableYAMLError as error:
+        raise _unusable(file, f"it is {error}") from error
     except ValueError as error:
         raise _unusable(file, f"it is not JSON ({error})") from error
     if not is_description(document):
-        raise _unusable(file, "it is JSON, but not an OpenAPI description")
+        kind = "JSON" if is_json else "YAML"
+        raise _unusable(file, f"it is {kind}, but not an OpenAPI description")
     return document
 
 
@@ -70,7 +76,7 @@ def described_by_owner(
 def _unusable(file: Path, why: str) -> ConfigurationError:
     return ConfigurationError(
         f"the description {file} cannot be used: {why}",
-        "Name a file with an OpenAPI 3 description as JSON; YAML is not read.",
+        "Name a file with an OpenAPI 3 description, as JSON or YAML.",
     )
 
 

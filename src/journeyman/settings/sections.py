@@ -184,9 +184,9 @@ class ContractSettings(Section):
         examples=["network.openapi.json"],
         json_schema_extra={"option": "--openapi", "default_is": "none"},
     )
-    """An OpenAPI 3 description of the network as JSON, such as its operator gives. The
-    bodies of actions are written as it says; it outranks one that the network
-    publishes."""
+    """An OpenAPI 3 description of the network as JSON or YAML, such as its operator
+    gives. The bodies of actions are written as it says; it outranks one that the
+    network publishes."""
     requests: Annotated[dict[str, Table], AfterValidator(_usable)] = Field(
         default_factory=dict, examples=[{"claim": {"task_id": "job.uuid"}}]
     )

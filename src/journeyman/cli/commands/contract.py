@@ -124,7 +124,8 @@ def export_contract(
 def import_contract(
     session: Session,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="OpenAPI 3, or an export, as JSON.")
+        Path,
+        typer.Argument(metavar="FILE", help="OpenAPI 3 as JSON or YAML, or an export."),
     ],
 ) -> None:
     """Start from an OpenAPI description of the network.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from urllib.parse import urljoin, urlsplit
 
@@ -24,6 +24,7 @@ from journeyman.network.discovery.products import Product, each_once, products_i
 from journeyman.network.endpoints import DISCOVERY_DOCUMENTS, origin_of
 from journeyman.network.service_model.openapi import is_description
 from journeyman.network.service_model.reading import objects_in, spelling
+from journeyman.network.service_model.yaml_text import UnreadableYAMLError, parse_yaml
 
 ROBOTS = "/robots.txt"
 PRODUCT = "journeyman"
@@ -36,7 +37,7 @@ MOST_DOCUMENTS = 20
 """That are asked for, the twelve of the contract among them."""
 USUAL_PLACES = (
     *("/openapi.json", "/functions/v1/openapi.json", "/swagger.json"),
-    *("/v3/api-docs", "/api-docs", "/.well-known/openapi.json"),
+    *("/v3/api-docs", "/api-docs", "/.well-known/openapi.json", "/openapi.yaml"),
 )
 """Of a description, where no document names one: as web frameworks have it."""
 
@@ -107,7 +108,7 @@ class _Reading:
 
         async def read_one(address: str) -> None:
             async with limiter:
-                found[address] = await self._page(address)
+                found[address] = await _with_yaml(await self._page(address))
 
         for origin in dict.fromkeys(map(_origin, addresses)):
             await self._read_rules(origin)
@@ -161,6 +162,25 @@ class _Reading:
         is_portal = address == portal + name
         asked = (name, None) if is_portal else (path, origin)
         return _page(name, await self.client.document(*asked))
+
+
+_YAML_DESCRIPTION = re.compile(r"^(?:openapi|swagger):\s", re.MULTILINE)
+_BEGINNING = 5_000
+"""In characters: where a description in YAML says that it is one."""
+
+
+async def _with_yaml(page: Page) -> Page:
+    """Return a page whose document is read where it is a description in YAML."""
+    document = page.document
+    if document is None or document.json is not None:
+        return page
+    if not _YAML_DESCRIPTION.search(document.text[:_BEGINNING]):
+        return page
+    try:
+        read = await anyio.to_thread.run_sync(parse_yaml, document.text)
+    except UnreadableYAMLError as error:
+        return replace(page, problem=str(error))
+    return replace(page, document=replace(document, json=read))
 
 
 def _origin(address: str) -> str:
@@ -243,7 +263,9 @@ _DESCRIPTION_WORDS = ("openapi", "swagger", "apidocs", "apispec", "servicedesc")
 """Parts of a key or of a path, as `spelling` gives them, that tell of a description."""
 _DESCRIPTION_KEYS = frozenset({"spec", "specification", "specurl", "servicemeta"})
 _MANUAL_KEYS = frozenset({"documentation", "docs", "servicedoc", "reference"})
-_DOCUMENT = re.compile(r"\.(?:json|txt|xml)$|^/\.well-known/|/docs?/?$", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    r"\.(?:json|txt|xml|ya?ml)$|^/\.well-known/|/docs?/?$", re.IGNORECASE
+)
 _IN_TEXT = re.compile(
     r"""https?://[^\s<>"'`)\]]+"""
     r"""|(?<=\]\()/[^\s)]*"""
