@@ -262,6 +262,29 @@ async def test_the_service_that_documents_name_is_known(
     assert "https://api.example" in (*found.services, *at_base.services)
 
 
+YAML = f"""
+openapi: 3.1.0
+info: {{title: Jobs, version: "1"}}
+paths:
+  {CLAIM}:
+    post: {{responses: {{200: {{description: fine}}}}}}
+"""
+
+
+async def test_a_description_in_yaml_is_found_and_read() -> None:
+    found = await surveyed({BASE + "/openapi.yaml": YAML})
+
+    assert found.description is not None
+    assert isinstance(found.description.document, dict)
+    assert found.description.document["openapi"] == "3.1.0"
+
+
+async def test_yaml_that_cannot_be_read_is_told_and_no_description() -> None:
+    found = await surveyed({BASE + "/openapi.yaml": "openapi: 3.1.0\npaths: ["})
+
+    assert found.description is None
+
+
 # -- comparing -------------------------------------------------------------
 
 

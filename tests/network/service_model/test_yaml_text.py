@@ -53,7 +53,7 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
         ("a: !!binary aGVsbG8=", "a bytes"),
         ("a: .nan", "not finite"),
         ("&a [*a]", "too deep"),
-        ("[" * 2_000 + "]" * 2_000, "too deep"),
+        ("[" * 2_000 + "]" * 2_000, "nested deeper"),
         (LAUGHS, "too large"),
         (MERGES, "merge keys"),
         ("a: &a 1\nb: [" + "*a , " * (MOST_ALIASES + 1) + "]", "aliases"),

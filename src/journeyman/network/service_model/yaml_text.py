@@ -6,11 +6,16 @@ from datetime import date
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent, ScalarEvent
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    ScalarEvent,
+)
 
 from journeyman.domain.tasks import JSON
 
-LARGEST = 512 * 1024
+LARGEST = 256 * 1024
 """In characters: what is larger would take the reader, which is slow, many seconds."""
 MOST_ALIASES = 200
 MOST_VALUES = 100_000
@@ -40,8 +45,6 @@ def parse_yaml(text: str) -> JSON:
         where = f" at line {place.line + 1}" if place else ""
         told = getattr(error, "problem", None) or type(error).__name__
         raise UnreadableYAMLError(f"not YAML ({told}{where})") from None
-    except RecursionError:
-        raise UnreadableYAMLError("YAML nested too deeply") from None
     except UnreadableYAMLError:
         raise
     except (ValueError, TypeError) as error:  # such as a date that does not exist
@@ -50,9 +53,13 @@ def parse_yaml(text: str) -> JSON:
 
 def _check_events(text: str) -> None:
     """Refuse what could unfold to any size before it is built."""
-    aliases = 0
+    aliases = depth = 0
     for event in YAML(typ="safe", pure=True).parse(text):
         aliases += isinstance(event, AliasEvent)
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        if depth > DEEPEST:
+            raise UnreadableYAMLError(f"YAML nested deeper than {DEEPEST} levels")
         if aliases > MOST_ALIASES:
             raise UnreadableYAMLError(f"YAML with more than {MOST_ALIASES} aliases")
         if isinstance(event, ScalarEvent) and event.value == "<<":
