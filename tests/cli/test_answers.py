@@ -364,3 +364,10 @@ def test_the_ledger_tells_what_each_strategy_brought(run: Run, lived: Path) -> N
     assert {one["cost"] for one in shares.values()} == {0.0}
     assert "(none)" in told
     assert "it moves no credits" in told
+
+
+def test_a_live_status_needs_a_terminal(run: Run, lived: Path) -> None:
+    refused = run("status", "--watch", "--data-dir", str(lived))
+
+    assert refused.code == 2
+    assert "journeyman status --json" in refused.err

@@ -10,6 +10,7 @@ import anyio
 import pytest
 from tests.daemon.simulated import Household
 
+from journeyman.control.verbs import StopRequest
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.errors import StateError
 from journeyman.strategies.loading.importing import PREFIX
@@ -277,7 +278,7 @@ def test_a_daemon_that_drains_loads_nothing_more(home: Household) -> None:
     async def owner(commands: OwnerCommands) -> None:
         await anyio.sleep(20)
         home.write("worker.py", WORKER.format(word="new"))
-        commands.stop()
+        commands.stop(StopRequest())
         await anyio.sleep(1)
         try:
             await commands.reload()

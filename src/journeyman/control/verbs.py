@@ -48,6 +48,14 @@ class PauseRequest(WhoAsks):
 
 
 @dataclass(frozen=True, slots=True)
+class StopRequest(VerbRequest):
+    """How urgently."""
+
+    now: bool = False
+    """Break off work in flight; it continues at the next start."""
+
+
+@dataclass(frozen=True, slots=True)
 class DisableRequest(PauseRequest):
     """Which strategy; the rest as of a pause."""
 
@@ -148,7 +156,7 @@ HEALTH = Verb[None](
 )
 PAUSE = Verb("pause", "POST", "/pause", PauseRequest, "paused")
 RESUME = Verb("resume", "POST", "/resume", WhoAsks, "paused")
-STOP = Verb[None]("stop", "POST", "/stop")
+STOP = Verb("stop", "POST", "/stop", StopRequest)
 RELOAD = Verb[None](
     "reload",
     "POST",

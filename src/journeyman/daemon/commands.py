@@ -218,9 +218,12 @@ class OwnerCommands(AgentCommands):
         self.parts.look_again()
         return answer
 
-    def stop(self) -> None:
-        """Drain and exit."""
+    def stop(self, request: verbs.StopRequest) -> None:
+        """Drain and exit; at once, if so asked."""
         self.stop_daemon("asked by the owner")
+        if request.now:
+            # Asked again, work in flight is broken off.
+            self.stop_daemon("asked by the owner")
 
     async def reload(self) -> dict[str, JSON]:
         """Reload the strategies, or return why the old ones stay."""

@@ -1,6 +1,8 @@
 """`journeyman pause`, `resume`, `reload` and `stop`: commands to the running daemon."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from journeyman.cli.output import plural, print_fields
 from journeyman.cli.owner_pauses import ForOption, ReasonOption, ask, hours_of, who
@@ -34,13 +36,23 @@ def resume(session: Session) -> None:
 
 
 @command("stop", example="journeyman stop --data-dir demo/data")
-def stop(session: Session) -> None:
+def stop(
+    session: Session,
+    *,
+    now: Annotated[
+        bool,
+        typer.Option(
+            "--now/--after-current",
+            help="Break off work in flight, which the next start continues; or let it "
+            "end, for work.grace_seconds at most.",
+        ),
+    ] = False,
+) -> None:
     """Stop the daemon once its work in flight is done."""
-    _send(session, verbs.STOP, "The daemon finishes what is in flight, then stops.")
-
-
-def _send(session: Session, verb: verbs.Verb[None], done: str) -> None:
-    session.daemon().call(verb)
+    session.daemon().call(verbs.STOP, verbs.StopRequest(now=now))
+    done = "The daemon finishes what is in flight, then stops."
+    if now:
+        done = "The daemon stops now; the next start continues what was in flight."
     session.answer({"ok": True}, lambda: print(done))
 
 

@@ -1,13 +1,25 @@
 """`journeyman status`: what the agent is doing, and why it is not doing more."""
 
+import io
 import json
+import shutil
+import sys
 from collections.abc import Mapping
-from typing import Any
+from contextlib import redirect_stdout, suppress
+from typing import Annotated, Any
+
+import anyio
+import typer
 
 from journeyman.cli import output
 from journeyman.cli.session import Session, command
+from journeyman.daemon.system import SystemClock
+from journeyman.domain.errors import UsageError
 from journeyman.domain.text import duration, escape
 
+WATCH_SECONDS = 1.0
+CLEAR = "\x1b[H\x1b[2J"
+"""Puts the cursor into the first corner, and clears the screen (ECMA-48)."""
 Status = Mapping[str, Any]
 """What `journeyman status --json` prints."""
 STATE_ORDER = (
@@ -19,13 +31,61 @@ STATE_ORDER = (
 
 
 @command("status", example="journeyman status --data-dir demo/data")
-def status(session: Session) -> None:
+def status(
+    session: Session,
+    *,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Show it anew each second, until Ctrl-C."),
+    ] = False,
+) -> None:
     """Show the agent's state, and why it is not doing more.
 
     It asks the running daemon. If none runs, it reads the journal, and says so.
     """
-    found = session.status()
+    if watch:
+        _watch(session)
+    else:
+        _show(session, session.status())
 
+
+def _watch(session: Session) -> None:
+    """Fill one screen of the terminal again and again.
+
+    Raises:
+        UsageError: there is no terminal.
+    """
+    if session.as_json or not sys.stdout.isatty():
+        raise UsageError(
+            "--watch needs a terminal",
+            "For programs: journeyman status --json, as often as you like.",
+        )
+    with suppress(KeyboardInterrupt):
+        anyio.run(_repaint, session)
+
+
+async def _repaint(session: Session) -> None:
+    clock = SystemClock()
+    while True:
+        screen = _Screen()
+        found = session.status()
+        with redirect_stdout(screen):
+            print(f"{clock.now():%Y-%m-%d %H:%M:%S} UTC, until Ctrl-C\n")
+            _show(session, found)
+        size = shutil.get_terminal_size()
+        lines = [line[: size.columns] for line in screen.getvalue().splitlines()]
+        print(f"{CLEAR}{chr(10).join(lines[: size.lines - 1])}", flush=True)
+        await clock.sleep(WATCH_SECONDS)
+
+
+class _Screen(io.StringIO):
+    """Takes what is printed for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _show(session: Session, found: Status) -> None:
     def show() -> None:
         output.print_fields(status_fields(found))
         if found["causes"]:
