@@ -11,6 +11,7 @@ from journeyman.control.verbs import (
     DisableRequest,
     PauseRequest,
     PostRequest,
+    StopRequest,
     StrategyName,
     TopUpName,
     TopUpRequest,
@@ -47,8 +48,8 @@ class RecordedCommands:
     def enable(self, request: StrategyName) -> dict[str, JSON]:
         return {"strategy": request.name, "disabled": None}
 
-    def stop(self) -> None:
-        self.asked.append("stop")
+    def stop(self, request: StopRequest) -> None:
+        self.asked.append("stop now" if request.now else "stop")
 
     async def reload(self) -> dict[str, JSON]:
         return {"reloaded": False, "problems": ["E101"]}
@@ -231,3 +232,11 @@ async def test_a_strategy_is_promoted_by_its_name(client: httpx.AsyncClient) -> 
     done = await client.post("/strategies/word%20count/promote")
 
     assert done.json() == {"strategy": "word count", "promoted": True}
+
+
+async def test_a_stop_may_be_asked_for_at_once(
+    client: httpx.AsyncClient, commands: RecordedCommands
+) -> None:
+    await client.post("/stop", json={"now": True})
+
+    assert commands.asked == ["stop now"]
