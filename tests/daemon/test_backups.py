@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.daemon.conftest import Site
 
@@ -123,7 +124,10 @@ async def test_what_was_mended_by_its_owner_is_worked_on_again(
 
 async def test_a_journal_with_a_damaged_page_is_not_worked_on(site: Site) -> None:
     await site.run(work__max_tasks=2)
-    await site.run(work__max_tasks=2)
+    async with anyio.create_task_group() as group:
+        group.start_soon(site.run)
+        await site.logged("journal.backed_up")
+        group.cancel_scope.cancel()
     directory = DataDirectory(site.data)
     with closing(sqlite3.connect(directory.journal)) as connection:
         root = "SELECT rootpage FROM sqlite_master WHERE name = 'task_events'"
