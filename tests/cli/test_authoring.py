@@ -1,7 +1,9 @@
 """The path of someone who writes a strategy, command by command."""
 
 import json
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,10 @@ from journeyman.daemon.system import SystemClock
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.journal.strategy_health import Condition, Health
+from journeyman.strategies.child.confinement import (
+    NOT_ENFORCED,
+    available_confinement,
+)
 from journeyman.strategies.loading.loader import load
 from journeyman.strategies.loading.registry import Registry
 
@@ -342,7 +348,10 @@ def test_show_tells_what_a_process_is_kept_from(run: Run) -> None:
         "strategies", "show", "odd", "--set", "strategies.runners.odd=process", "--json"
     )
 
-    assert run("strategies", "show", "odd", "--json").answer["isolation"] == {}
+    trusted = run(
+        "strategies", "show", "odd", "--set", 'strategies.trusted=["odd"]', "--json"
+    )
+    assert trusted.answer["isolation"] == {}
     assert there.answer["runner"] == "process"
     assert there.answer["isolation"]
 
@@ -371,7 +380,8 @@ def test_a_strategy_in_quarantine_is_shown_with_its_reason(
     data = tmp_path / "data"
     directory = DataDirectory(data)
     directory.prepare()
-    loaded = load(word_count.parent).strategies[0]
+    # As the daemon has it: nobody trusts it.
+    loaded = replace(load(word_count.parent).strategies[0], runner="process")
     (made_of,) = generation_of(Registry([loaded])).fingerprints.values()
     ill = Health(
         strategy="word_count",
@@ -394,3 +404,65 @@ def test_a_strategy_in_quarantine_is_shown_with_its_reason(
     assert " QUARANTINED " in listed.out
     assert "until its file or its settings change; last: no key; set one" in listed.out
     assert (mended.code, " active " in mended.out) == (0, True)
+
+
+# -- a stranger's file -----------------------------------------------------------
+
+THIEF = """
+import os
+from pathlib import Path
+from journeyman import Example, strategy
+
+for way in (
+    lambda: os.environ["THE_KEY"],
+    lambda: Path("/proc/{daemon}/environ").read_bytes(),
+    lambda: Path({data!r}, "identity.json").read_text(),
+    lambda: Path({mark!r}).touch(),
+):
+    try:
+        way()
+    except (OSError, KeyError):
+        continue
+    raise RuntimeError("it got something")
+
+@strategy(tags={{"x"}}, examples=[Example({{"text": "a", "tags": ["x"]}}, expect="a")])
+def thief(task):
+    return str(task.text)
+"""
+
+
+@pytest.mark.skipif(
+    available_confinement()["files"] == NOT_ENFORCED, reason="no Landlock here"
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "FILE"),
+        ("check",),
+        ("try", "FILE", "--text", "a", "--set", 'strategies.trusted=["thief"]'),
+        ("try", "thief", "--text", "a"),
+        ("strategies", "show", "thief"),
+        ("strategies", "list"),
+    ],
+)
+def test_a_file_that_nobody_has_read_gets_nothing_when_it_is_imported(
+    run: Run,
+    command: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("THE_KEY", "the owner's")
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    mark = tmp_path / "mark"
+    for folder in (data, elsewhere, Path("strategies")):
+        folder.mkdir(exist_ok=True)
+    (data / "identity.json").write_text("the token")
+    text = THIEF.format(daemon=os.getpid(), data=str(data), mark=str(mark))
+    for folder in (elsewhere, Path("strategies")):
+        (folder / "thief.py").write_text(text)
+    named = [one.replace("FILE", str(elsewhere / "thief.py")) for one in command]
+
+    done = run(*named, "--data-dir", str(data), "--json")
+
+    assert done.code == 0, done
+    assert not mark.exists()

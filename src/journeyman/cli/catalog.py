@@ -1,7 +1,7 @@
 """Strategies as commands see them: loaded, found by name, with their history."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -19,9 +19,15 @@ from journeyman.journal.strategy_health import Health, Part
 from journeyman.journal.track_records import Group, TrackRecord
 from journeyman.settings.sources import LoadedSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.loading.loader import (
+    Described,
+    Loading,
+    configure,
+    load_file,
+)
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.running.runner import Runner
 
 StrategiesOption = Annotated[
     Path | None,
@@ -44,21 +50,68 @@ class AvailableStrategies:
     settings: LoadedSettings
     directory: Path
     registry: Registry
+    described: Described
+    """What is not trusted, as confined children have described it."""
 
     @classmethod
-    def load(cls, session: Session, directory: Path | None) -> Self:
+    def load(
+        cls, session: Session, directory: Path | None, named: Iterable[str | Path] = ()
+    ) -> Self:
         """Load the configured folder or another one, and the installed strategies.
+
+        What the owner does not trust is imported as the daemon does it: confined, in a
+        process of its own.
+
+        Args:
+            session: the options.
+            directory: the other folder.
+            named: names and files that the user gave; the files are described, too.
 
         Raises:
             ConfigurationError: a setting is wrong.
         """
-        named = {"strategies.directory": str(directory) if directory else None}
-        settings = session.load(named)
+        chosen = {"strategies.directory": str(directory) if directory else None}
+        settings = session.load(chosen)
         section = settings.settings.strategies
         folder = strategies.strategies_directory(section)
-        registry = load_registry(folder, section.params, section.installed)
+        files = [Path(one) for one in named if Path(one).is_file()]
+        described = strategies.described_by_children(settings.settings, files)
+        registry = load_registry(folder, section.params, section.installed, described)
         registry = strategies.with_configured_runners(registry, section.runners, folder)
-        return cls(settings=settings, directory=folder, registry=registry)
+        return cls(
+            settings=settings,
+            directory=folder,
+            registry=registry,
+            described=described,
+        )
+
+    def runner(self, session: Session) -> Runner:
+        """Return a runner with the daemon's limits.
+
+        The folder of a process is a temporary one: nothing is left in the data
+        directory, which it may not read either.
+        """
+        section = self.settings.settings.isolation
+        limits = strategies.isolation_of(section, session.directory())
+        return Runner(isolation=replace(limits, homes=None))
+
+    def load_file(self, path: Path) -> Loading:
+        """Load a file that was named, with the parameters of the configuration."""
+        params = self.settings.settings.strategies.params
+        return load_file(path, params, self.described)
+
+    def configure(
+        self, loaded: LoadedStrategy, params: Mapping[str, object]
+    ) -> LoadedStrategy:
+        """Return a strategy with other parameters.
+
+        Raises:
+            ConfigurationError: a value is not allowed.
+        """
+        loading = configure(loaded, params, self.described)
+        if loading.problems:
+            raise loading_error(loading.problems)
+        return loading.strategies[0]
 
     def params_of(self, name: str) -> Mapping[str, object]:
         """Return the parameters that the configuration sets."""
@@ -73,7 +126,7 @@ class AvailableStrategies:
         path = Path(wanted)
         if not path.is_file():
             return self.registry.find(wanted)
-        loading = load_file(path, self.settings.settings.strategies.params)
+        loading = self.load_file(path)
         if loading.problems:
             raise loading_error(loading.problems)
         return Registry(loading.strategies).find(wanted)

@@ -3,13 +3,15 @@
 import difflib
 import hashlib
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
+
+import anyio
 
 import journeyman
 from journeyman.daemon import events
@@ -150,18 +152,41 @@ async def load_as_trusted(
     """Load what the settings ask for; what is not trusted is described by children.
 
     Without a describer, as in simulated time, all is trusted.
+
+    Not in a thread, as at a reload: nothing else is being done yet, and only in the
+    main thread can an import that does not end be interrupted, and the rest be loaded.
     """
     return load_strategies(settings, await _describe(settings, describer))
 
 
 async def _describe(
-    settings: StrategySettings, describer: Describer | None
+    settings: StrategySettings,
+    describer: Describer | None,
+    more_files: Iterable[Path] = (),
 ) -> Described:
     """Have children describe what is not trusted."""
     if describer is None or ANYTHING in settings.trusted:
         return {}
     names = [name for name in settings.installed if name not in settings.trusted]
-    return await describer.describe(_untrusted_files(settings), names)
+    # By their paths: a name is trusted in the folder of strategies only.
+    others = [file for file in more_files if not is_shipped(file)]
+    files = dict.fromkeys([*_untrusted_files(settings), *others])
+    return await describer.describe(list(files), names)
+
+
+def described_by_children(settings: Settings, more_files: Iterable[Path]) -> Described:
+    """Return what children say of all that is not trusted, for a command.
+
+    Args:
+        settings: all of them.
+        more_files: that a user has named, wherever they are.
+    """
+
+    async def describe() -> Described:
+        with describer_for(settings) as describer:
+            return await _describe(settings.strategies, describer, more_files)
+
+    return anyio.run(describe)
 
 
 async def _load_aside(

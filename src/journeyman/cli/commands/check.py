@@ -13,8 +13,9 @@ from journeyman.cli.session import Session, command
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import Loading, load_file
+from journeyman.strategies.loading.loader import Loading
 from journeyman.strategies.running.dry_run import run_examples
+from journeyman.strategies.running.runner import Runner
 
 
 @command("check", example="journeyman check count_words")
@@ -35,8 +36,10 @@ def check(
 
     It reports all problems at once, and exits with 4 if there are any.
     """
-    loading = _load(catalog.AvailableStrategies.load(session, strategies), names or [])
-    rows = [_row(loaded) for loaded in loading.strategies]
+    available = catalog.AvailableStrategies.load(session, strategies, names or [])
+    loading = _load(available, names or [])
+    runner = available.runner(session)
+    rows = [_row(loaded, runner) for loaded in loading.strategies]
     problems = [catalog.problem_as_json(problem) for problem in loading.problems]
     data = {"checked": rows, "problems": problems}
     session.answer(data, lambda: _show(rows, loading))
@@ -49,9 +52,8 @@ def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
     registry = available.registry
     if not names:
         return Loading(registry.strategies, registry.problems)
-    params = available.settings.settings.strategies.params
     found = [
-        load_file(Path(name), params)
+        available.load_file(Path(name))
         if Path(name).is_file()
         else registry.matching(name)
         for name in names
@@ -62,8 +64,8 @@ def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
     )
 
 
-def _row(loaded: LoadedStrategy) -> dict[str, Any]:
-    outcomes = anyio.run(run_examples, loaded)
+def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
+    outcomes = anyio.run(run_examples, loaded, runner)
     return {
         "name": loaded.name,
         "version": loaded.version,

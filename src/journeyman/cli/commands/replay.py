@@ -1,9 +1,10 @@
 """`journeyman replay`: recorded tasks through a strategy as it is now."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,6 @@ from journeyman.cli import catalog, output
 from journeyman.cli.session import Session, command
 from journeyman.cli.spans import earliest_moment
 from journeyman.daemon.replay import (
-    Baseline,
     Change,
     Payment,
     Replayed,
@@ -25,14 +25,15 @@ from journeyman.daemon.replay import (
     replay_decisions,
     rerun,
 )
-from journeyman.daemon.strategies import isolation_of
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import StateError, UsageError
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
+from journeyman.journal.recordings import RecordedDecision
+from journeyman.strategies.loading.confined import must_be_asked
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import load_class, load_file
 from journeyman.strategies.loading.validation import params_of
+from journeyman.strategies.running.dry_run import DryRunContext
 from journeyman.strategies.running.runner import Runner
 from journeyman.worker.ranking import Forecasts
 
@@ -104,25 +105,31 @@ def replay(
     what became known later only shows what the difference is worth. The exit code is 1
     if the strategy fails at a task.
     """
-    available = catalog.AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(
+        session, strategies, [name, *filter(None, [compare])]
+    )
     loaded = available.find(name)
     earliest = earliest_moment(since, SystemClock().now())
     old = _other_version(compare, loaded, available) if compare else None
     done = Replay(loaded, compare, has_run=run)
-    limits = isolation_of(available.settings.settings.isolation, session.directory())
-    # The data directory is neither read nor written.
-    runner = Runner(isolation=replace(limits, homes=None))
+    runner = available.runner(session)
     with session.journal() as journal:
         total = min(last, _require_recordings(journal, earliest))
         with output.progress(
             f"{total} tasks", total, shown=not session.as_json
         ) as report:
-            then = old or recorded(
-                loaded.name, journal.shadows.opinions_of(loaded.name)
+            then = (
+                old_version(old)
+                if old
+                else recorded(loaded.name, journal.shadows.opinions_of(loaded.name))
             )
             forecasts = Forecasts(journal.track_records.all())
             recordings = journal.recordings.last(last, earliest)
-            replayed = replay_decisions(recordings, loaded, then, forecasts)
+            decide = partial(
+                replay_decisions, loaded=loaded, then=then, forecasts=forecasts
+            )
+            confined = [one for one in (loaded, old) if one and must_be_asked(one)]
+            replayed = _replayed(recordings, decide, confined, runner)
             anyio.run(_collect, replayed, done, runner, report)
     if not done.tasks:  # a daemon has just dropped what was counted
         raise StateError("no task is recorded here any more", HOW_TO_RECORD)
@@ -147,7 +154,7 @@ def _other_version(
     path: Path,
     loaded: LoadedStrategy,
     available: catalog.AvailableStrategies,
-) -> Baseline:
+) -> LoadedStrategy:
     """Load another version of a strategy, with those parameters that it has, too."""
     if not path.is_file():
         raise UsageError(
@@ -155,7 +162,7 @@ def _other_version(
             "Name a file with another version of the strategy. To get one from git: "
             f"git show HEAD~1:{loaded.path.name} > old.py",
         )
-    loading = load_file(path)
+    loading = available.load_file(path)
     if loading.problems:
         raise catalog.loading_error(loading.problems)
     found = [one for one in loading.strategies if one.name == loaded.name]
@@ -169,14 +176,28 @@ def _other_version(
     cls = type(found[0].instance)
     given = available.params_of(loaded.name)
     known = {name: given[name] for name in params_of(cls) if name in given}
-    configured = load_class(cls, known)
-    if configured.problems:
-        raise catalog.loading_error(configured.problems)
-    return old_version(configured.strategies[0])
+    return available.configure(found[0], known)
+
+
+async def _replayed(
+    recordings: Iterable[RecordedDecision],
+    decide: Callable[[Iterator[RecordedDecision]], Iterator[Replayed]],
+    confined: Sequence[LoadedStrategy],
+    runner: Runner,
+) -> AsyncIterator[Replayed]:
+    """Ask the processes about each task just before it is decided about."""
+    waiting: list[RecordedDecision] = []
+    replayed = decide(iter(waiting.pop, None))
+    for recording in recordings:
+        for one in confined:
+            context = DryRunContext().make(one.name, recording.task, Path())
+            await runner.consult(one, [recording.task], context)
+        waiting.append(recording)
+        yield next(replayed)
 
 
 async def _collect(
-    replayed: Iterator[Replayed],
+    replayed: AsyncIterator[Replayed],
     done: Replay,
     runner: Runner,
     report: output.ReportProgress,
@@ -184,7 +205,7 @@ async def _collect(
     async with runner.running():
         if done.has_run:
             runner.serve([done.strategy])
-        for one in replayed:
+        async for one in replayed:
             again = None
             if done.has_run and one.change in (Change.KEPT, Change.GAINED):
                 again = await rerun(one.decision, done.strategy, runner)

@@ -13,7 +13,6 @@ import typer
 from journeyman.cli import catalog
 from journeyman.cli.agent import read
 from journeyman.cli.session import Session, command
-from journeyman.daemon.strategies import isolation_of
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import ConfigurationError, UsageError
 from journeyman.domain.tasks import Result, Task, TaskId
@@ -23,10 +22,8 @@ from journeyman.strategies import outcomes
 from journeyman.strategies.api import ParamError
 from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import load_class
 from journeyman.strategies.loading.validation import params_of
 from journeyman.strategies.running.dry_run import DryRun, DryRunContext, dry_run
-from journeyman.strategies.running.runner import Runner
 
 MAX_BYTES = 10_000_000
 """Of a task's file: far more than a network may send."""
@@ -74,7 +71,7 @@ def try_strategy(  # noqa: PLR0913 - each is an option of the command line
     It runs where the strategy declares: on the event loop, in a thread, or in a
     process. The exit code is 1 if the strategy fails, and 4 if it is misconfigured.
     """
-    available = catalog.AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies, [name])
     loaded = _configured(available.find(name), available, param or [])
     found = _task_from(session, loaded, text, task, from_market)
     changes: dict[str, Any] = {
@@ -105,11 +102,7 @@ def _configured(
     if not assignments:
         return loaded
     given = dict(_assignment(loaded, text) for text in assignments)
-    params = {**available.params_of(loaded.name), **given}
-    loading = load_class(type(loaded.instance), params)
-    if loading.problems:
-        raise catalog.loading_error(loading.problems)
-    return loading.strategies[0]
+    return available.configure(loaded, {**available.params_of(loaded.name), **given})
 
 
 def _assignment(loaded: LoadedStrategy, text: str) -> tuple[str, object]:
@@ -134,15 +127,9 @@ async def _run_once(
     *,
     anyway: bool,
 ) -> tuple[DryRun, float]:
-    """Run it with the daemon's runner and limits; also return the seconds it took.
-
-    The folder of a process is a temporary one: a dry run leaves nothing in the data
-    directory, which it may not read either.
-    """
+    """Run it with the daemon's runner and limits; also return the seconds it took."""
     clock = SystemClock()
-    settings = available.settings.settings
-    limits = isolation_of(settings.isolation, session.directory())
-    runner = Runner(isolation=replace(limits, homes=None))
+    runner = available.runner(session)
     began = clock.monotonic()
     context = DryRunContext(now=clock.now)
     done = await dry_run(loaded, task, context, anyway=anyway, runner=runner)

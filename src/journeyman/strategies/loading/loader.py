@@ -90,9 +90,13 @@ def load(
     return _validate(directory, found, params or {})
 
 
-def load_file(path: Path, params: Params | None = None) -> Loading:
+def load_file(
+    path: Path,
+    params: Params | None = None,
+    described: Described = MappingProxyType({}),
+) -> Loading:
     """Load the strategies of one file; parameters of others are ignored."""
-    found = _definitions_in(path)
+    found = described[path] if path in described else _definitions_in(path)
     names = {item.name for item in found if isinstance(item, StrategyDefinition)}
     ours = {name: given for name, given in (params or {}).items() if name in names}
     return _validate(path, found, ours)
@@ -106,6 +110,20 @@ def load_class(cls: type[Strategy], params: Mapping[str, object]) -> Loading:
     parsed_source = parsed if isinstance(parsed, source.Source) else blank
     definition = define(cls, parsed_source)
     return _validate(definition.source.path, [definition], {definition.name: params})
+
+
+def configure(
+    strategy: LoadedStrategy,
+    params: Mapping[str, object],
+    described: Described = MappingProxyType({}),
+) -> Loading:
+    """Create a strategy that was loaded again, with other parameters."""
+    cls = type(strategy.instance)
+    for found in described.values():
+        for one in found:
+            if isinstance(one, StrategyDefinition) and one.strategy is cls:
+                return _validate(one.source.path, [one], {one.name: params})
+    return load_class(cls, params)
 
 
 def _validate(

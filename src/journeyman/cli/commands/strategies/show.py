@@ -28,7 +28,7 @@ def show_strategy(
     strategies: catalog.StrategiesOption = None,
 ) -> None:
     """Show what a strategy wants and needs, and its results."""
-    available = catalog.AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies, [name])
     loaded = available.find(name)
     history = catalog.StrategyHistory.read(session, available)
     data = {
@@ -61,7 +61,7 @@ def _declarations(loaded: LoadedStrategy) -> dict[str, Any]:
             "tags": sorted(cls.tags),
             "inputs": {name: kind.__name__ for name, kind in cls.inputs.items()},
             "min_reward": cls.min_reward,
-            "own_method": cls.wants is not Strategy.wants,
+            "own_method": getattr(cls, "decides", cls.wants is not Strategy.wants),
         },
         "runner": loaded.runner,
         "timeout_seconds": loaded.timeout,
