@@ -32,6 +32,7 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.recordings import RecordedDecision
 from journeyman.strategies.loading.confined import must_be_asked
 from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import load_file
 from journeyman.strategies.loading.validation import params_of
 from journeyman.strategies.running.dry_run import DryRunContext
 from journeyman.strategies.running.runner import Runner
@@ -162,7 +163,8 @@ def _other_version(
             "Name a file with another version of the strategy. To get one from git: "
             f"git show HEAD~1:{loaded.path.name} > old.py",
         )
-    loading = available.load_file(path)
+    # Without the configuration's parameters: it may not have them all.
+    loading = load_file(path, described=available.described)
     if loading.problems:
         raise catalog.loading_error(loading.problems)
     found = [one for one in loading.strategies if one.name == loaded.name]
