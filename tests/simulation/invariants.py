@@ -9,38 +9,43 @@ from tests.simulation.trace import TraceEvent
 
 INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
     {
-        "I-1": "A token that was saved stays, to the byte, and nothing is registered "
-        "while one is held.",
-        "I-2": "No turn of the loop passes between reading a token and saving it.",
-        "I-3": "There are no more agents than one, and one for each registration "
-        "whose end is not known.",
+        "I-1": "A token that was saved stays, to the byte, and nothing is "
+        "registered while one is held.",
+        "I-2": "A token is saved in the same turn of the event loop in which "
+        "it is read.",
+        "I-3": "There is one agent, and at most one more for each registration "
+        "whose outcome is unknown.",
         "I-4": "A task that the network gave us is in the journal, and not lost there.",
-        "I-5": "No request that changes the network leaves without its intent on disk, "
-        "and no spend before the mark of the identity counts it.",
+        "I-5": "Before a request that changes the network is sent, its intent "
+        "is on disk; before a spend is sent, the identity file has "
+        "counted it.",
         "I-6": "What the journal calls completed or submitted, the network calls so.",
-        "I-7": "All submissions of a task are the journalled result, to the byte.",
+        "I-7": "Every submission of a task is the result in the journal, to the byte.",
         "I-8": "No result is sent without a claim, no completion without a result.",
         "I-9": "A spend is charged at most once.",
         "I-10": "What was charged is covered by what the journal holds or has booked.",
-        "I-11": "What is held and spent keeps within every budget, at every commit.",
-        "I-12": "Every move of a task is in the table, and its history leads to its "
-        "state.",
+        "I-11": "What is reserved and spent is within every budget.",
+        "I-12": "A task only changes its state as the table of transitions "
+        "allows, and its history ends in the state that it has.",
         "I-13": "No call lasts longer than its total time-out.",
-        "I-14": "Failing requests are repeated slowly, and a named wait is kept.",
+        "I-14": "Failing requests are repeated slowly, and a wait that the "
+        "network names is kept.",
         "I-15": "No more of an answer is read than the cap allows.",
-        "I-16": "The token goes to the network alone, and never into the log or the "
-        "journal; and no result tells a secret.",
-        "I-17": "No error goes unheard: no bug of ours, no dead task, no deadlock.",
-        "I-18": "After a calm time every task has ended, here and there.",
-        "I-19": "Recovering twice leaves what recovering once leaves.",
+        "I-16": "The token is sent to the network alone, and is never in the "
+        "log or the journal. No result contains a secret.",
+        "I-17": "No error goes unnoticed: no bug of ours, no asyncio task that "
+        "died, no deadlock.",
+        "I-18": "When nothing has gone wrong for a while, every task has ended, "
+        "in the journal and on the network.",
+        "I-19": "Recovering twice has the same result as recovering once.",
         "I-20": "A run is a function of its seed, to the byte.",
-        "I-21": "A lease and a deadline are kept: no first result leaves after them, "
-        "and work that they overtook is told.",
-        "I-22": "Told to stop, the daemon has stopped within its grace period.",
+        "I-21": "Leases and deadlines are kept: no result is sent for the first "
+        "time after them, and work that came too late is reported.",
+        "I-22": "A daemon that is told to stop stops within its grace period.",
         "I-23": "A disk that fails stops the daemon with a clear message.",
         "I-24": "A strategy works on a task only while the journal says so.",
-        "I-25": "A strategy whose results are all rejected is given a batch, and then "
-        "one task after each of ever longer pauses.",
+        "I-25": "A strategy whose results are all rejected is given a batch, "
+        "and then one task after each of ever longer pauses.",
     },
 )
 ABOUT_SEVERAL_RUNS = frozenset({"I-20"})

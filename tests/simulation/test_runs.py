@@ -309,7 +309,7 @@ def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
 
 def test_a_broken_promise_is_told_with_the_events_that_led_to_it() -> None:
     # From the submission on it answers nothing at all, in the calm as well.
-    faults = dict.fromkeys(range(23, 3000), "drop_before")
+    faults = dict.fromkeys(range(24, 3000), "drop_before")
     plan = Plan(seed=1, tasks=1, fault_seconds=60, fault_at=faults)
 
     result = simulate(plan)

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from journeyman.daemon.cluster import cluster_of
 from journeyman.daemon.doctor import network as reach
@@ -55,7 +56,8 @@ class Examination:
         await self._check("network", self._check_address)
         await self._storage()
         await self._check("strategies", self._strategies)
-        await self._check("cluster", self._cluster)
+        if self._settings is not None and self._settings.cluster.scheduler:
+            await self._check("cluster", partial(self._cluster, self._settings))
         await self._network()
         return self.findings
 
@@ -128,16 +130,12 @@ class Examination:
             )
         return ok(f"{len(registry.strategies)} are loaded from {folder}")
 
-    async def _cluster(self) -> Finding:
-        if self._settings is None:
-            return skip("the settings cannot be read")
-        settings = self._settings
+    async def _cluster(self, settings: Settings) -> Finding:
         directory = DataDirectory(settings.data.directory)
         cluster = cluster_of(
             settings.cluster, isolation_of(settings.isolation, directory)
         )
-        if cluster is None:
-            return skip("none is configured (cluster.scheduler)")
+        assert cluster is not None  # noqa: S101 - its scheduler is set; for the type checker
         async with cluster.running():
             status = await cluster.settled()
         return judge(cluster.address.scheduler, status)
