@@ -49,7 +49,9 @@ def refused_with(message: str) -> RequestModel:
 
 
 def called(**outcomes: int) -> EndpointRecord:
-    named = {name.replace("_", " "): n for name, n in outcomes.items()}
+    named = {
+        name.replace("__", ": ").replace("_", " "): n for name, n in outcomes.items()
+    }
     return EndpointRecord(seen=sum(outcomes.values()), outcomes=named)
 
 
@@ -64,6 +66,24 @@ def reason(known: Known, name: str) -> str:
 def test_of_an_unknown_network_nothing_is_tried() -> None:
     assert set(standings(Known()).values()) == {"untried"}
     assert summary(can_earn(Known())).startswith("not known yet: listed")
+
+
+def test_a_refused_registration_is_told_with_the_header_that_a_gateway_may_want() -> (
+    None
+):
+    refused = Known(endpoints={"register": called(refused__unauthorized=2)})
+
+    step = can_earn(refused)[0]
+
+    assert step.standing is Standing.REFUSED
+    assert "the registration was refused: unauthorized, 2 times" in step.reason
+    assert "apikey" in tomllib.loads(step.toml)["network"]["headers"]
+
+
+def test_a_registration_that_was_refused_and_then_granted_is_over() -> None:
+    joined = called(refused__unauthorized=2, confirmed=1)
+
+    assert standings(Known(endpoints={"register": joined}))["listed"] == "untried"
 
 
 def test_what_was_paid_proves_it_all() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from journeyman.daemon.network import MODEL_FACT
+from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import EntryKind
@@ -22,6 +23,10 @@ from journeyman.network.service_model.search import read_document
 
 CONFIRMED = "confirmed"
 LISTINGS = ("marketplace_tasks", "public_marketplace")
+_GATEWAY = """\
+[network]
+# The name and the key that the network's documentation gives to everybody.
+headers = { apikey = "..." }"""
 _DELIVERED = (TaskState.SUBMITTED, TaskState.COMPLETING, TaskState.COMPLETED)
 _CLAIMED = (
     *(TaskState.CLAIMED, TaskState.EXECUTING, TaskState.EXECUTED),
@@ -101,7 +106,11 @@ def summary(steps: tuple[Step, ...]) -> str:
 
 
 def _listed(known: Known) -> Step:
-    ended = _ended(known, *LISTINGS)
+    ended, joined = _ended(known, *LISTINGS), _ended(known, "register")
+    if not joined[CONFIRMED] and (refusals := _refusals(joined)):
+        reason = f"the registration was {refusals}; `journeyman run` shows the words"
+        toml = _GATEWAY if Refusal.UNAUTHORIZED in refusals else ""
+        return Step("listed", Standing.REFUSED, reason, toml)
     if ended[CONFIRMED]:
         answered = f"answered {_times(ended[CONFIRMED])}"
         return Step("listed", Standing.PROVEN, answered)

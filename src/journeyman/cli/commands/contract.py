@@ -48,8 +48,7 @@ def contract(session: Session, context: typer.Context) -> None:
         for one in steps:
             if one.toml:
                 print()
-                print("To say how it is written, complete this and put it into the")
-                print("configuration file:")
+                print("Complete this, and put it into the configuration file:")
                 print()
                 print(one.toml)
 
