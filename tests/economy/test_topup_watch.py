@@ -1,11 +1,14 @@
 """When credits run short, what happens is what the owner allowed."""
 
+from datetime import timedelta
+
 import pytest
 from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
 
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId
 from journeyman.economy.topup import TopUpMode, TopUpPolicy, TopUpWatch
+from journeyman.journal.owner_pauses import OwnerPause
 from journeyman.network.answers import CheckoutSession
 
 ABOVE, BELOW = 101, 100
@@ -129,3 +132,22 @@ async def test_while_the_network_takes_no_request_none_is_made(
 
     assert economy.network.checkouts == []
     assert economy.journal.spends.recent(10) == []
+
+
+async def test_what_the_owner_has_paused_asks_for_nothing_until_that_is_over(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+    until = economy.clock.now() + timedelta(hours=1)
+    with economy.journal.tx("pause"):
+        economy.journal.owner_pauses.put(
+            OwnerPause(by="me", since=economy.clock.now(), until=until)
+        )
+    watch = shortage(economy, "auto", ABOVE)
+
+    await watch.check()
+    assert economy.network.checkouts == []
+
+    economy.clock.advance(3_600)
+    await watch.check()
+    assert len(economy.network.checkouts) == 1

@@ -18,6 +18,7 @@ from journeyman.economy.bookkeeping import settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
 from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
+from journeyman.journal.owner_pauses import ALL_WORK
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.network.answers import CheckoutRequest, CheckoutSession
 from journeyman.observability.events import Log
@@ -227,7 +228,7 @@ class TopUpPolicy:
 
 @dataclass(kw_only=True, eq=False)
 class TopUpWatch:
-    """Looks now and then whether credits run short.
+    """Looks now and then whether credits run short, unless the owner has paused us.
 
     `is_paused` tells that the network takes no such request now.
     """
@@ -249,6 +250,8 @@ class TopUpWatch:
         """
         waiting = self.journal.spends.unsettled(SpendKind.TOP_UP)
         if self.policy.mode is TopUpMode.OFF or waiting:
+            return
+        if ALL_WORK in self.journal.owner_pauses.current(self.clock.now()):
             return
         if self.is_paused() or self.clock.monotonic() < self.next_ask_at:
             return
