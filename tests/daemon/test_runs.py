@@ -1,6 +1,7 @@
 """The daemon from its start to its end, against the sandbox."""
 
 import os
+import shutil
 import signal
 
 import anyio
@@ -48,6 +49,20 @@ async def test_it_joins_works_and_agrees_with_the_networks_ledger(
     assert ledger["balanced"]
     assert site.log.names[-1] == "daemon.stopped"
     assert site.log.named("daemon.stopped")[0]["completed"] == 6
+
+
+async def test_a_copy_of_the_data_directory_is_told_once(site: Site) -> None:
+    await site.run(work__max_tasks=1)
+    await site.run(work__max_tasks=1)
+    assert site.log.named("data.copied") == []
+    site.data.rename(site.folder / "first")
+    shutil.copytree(site.folder / "first", site.data)
+
+    await site.run(work__max_tasks=1)
+    await site.run(work__max_tasks=1)
+
+    (told,) = site.log.named("data.copied")
+    assert told["data_directory"] == str(site.data)
 
 
 async def test_it_keeps_its_identity_and_its_ledger_over_runs(site: Site) -> None:

@@ -13,7 +13,7 @@ from journeyman.daemon import events
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.cluster import require_cluster
 from journeyman.daemon.commands import OwnerCommands
-from journeyman.daemon.disk import is_ephemeral
+from journeyman.daemon.disk import is_ephemeral, was_copied
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.owner_pauses import pause, report_pause
 from journeyman.daemon.schedule import repeat
@@ -282,6 +282,8 @@ class Daemon:
             report_pause(log, paused)
         if is_ephemeral(directory):
             log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
+        if self.parts.environment.has_processes and was_copied(journal, directory):
+            log.emit(events.COPIED, data_directory=str(directory))
 
     def _say_goodbye(self) -> None:
         self.parts.forecaster.learn()

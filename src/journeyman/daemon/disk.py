@@ -1,4 +1,4 @@
-"""Free space: no task is claimed while the disk has too little for our results."""
+"""The disk below the data directory: how much is free, and whether it is the same."""
 
 import re
 import shutil
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from journeyman.daemon import events
+from journeyman.journal.journal import Journal
 from journeyman.lifecycle.gate import Gate
 from journeyman.observability.events import Log
 
@@ -89,3 +90,20 @@ def is_on_mount(path: Path, mountinfo: str) -> bool:
 def _unescaped(field: str) -> str:
     """Return a path as it is: the kernel writes a space in it as an octal number."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+DIRECTORY_NUMBER = "directory_number"
+"""The fact that holds the inode of the data directory."""
+
+
+def was_copied(journal: Journal, directory: Path) -> bool:
+    """Return whether the journal last worked in another directory; remember this one.
+
+    A directory keeps its number in the file system when it is mounted elsewhere, and a
+    copy has a number of its own.
+    """
+    before, number = journal.facts.get(DIRECTORY_NUMBER), directory.stat().st_ino
+    if before != number:
+        with journal.tx("directory"):
+            journal.facts.put(DIRECTORY_NUMBER, number)
+    return before not in {None, number}

@@ -112,6 +112,16 @@ NOT_A_VOLUME = declare(
     "its credits are lost with the container.",
     "Start it with `-v journeyman:/data`.",
 )
+COPIED = declare(
+    "data.copied",
+    "warning",
+    "data_directory",
+    "This data directory was copied or restored since the last run. If a daemon still "
+    "works in the other one, both are the same agent: each spends up to the limits, "
+    "and both do the same tasks.",
+    "Stop the other one, or give this one an empty data directory: it then joins as an "
+    "agent of its own.",
+)
 DISK_NEARLY_FULL = declare(
     "data.disk_nearly_full",
     "warning",
