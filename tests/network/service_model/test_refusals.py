@@ -989,17 +989,26 @@ def test_what_stands_behind_a_colon_is_what_the_sentence_is_about(
     assert (found.path, found.fault, found.wants) == (("agentId",), fault, wants)
 
 
-def prism(place: list[JSON], message: str) -> JSON:
+def prism(place: list[JSON], code: str, message: str) -> JSON:
     """Say what Prism finds in a body."""
-    row: JSON = {"location": ["body", *place], "severity": "Error", "message": message}
+    where: list[JSON] = ["body", *place]
+    row: JSON = {"location": where, "code": code, "message": message}
     return {"title": "Invalid request", "status": 422, "validation": [row]}
+
+
+def test_prism_names_an_object_and_in_its_sentence_the_member_that_is_missing() -> None:
+    text = "Request body property data must have required property 'type'"
+
+    body = prism(["data"], "required", text)
+
+    assert said(body, sent={"data": {"id": "7"}}) == {"data.type": Fault.MISSING}
 
 
 def test_a_name_that_was_found_where_none_may_stand_is_unknown() -> None:
     sent: JSON = {"claim": {"task_id": "7", "extra": 1}}
     text = "Request body property claim must NOT have additional properties"
 
-    body = prism(["claim"], f"{text}; found 'extra'")
+    body = prism(["claim"], "additionalProperties", f"{text}; found 'extra'")
 
     assert said(body, sent=sent) == {"claim.extra": Fault.UNKNOWN}
 
@@ -1007,14 +1016,18 @@ def test_a_name_that_was_found_where_none_may_stand_is_unknown() -> None:
 def test_an_object_that_has_too_much_inside_is_not_itself_too_much() -> None:
     sent: JSON = {"claim": {"task_id": "7", "extra": 1}}
 
-    body = prism(["claim"], "must NOT have additional properties")
+    body = prism(
+        ["claim"], "additionalProperties", "must NOT have additional properties"
+    )
 
     assert said(body, sent=sent) == {}
     assert says_strict(body, "")
 
 
 def test_a_format_is_a_type_and_no_value() -> None:
-    body = prism(["task_id"], 'Request body property task_id must match format "uuid"')
+    text = 'Request body property task_id must match format "uuid"'
+
+    body = prism(["task_id"], "format", text)
 
     assert only(read_refusal(body, "", SENT)) == FieldFault(
         ("task_id",), Fault.TYPE, wants="uuid"

@@ -240,13 +240,15 @@ _REWRITTEN = (
         re.compile(r"Variable \"\$(\w+)\" got invalid value .*?; (?=Field|Exp|Unk)"),
         r"\1: ",
     ),
-    # fastify, Prism
+    # fastify
     (
-        _any_case(
-            r"^(?:(?:body|data|request|payload)?/|request body property )"
-            r"([\w./-]+) (?=must|should)"
-        ),
+        _any_case(r"^(?:body|data|request|payload)?/([\w./-]+) (?=must|should)"),
         r"\1: ",
+    ),
+    # Prism, behind a code such as "required"
+    (
+        _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
+        r"\n\1: ",
     ),
     (
         _any_case(
