@@ -21,21 +21,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import anyio
+from daemons import daemon  # type: ignore[import-not-found] # beside this file
 from throughput import server  # type: ignore[import-not-found] # beside this file
 from workers import Stopwatch  # type: ignore[import-not-found] # as above
 
-from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment
 from journeyman.daemon.status import journal_status
-from journeyman.daemon.strategies import ready_strategies
-from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import encode_task
 from journeyman.observability.events import Event, Log
-from journeyman.observability.logging import build_log
-from journeyman.observability.redaction import Redactor
-from journeyman.settings.sources import load_settings
 
 LOOKS = 4
 """The first, and three at which nothing is new."""
@@ -92,40 +87,22 @@ class LookLog:
 async def looks_at(url: str) -> list[dict[str, float]]:
     """Run the daemon until it has looked at the market often enough."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        overrides = {
-            "network.base_url": url,
+        looks: list[dict[str, float]] = []
+        turn = LongestTurn()
+        settings = {
             "network.max_body_bytes": BODY_BYTES,
             "network.total_timeout_seconds": 120,
-            "data.directory": str(folder),
-            "strategies.directory": str(ready_strategies()),
             "schedule.discover_every_seconds": 0.2,
             "schedule.discover_max_seconds": 0.2,
         }
-        loaded = load_settings(files=(), overrides=overrides, environ={}, cwd=folder)
-        clock, redactor = SystemClock(), Redactor()
-        looks: list[dict[str, float]] = []
-        turn = LongestTurn()
-        with (folder / "daemon.log").open("w") as stream:
-            log = build_log(
-                stream=stream,
-                format="json",
-                level="info",
-                now=clock.now,
-                secrets=redactor,
+        async with anyio.create_task_group() as group:
+            group.start_soon(turn.watch)
+            group.start_soon(
+                daemon, url, Path(name), lambda log: LookLog(log, turn, looks), settings
             )
-            environment = Environment(
-                clock=clock,
-                randomness=SystemRandomness(),
-                log=LookLog(log, turn, looks),
-                redactor=redactor,
-            )
-            async with anyio.create_task_group() as group:
-                group.start_soon(turn.watch)
-                group.start_soon(run_daemon, loaded.settings, url, environment)
-                while len(looks) < LOOKS:  # noqa: ASYNC110 - the log is no event
-                    await anyio.sleep(0.05)
-                group.cancel_scope.cancel()
+            while len(looks) < LOOKS:  # noqa: ASYNC110 - the log is no event
+                await anyio.sleep(0.05)
+            group.cancel_scope.cancel()
     return looks
 
 

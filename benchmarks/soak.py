@@ -12,16 +12,10 @@ import tempfile
 from pathlib import Path
 
 import anyio
+from daemons import daemon  # type: ignore[import-not-found] # beside this file
 from throughput import server  # type: ignore[import-not-found] # beside this file
 
-from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment
-from journeyman.daemon.strategies import ready_strategies
-from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.observability.events import Event, Log
-from journeyman.observability.logging import build_log
-from journeyman.observability.redaction import Redactor
-from journeyman.settings.sources import load_settings
 
 PAGE = 200
 
@@ -46,38 +40,22 @@ async def soak(url: str, seconds: float, every: float) -> None:
     """Work so long, and print how it stands every so often."""
     with tempfile.TemporaryDirectory() as name:
         folder, done = Path(name), [0]
-        overrides = {
-            "network.base_url": url,
-            "network.limit": PAGE,
-            "data.directory": str(folder),
-            "strategies.directory": str(ready_strategies()),
-        }
-        loaded = load_settings(files=(), overrides=overrides, environ={}, cwd=folder)
-        clock, redactor = SystemClock(), Redactor()
-        with (folder / "daemon.log").open("w") as stream:
-            log = build_log(
-                stream=stream,
-                format="json",
-                level="info",
-                now=clock.now,
-                secrets=redactor,
+        async with anyio.create_task_group() as group:
+            group.start_soon(
+                daemon,
+                url,
+                folder,
+                lambda log: CountingLog(log, done),
+                {"network.limit": PAGE},
             )
-            environment = Environment(
-                clock=clock,
-                randomness=SystemRandomness(),
-                log=CountingLog(log, done),
-                redactor=redactor,
-            )
-            async with anyio.create_task_group() as group:
-                group.start_soon(run_daemon, loaded.settings, url, environment)
-                print("| s | tasks | tasks/s | memory, MB | open files | KB a task |")
-                print("|---|---|---|---|---|---|")
-                for number in range(1, int(seconds / every) + 1):
-                    before = done[0]
-                    await anyio.sleep(every)
-                    rate = (done[0] - before) / every
-                    print(row(folder, number * every, done[0], rate), flush=True)
-                group.cancel_scope.cancel()
+            print("| s | tasks | tasks/s | memory, MB | open files | KB a task |")
+            print("|---|---|---|---|---|---|")
+            for number in range(1, int(seconds / every) + 1):
+                before = done[0]
+                await anyio.sleep(every)
+                rate = (done[0] - before) / every
+                print(row(folder, number * every, done[0], rate), flush=True)
+            group.cancel_scope.cancel()
 
 
 def row(folder: Path, passed: float, done: int, rate: float) -> str:

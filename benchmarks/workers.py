@@ -19,15 +19,9 @@ from typing import Any
 
 import anyio
 import httpx2 as httpx
+from daemons import daemon  # type: ignore[import-not-found] # beside this file
 
-from journeyman.daemon.daemon import run_daemon
-from journeyman.daemon.environment import Environment
-from journeyman.daemon.strategies import ready_strategies
-from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.observability.events import Event, Log
-from journeyman.observability.logging import build_log
-from journeyman.observability.redaction import Redactor
-from journeyman.settings.sources import load_settings
 
 FUNCTIONS = "/functions/v1"
 JOIN = f"{FUNCTIONS}/create-free-agent-public"
@@ -210,34 +204,19 @@ class TimedLog:
 
 async def as_daemon(url: str, slots: int, tasks: int) -> dict[str, float]:
     """Let the daemon do them, with its journal and its log on disk."""
+    found: dict[str, float] = {}
+    settings = {
+        "network.limit": PAGE,
+        "network.max_connections": slots + 4,
+        "work.slots": slots,
+        "work.max_tasks": tasks,
+    }
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        overrides = {
-            "network.base_url": url,
-            "network.limit": PAGE,
-            "network.max_connections": slots + 4,
-            "data.directory": str(folder),
-            "strategies.directory": str(ready_strategies()),
-            "work.slots": slots,
-            "work.max_tasks": tasks,
-        }
-        loaded = load_settings(files=(), overrides=overrides, environ={}, cwd=folder)
-        clock, redactor, found = SystemClock(), Redactor(), dict[str, float]()
-        with (folder / "daemon.log").open("w") as stream:
-            log = build_log(
-                stream=stream,
-                format="json",
-                level="info",
-                now=clock.now,
-                secrets=redactor,
-            )
-            environment = Environment(
-                clock=clock,
-                randomness=SystemRandomness(),
-                log=TimedLog(log, Stopwatch(), found),
-                redactor=redactor,
-            )
-            await run_daemon(loaded.settings, url, environment)
+
+        def timed(log: Log) -> TimedLog:
+            return TimedLog(log, Stopwatch(), found)
+
+        await daemon(url, Path(name), timed, settings)
     return found
 
 
