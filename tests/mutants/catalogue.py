@@ -157,6 +157,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "economy/test_topup.py",
         ),
         SourceMutant(
+            "a pause asks for payment pages",
+            "economy/topup.py",
+            "if ALL_WORK in self.journal.owner_pauses.current(self.clock.now()):",
+            "if False:",
+            "economy/test_topup_watch.py",
+        ),
+        SourceMutant(
             "an entry may be changed",
             "journal/ledger.py",
             "if entry.hash != _hash(",
