@@ -86,6 +86,13 @@ def test_a_registration_that_was_refused_and_then_granted_is_over() -> None:
     assert standings(Known(endpoints={"register": joined}))["listed"] == "untried"
 
 
+def test_an_identity_that_was_imported_makes_up_for_a_refused_registration() -> None:
+    refused = called(refused__unauthorized=2)
+    known = Known(endpoints={"register": refused, "marketplace_tasks": LISTED})
+
+    assert standings(known)["listed"] == "proven"
+
+
 def test_what_was_paid_proves_it_all() -> None:
     known = Known(
         endpoints={"marketplace_tasks": LISTED},

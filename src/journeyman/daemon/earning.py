@@ -107,16 +107,16 @@ def summary(steps: tuple[Step, ...]) -> str:
 
 def _listed(known: Known) -> Step:
     ended, joined = _ended(known, *LISTINGS), _ended(known, "register")
-    if not joined[CONFIRMED] and (refusals := _refusals(joined)):
-        reason = f"the registration was {refusals}; `journeyman run` shows the words"
-        toml = _GATEWAY if Refusal.UNAUTHORIZED in refusals else ""
-        return Step("listed", Standing.REFUSED, reason, toml)
     if ended[CONFIRMED]:
         answered = f"answered {_times(ended[CONFIRMED])}"
         return Step("listed", Standing.PROVEN, answered)
     if known.tasks_seen:
         # How often it answered is written once a minute, tasks at once.
         return Step("listed", Standing.PROVEN, f"{known.tasks_seen} tasks were listed")
+    if not joined[CONFIRMED] and (refusals := _refusals(joined)):
+        reason = f"the registration was {refusals}; `journeyman run` shows the words"
+        toml = _GATEWAY if Refusal.UNAUTHORIZED in refusals else ""
+        return Step("listed", Standing.REFUSED, reason, toml)
     if refusals := _refusals(ended):
         return Step("listed", Standing.REFUSED, refusals)
     return Step("listed", Standing.UNTRIED, "the marketplace has not answered yet")
