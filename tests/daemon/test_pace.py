@@ -81,6 +81,19 @@ def test_a_look_that_failed_is_repeated_when_it_says() -> None:
     assert pace().next_wait(failed, has_room=True, is_busy=False) == 17.0
 
 
+def test_pages_that_had_to_wait_are_asked_for_when_they_may_be_and_no_later() -> None:
+    def waits(more_in: float) -> set[float]:
+        broken_off = Poll(productive=False, more_in=more_in)
+        looks = [pace(seed=seed) for seed in range(50)]
+        return {
+            one.next_wait(broken_off, has_room=True, is_busy=False) for one in looks
+        }
+
+    assert max(waits(4.0)) == 4.0
+    assert min(waits(0.0)) == max(waits(0.0)) == 3.0, "not at once, whoever asks"
+    assert max(waits(1000.0)) <= 60
+
+
 def test_a_longest_below_the_usual_counts_as_the_usual() -> None:
     one = pace(usual=60.0, longest=10.0)
 

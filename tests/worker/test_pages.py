@@ -9,6 +9,7 @@ from tests.worker.conftest import (
     CONFLICT,
     INVALID,
     NOT_SENT,
+    THROTTLED,
     UNKNOWN,
     Loop,
     MakeLoop,
@@ -22,6 +23,7 @@ from journeyman.domain.tasks import Task, TaskState
 from journeyman.network.answers import Receipt
 from journeyman.network.service_model.listing import Listing
 from journeyman.network.service_model.pages import PageRequest
+from journeyman.worker.discover import Poll
 from journeyman.worker.pager import MOST_LOOKS_SKIPPED, MOST_PAGES
 
 CURSOR, AFTER = PageRequest({"cursor": "c"}, is_guess=True), PageRequest({"after": "c"})
@@ -172,6 +174,17 @@ async def test_a_network_that_suffers_is_asked_for_no_more_pages(
     assert not poll.productive
     assert poll.failure is None
     assert len(market.queries) == 2
+
+
+async def test_a_look_that_was_throttled_goes_on_when_the_network_says(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.pages = [page(unwanted("u")), THROTTLED]
+    broken_off = await loop.discover.look()
+    market.pages = [page(unwanted("u")), page(task("t1"))]
+
+    assert (broken_off.productive, broken_off.more_in) == (False, 50.0)
+    assert await loop.discover.look() == Poll(productive=True)
 
 
 async def test_pages_without_work_are_turned_ever_more_seldom(

@@ -49,13 +49,19 @@ class Pace:
         if is_busy:
             self.reset()
         wait = self._drawn()
+        if poll is not None and poll.more_in is not None:
+            # What is left to read may hold work; the rate limiter sets the pace.
+            return min(wait, max(poll.more_in, self._shortest))
         self._ceiling = min(2 * self._ceiling, self.longest)
         return wait
 
     def _drawn(self) -> float:
         """Draw a pause evenly up to the ceiling: full jitter."""
-        shortest = SHORTEST_SHARE * self.usual
-        return self.randomness.uniform(shortest, self._ceiling)
+        return self.randomness.uniform(self._shortest, self._ceiling)
+
+    @property
+    def _shortest(self) -> float:
+        return SHORTEST_SHARE * self.usual
 
 
 @dataclass(kw_only=True, eq=False)

@@ -52,6 +52,8 @@ class Poll:
     """It gave work: looking again at once may give more."""
     retry_in: float | None = None
     """Seconds to wait, when it failed."""
+    more_in: float | None = None
+    """Seconds until further pages may be asked for, when the network had them wait."""
     failure: outcomes.Failure | None = None
 
 
@@ -96,7 +98,11 @@ class Discover:
         if wanted:
             self._pager.found()
         self._judge(outcome.value)
-        return Poll(productive=wanted > 0)
+        broken_off = self._pager.broken_off
+        return Poll(
+            productive=wanted > 0,
+            more_in=broken_off.retry_after if broken_off else None,
+        )
 
     async def _take(self, listing: Listing) -> int:
         """Decide about a page, and return how many of its tasks are wanted."""

@@ -31,6 +31,8 @@ class Pager:
     """Parameters that showed another page."""
     _resume: PageRequest | None = field(init=False, default=None)
     """The page at which the next look goes on, after page one."""
+    broken_off: outcomes.Failure | None = field(init=False, default=None)
+    """Why a look ended before the last page, if it did; not for want of a way on."""
     _seen: set[TaskId] = field(init=False, default_factory=set)
     _ways: tuple[PageRequest, ...] = field(init=False, default=())
     _left: int = field(init=False, default=0)
@@ -42,6 +44,7 @@ class Pager:
     def begin(self, first: Listing) -> None:
         """Begin a look with page one."""
         self._seen = {task.id for task in first.tasks}
+        self.broken_off = None
         self._left = MOST_PAGES - 1
         self._ways = (self._resume,) if self._resume else first.next
         if self._resting > 0:
@@ -62,6 +65,7 @@ class Pager:
             outcome = await self.ask(way)
             if not isinstance(outcome, Confirmed):
                 if not self._is_refused(way, outcome):
+                    self.broken_off = outcome
                     return None
             elif self._is_another(way, outcome.value):
                 return self._turned(way, outcome.value)
