@@ -13,6 +13,7 @@ from journeyman.control.verbs import (
     PostRequest,
     StopRequest,
     StrategyName,
+    TaskRequest,
     TopUpName,
     TopUpRequest,
     WhoAsks,
@@ -61,6 +62,12 @@ class RecordedCommands:
 
     def promote(self, request: StrategyName) -> dict[str, JSON]:
         return {"strategy": request.name, "promoted": True}
+
+    def retry(self, request: TaskRequest) -> dict[str, JSON]:
+        return {"task_id": request.task_id, "before": "failed", "state": "claimed"}
+
+    async def abandon(self, request: TaskRequest) -> dict[str, JSON]:
+        return {"task_id": request.task_id, "before": "claimed", "state": "declined"}
 
     async def post(self, request: PostRequest) -> dict[str, JSON]:
         self.asked.append(request.task())

@@ -143,14 +143,14 @@ def test_a_disabled_strategy_gets_nothing_new_until_it_is_enabled(
 
 def test_what_a_disabled_strategy_has_claimed_is_finished(home: Household) -> None:
     home.network.offer(1)
-    home.network.answers["submit-task-public"] = (503, {"error": "down"})
+    home.network.answers["submit-task-result-public"] = (503, {"error": "down"})
 
     async def disable(commands: OwnerCommands) -> None:
         await anyio.sleep(1)
         commands.disable(DisableRequest(name="first"))
 
     live_and_crash(home, disable)
-    del home.network.answers["submit-task-public"]
+    del home.network.answers["submit-task-result-public"]
     home.live(wait)
 
     with home.journal() as journal:

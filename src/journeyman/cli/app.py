@@ -43,6 +43,8 @@ SECTIONS = {
         "why": "Show a task's way from listing to pay, or why not more is earned now.",
         "tasks": "List the tasks that changed last, and why.",
         "tasks show": "Show the history of one task, with its result.",
+        "tasks retry": "Try a task again now, also one that failed or was given up.",
+        "tasks abandon": "Give up a task in flight; work on it is broken off.",
         "logs": "Show the log of this and of earlier runs.",
         "health": "Check whether the daemon is working, for HEALTHCHECK.",
         "events": "List every event that the daemon can log.",

@@ -68,6 +68,17 @@ class DisableRequest(PauseRequest):
 
 
 @dataclass(frozen=True, slots=True)
+class TaskRequest(WhoAsks):
+    """Who wants it, and which task."""
+
+    task_id: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.task_id:
+            raise UsageError("name the task")
+
+
+@dataclass(frozen=True, slots=True)
 class PostRequest(VerbRequest):
     """A task to publish."""
 
@@ -176,6 +187,15 @@ ENABLE = Verb(
 )
 PROMOTE = Verb(
     "promote", "POST", "/strategies/{name}/promote", StrategyName, "strategy promoted"
+)
+RETRY = Verb("retry", "POST", "/tasks/retry", TaskRequest, "task_id before state")
+ABANDON = Verb(
+    "abandon",
+    "POST",
+    "/tasks/abandon",
+    TaskRequest,
+    "task_id before state",
+    FROM_NETWORK,
 )
 POST = Verb(
     "post",

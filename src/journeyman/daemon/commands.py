@@ -5,14 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from journeyman.control import verbs
-from journeyman.daemon import owner_pauses
+from journeyman.daemon import owner_pauses, owner_tasks
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.health import health
 from journeyman.daemon.status import health_of_strategies, journal_status, pauses
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__, errors
 from journeyman.domain.outcomes import Failure, Unknown
-from journeyman.domain.tasks import JSON, SpendId
+from journeyman.domain.tasks import JSON, SpendId, TaskId
+from journeyman.domain.text import escape
 from journeyman.economy.budget import OverBudget
 from journeyman.economy.posting import NotAccepted
 from journeyman.economy.topup import NotOpened
@@ -215,6 +216,40 @@ class OwnerCommands(AgentCommands):
         answer = owner_pauses.enable(
             self.agent.journal, self.parts.environment, request
         )
+        self.parts.look_again()
+        return answer
+
+    def retry(self, request: verbs.TaskRequest) -> dict[str, JSON]:
+        """Try a task again now.
+
+        Raises:
+            UsageError: that makes no sense, or it is being worked on.
+        """
+        if self.parts.worker.is_busy_with(TaskId(request.task_id)):
+            raise errors.UsageError(
+                f"{escape(request.task_id)} is being worked on at this moment",
+                "Wait for it, or give it up: journeyman tasks abandon "
+                f"{escape(request.task_id)}",
+            )
+        answer = owner_tasks.retry(self.agent.journal, self.parts.environment, request)
+        self.parts.look_again()
+        return answer
+
+    async def abandon(self, request: verbs.TaskRequest) -> dict[str, JSON]:
+        """Give up a task in flight; work on it is broken off.
+
+        Raises:
+            UsageError: there is nothing to give up.
+        """
+        journal, worker = self.agent.journal, self.parts.worker
+        task_id = TaskId(request.task_id)
+        owner_tasks.require_in_flight(journal, task_id)
+        while worker.is_busy_with(task_id):
+            await worker.break_off(task_id)
+        answer = owner_tasks.abandon(journal, self.parts.environment, request)
+        record = journal.tasks.get(task_id)
+        self.parts.lifecycle.contexts.clean_up(record)
+        worker.count_end(record)
         self.parts.look_again()
         return answer
 

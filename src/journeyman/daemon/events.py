@@ -159,6 +159,20 @@ RESUMED = declare(
     "strategy by",
     "What the owner had paused goes on: all work, or `strategy`.",
 )
+RETRIED = declare(
+    "task.retried",
+    "info",
+    "task_id strategy before state by",
+    "The owner wants a task to be tried again now; one that had failed or was given "
+    "up continues where it was.",
+)
+ABANDONED = declare(
+    "task.abandoned",
+    "warning",
+    "task_id strategy before state by",
+    "The owner has given up a task. The contract shows no way to give it back.",
+    "Nothing; `journeyman tasks retry ID` takes up again what was claimed.",
+)
 BACKED_UP = declare(
     "journal.backed_up",
     "info",

@@ -216,7 +216,7 @@ class TaskState(StrEnum):
     CLAIMED = "claimed"
     #: A strategy works on it.
     EXECUTING = "executing"
-    #: Claimed, then given up by the strategy; not a failure.
+    #: Claimed, then given up by the strategy or the owner; not a failure.
     DECLINED = "declined"
     #: Claimed, then not done: an error, a time-out, its deadline, or too many attempts.
     FAILED = "failed"

@@ -543,6 +543,55 @@ class Tasks:
         self._update(later, record.state)
         return later
 
+    def retry(self, record: TaskRecord, by: str) -> TaskRecord:
+        """Make a task due, as its owner wants; one that was given up, where it was.
+
+        Raises:
+            StaleMoveError: somebody else moved it meanwhile.
+        """
+        due = replace(record, reason=f"retried by {by}", next_at=0.0, unsent=False)
+        if record.state not in tasks.TERMINAL:
+            return self._move_by_owner(record, due)
+        left = tasks.TaskState(self.history(record.task_id)[-1].before)
+        if left is tasks.TaskState.EXECUTING:
+            left = tasks.TaskState.CLAIMED
+        again = replace(
+            due,
+            state=left,
+            # What was sent before it was given up may have been processed.
+            maybe_sent=left in tasks.INTENTS,
+            attempts=0,
+            doubts=0,
+            executions=0,
+        )
+        return self._move_by_owner(record, again)
+
+    def abandon(self, record: TaskRecord, by: str) -> TaskRecord:
+        """Give up a task in flight, as its owner wants.
+
+        Raises:
+            StaleMoveError: somebody else moved it meanwhile.
+        """
+        is_ours = record.state is not tasks.TaskState.CLAIMING
+        after = tasks.TaskState.DECLINED if is_ours else tasks.TaskState.LOST
+        given_up = replace(
+            record, state=after, reason=f"abandoned by {by}", maybe_sent=False
+        )
+        return self._move_by_owner(record, given_up)
+
+    def _move_by_owner(self, record: TaskRecord, moved: TaskRecord) -> TaskRecord:
+        """Write what the owner decided, which the table of transitions need not have.
+
+        A task that leaves its end is no longer counted on the day of that.
+        """
+        moved = replace(moved, updated_at=self.now())
+        self._update(moved, record.state)
+        left, now = record.updated_at.isoformat(), moved.updated_at.isoformat()
+        self._count(record.state, record.strategy, record.reason, left, -1)
+        self._count(moved.state, moved.strategy, moved.reason, now)
+        self._append_event(moved.task_id, record.state, moved.state, moved.reason, now)
+        return moved
+
     def _update(self, record: TaskRecord, before: tasks.TaskState) -> None:
         """Write where a task stands now, if it still stands where it did before."""
         changed = self.database.write(
@@ -672,6 +721,13 @@ class Tasks:
             self._write_pending()
         return history_of(self.database, task_id)
 
+    def arrivals(
+        self, task_id: tasks.TaskId, state: tasks.TaskState
+    ) -> list[TaskEvent]:
+        """Return the moves that led to a state; what happened in it is no move."""
+        history = self.history(task_id)
+        return [one for one in history if one.after == state != one.before]
+
     def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
         """Return, for each strategy that ever wanted a task, its tasks by state.
 
@@ -703,7 +759,8 @@ class Tasks:
         """Return the open tasks in these states, with when they came to it."""
         rows = self.database.rows(
             "SELECT task_id, (SELECT max(at) FROM task_events "  # noqa: S608 - only question marks are put in
-            "WHERE task_id = tasks.task_id AND after = tasks.state) AS since "
+            "WHERE task_id = tasks.task_id AND after = tasks.state "
+            "AND before <> after) AS since "
             f"FROM tasks WHERE state IN ({marks(states)}) AND next_at IS NOT NULL "
             "ORDER BY since",
             *states,

@@ -156,8 +156,8 @@ class Complete:
 
     def _submissions(self, record: TaskRecord) -> list[str]:
         """Return why each submission counted as accepted."""
-        history = self.intents.journal.tasks.history(record.task_id)
-        return [move.reason for move in history if move.after == TaskState.SUBMITTED]
+        tasks, state = self.intents.journal.tasks, TaskState.SUBMITTED
+        return [move.reason for move in tasks.arrivals(record.task_id, state)]
 
     async def _submit_again(self, record: TaskRecord, refused: Refused) -> TaskRecord:
         tasks, retry = self.intents.journal.tasks, self.intents.retry

@@ -282,9 +282,8 @@ class Intents:
         kept because the network rejected the token does not count: neither afterwards
         nor while it lasts, when a result may be the request that asks.
         """
-        history = self.journal.tasks.history(record.task_id)
-        moments = [move.at for move in history if move.after == state]
-        since = moments[-1] if moments else record.seen_at
+        arrivals = self.journal.tasks.arrivals(record.task_id, state)
+        since = arrivals[-1].at if arrivals else record.seen_at
         until = rejected_since(self.journal) or self.clock.now()
         return until - max(since, accepted_at(self.journal) or since)
 

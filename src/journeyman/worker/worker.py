@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
+import anyio
 from anyio.abc import TaskGroup
 
 from journeyman.domain.clock import Clock
@@ -39,6 +40,15 @@ class SlotKind(Enum):
     REPEAT = auto()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Carried:
+    """A task that is being worked on."""
+
+    kind: SlotKind
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    ended: anyio.Event = field(default_factory=anyio.Event)
+
+
 @dataclass(slots=True)
 class RunProgress:
     """What this run has brought to an end."""
@@ -69,7 +79,7 @@ class Worker:
     progress: RunProgress = field(init=False, default_factory=RunProgress)
     wakeup: Wakeup = field(init=False, default_factory=Wakeup)
     """Notified when there may be something to do."""
-    _running: dict[TaskId, SlotKind] = field(init=False, default_factory=dict)
+    _running: dict[TaskId, _Carried] = field(init=False, default_factory=dict)
     _pause_listeners: list[Callable[[], None]] = field(init=False, default_factory=list)
     _end_listeners: list[Callable[[TaskRecord], None]] = field(
         init=False, default_factory=list
@@ -96,6 +106,20 @@ class Worker:
         """Nothing is being worked on, and nothing is due."""
         return not self._running and not self._due(self._workload())
 
+    def is_busy_with(self, task_id: TaskId) -> bool:
+        """Return whether a task is being worked on right now."""
+        return task_id in self._running
+
+    async def break_off(self, task_id: TaskId) -> None:
+        """End the work on a task, if there is any, and leave it where it is then.
+
+        Nothing is lost by that, as by a crash: what was decided before is written.
+        """
+        carried = self._running.get(task_id)
+        if carried is not None:
+            carried.scope.cancel()
+            await carried.ended.wait()
+
     def on_pause(self, listener: Callable[[], None]) -> None:
         """Call this whenever a task frees its slot: it has ended, or must wait."""
         self._pause_listeners.append(listener)
@@ -109,9 +133,12 @@ class Worker:
         while True:
             workload = self._workload()
             for kind, record in self._due(workload):
-                self._running[record.task_id] = kind
+                self._running[record.task_id] = _Carried(kind)
                 group.start_soon(self._work_on, record, name=f"task {record.task_id}")
             await self.wakeup.wait(self._seconds_until_due(workload))
+
+    def _taken(self) -> list[SlotKind]:
+        return [carried.kind for carried in self._running.values()]
 
     def _workload(self) -> Workload:
         """Ask once for all that is decided about now."""
@@ -120,7 +147,7 @@ class Worker:
     def _due(self, workload: Workload) -> list[tuple[SlotKind, TaskRecord]]:
         if self.gate.suspended_for:
             return []
-        taken = list(self._running.values())
+        taken = self._taken()
         repeats: list[TaskRecord] = []
         if workload.due_repeats:
             repeats = self._take(REPEATS, self.slots - taken.count(SlotKind.REPEAT))
@@ -145,7 +172,7 @@ class Worker:
 
     def _room_for_new(self, work: list[TaskRecord], workload: Workload) -> int:
         """Return how many tasks may be claimed now, besides the work that goes on."""
-        busy = [*self._running.values()].count(SlotKind.SLOT) + len(work)
+        busy = self._taken().count(SlotKind.SLOT) + len(work)
         window = self.proof.window - busy
         if window <= 0:
             return 0
@@ -170,16 +197,19 @@ class Worker:
     async def _work_on(self, record: TaskRecord) -> None:
         """Take one task as far as it goes now."""
         task_id = record.task_id
+        carried = self._running[task_id]
         try:
-            while not self._must_wait(record):
-                record = await self._advance(record)
-            self._count(record)
+            with carried.scope:
+                while not self._must_wait(record):
+                    record = await self._advance(record)
+                self.count_end(record)
         except JourneymanError:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in one task must not end the others
             self._postpone(task_id, error)
         finally:
             del self._running[task_id]
+            carried.ended.set()
             self.wakeup.notify()
             for listener in self._pause_listeners:
                 listener()
@@ -225,7 +255,8 @@ class Worker:
             return True
         return not record.is_due(self.clock.now())
 
-    def _count(self, record: TaskRecord) -> None:
+    def count_end(self, record: TaskRecord) -> None:
+        """Count a task that has come to an end, and tell who wants to know."""
         if record.state is TaskState.LOST:
             self.progress.lost += 1
         elif record.state in TERMINAL:

@@ -8,13 +8,20 @@ import typer
 
 from journeyman.cli.completion import states, task_ids
 from journeyman.cli.output import print_fields, print_table
+from journeyman.cli.owner_pauses import ask, who
 from journeyman.cli.session import Session, command
+from journeyman.control.verbs import ABANDON, RETRY, TaskRequest
+from journeyman.daemon import owner_tasks
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 
+TaskArgument = Annotated[
+    str,
+    typer.Argument(metavar="ID", autocompletion=task_ids, help="The task's id."),
+]
 TITLE_LENGTH = 44
 REASON_LENGTH = 44
 
@@ -78,10 +85,7 @@ def _show_list(data: list[dict[str, Any]]) -> None:
 @command("show", example="journeyman tasks show task_7c1e0a52 --raw")
 def show_task(
     session: Session,
-    task_id: Annotated[
-        str,
-        typer.Argument(metavar="ID", autocompletion=task_ids, help="The task's id."),
-    ],
+    task_id: TaskArgument,
     *,
     raw: Annotated[
         bool,
@@ -98,23 +102,36 @@ def show_task(
     session.answer(data, lambda: _show_details(data))
 
 
-def find_task(journal: Journal, task_id: TaskId) -> TaskRecord:
-    """Return what is known of a task.
+@command("retry", example="journeyman tasks retry task_7c1e0a52")
+def retry_task(session: Session, task_id: TaskArgument) -> None:
+    """Try a task again now, also one that failed or was given up.
 
-    Raises:
-        UsageError: it was never seen here.
+    A task that waits falls due at once. One that its strategy failed, declined, or that
+    you abandoned continues where it was, as long as its deadline allows: the network
+    may still wait for its result. What the network has decided stays decided.
     """
-    try:
-        return journal.tasks.get(task_id)
-    except KeyError:
-        raise UsageError(
-            f"no task {escape(task_id)!r} was ever seen here",
-            "`journeyman tasks` lists those that were.",
-        ) from None
+    request = TaskRequest(by=who(), task_id=task_id)
+    answer = ask(session, RETRY, request, owner_tasks.retry)
+    shown = f"{task_id} is {answer['state']} and due now. See: journeyman why {task_id}"
+    session.answer(answer, lambda: print(escape(shown)))
+
+
+@command("abandon", example="journeyman tasks abandon task_7c1e0a52")
+def abandon_task(session: Session, task_id: TaskArgument) -> None:
+    """Give up a task in flight; work on it is broken off.
+
+    The contract shows no way to give a task back, so the network may keep it for us
+    until its deadline. A result that was sent may still be paid, and would not be
+    booked. `tasks retry` takes up again what was claimed.
+    """
+    request = TaskRequest(by=who(), task_id=task_id)
+    answer = ask(session, ABANDON, request, owner_tasks.abandon)
+    shown = f"{task_id} was {answer['before']} and is given up: {answer['state']}."
+    session.answer(answer, lambda: print(escape(shown)))
 
 
 def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
-    record = find_task(journal, task_id)
+    record = owner_tasks.find_task(journal, task_id)
     task, result = record.task, record.result
     details = {
         **_summary(record),

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.commands.tasks import find_task
 from journeyman.cli.completion import task_ids
 from journeyman.cli.output import plural, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
+from journeyman.daemon.owner_tasks import find_task
 from journeyman.daemon.story import outlook, story
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import TaskId
