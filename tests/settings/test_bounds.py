@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from journeyman.settings.schema import json_schema
 from journeyman.settings.sources import LoadedSettings
@@ -67,7 +68,8 @@ def test_a_value_at_its_bound_is_accepted_as_it_is(
 
     settings = load(_toml(key, value)).settings
 
-    assert getattr(getattr(settings, section), name) == value
+    read = getattr(getattr(settings, section), name)
+    assert (read.get_secret_value() if isinstance(read, SecretStr) else read) == value
 
 
 @pytest.mark.parametrize(("key", "value"), REFUSED, ids=str)

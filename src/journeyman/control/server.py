@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from journeyman.control import events
 from journeyman.control.verbs import HEALTH, VERBS, Verb, VerbRequest
@@ -89,6 +90,10 @@ async def _refuse(_request: HttpRequest, error: Exception) -> Response:
 OWNER_ONLY = 0o600
 
 
+def _pass() -> None:
+    """Do nothing."""
+
+
 async def serve_control(path: Path, commands: object, log: Log) -> None:
     """Answer commands until cancelled. Without a socket the daemon works all the same.
 
@@ -100,11 +105,26 @@ async def serve_control(path: Path, commands: object, log: Log) -> None:
     except OSError as error:
         log.emit(events.CONTROL_UNAVAILABLE, path=str(path), problem=str(error))
         return
+    try:
+        await serve_app(build_app(commands), listener)
+    finally:
+        _remove(path)
+
+
+async def serve_app(
+    app: ASGIApp, listener: socket.socket, on_close: Callable[[], None] = _pass
+) -> None:
+    """Serve HTTP on a socket until cancelled; answers on their way out are waited for.
+
+    `on_close` is called first, to end answers that have no end of their own.
+    """
     config = uvicorn.Config(
-        build_app(commands),
+        app,
         log_config=None,
         access_log=False,
+        server_header=False,
         lifespan="off",
+        ws="none",
         timeout_graceful_shutdown=1,
     )
     server = _Server(config)
@@ -112,8 +132,8 @@ async def serve_control(path: Path, commands: object, log: Log) -> None:
         try:
             await server.serve(sockets=[listener])
         finally:
+            on_close()
             await _close(server, listener)
-            _remove(path)
 
 
 class _Server(uvicorn.Server):

@@ -129,6 +129,18 @@ class OwnerCommands(AgentCommands):
 
     async def status(self) -> dict[str, JSON]:
         """Return everything at a glance: who, how long, how much, and why not more."""
+        hooks, loaded = self.parts.hooks, self.parts.active.registry.strategies
+        return {
+            **self.glance(),
+            "strategy_status": {
+                one.name: await hooks.status(one)
+                for one in loaded
+                if "status" in one.hooks
+            },
+        }
+
+    def glance(self) -> dict[str, JSON]:
+        """Return the status without what strategies say of themselves: it runs none."""
         parts, agent = self.parts, self.agent
         progress, tally = parts.worker.progress, parts.discover.tally
         return {
@@ -154,13 +166,13 @@ class OwnerCommands(AgentCommands):
             },
             "blocked_actions": dict(agent.network.search.blocked_actions()),
             **owner_pauses.stands_still(agent.journal, agent.environment.clock.now()),
-            **await self._strategies(),
+            **self._strategies(),
             **journal_status(agent.journal, agent.base_url),
             "causes": [one.as_json() for one in parts.find_causes()],
         }
 
-    async def _strategies(self) -> dict[str, JSON]:
-        active, hooks = self.parts.active, self.parts.hooks
+    def _strategies(self) -> dict[str, JSON]:
+        active = self.parts.active
         now = self.parts.environment.clock.now()
         loaded = active.registry.strategies
         return {
@@ -170,11 +182,6 @@ class OwnerCommands(AgentCommands):
             "strategy_runners": {one.name: one.runner for one in loaded},
             "isolation": {**available_confinement()},
             "strategy_health": health_of_strategies(self.agent.journal, now),
-            "strategy_status": {
-                one.name: await hooks.status(one)
-                for one in loaded
-                if "status" in one.hooks
-            },
         }
 
     def health(self) -> dict[str, JSON]:

@@ -161,12 +161,17 @@ class Daemon:
 
     def _start_side_loops(self, side: TaskGroup) -> None:
         parts, every = self.parts, self.parts.settings.schedule
+        commands = OwnerCommands(
+            parts.agent, parts=parts, stop_daemon=self.shutdown.request
+        )
         side.start_soon(
             parts.environment.serve_control,
             parts.agent.directory.control_socket,
-            OwnerCommands(parts.agent, parts=parts, stop_daemon=self.shutdown.request),
+            commands,
             parts.environment.log,
         )
+        if parts.environment.serve_web is not None:
+            side.start_soon(parts.environment.serve_web, commands)
         side.start_soon(parts.hooks.run)
         # Also for a daemon that never runs for long, such as one started by cron.
         side.start_soon(parts.backups.keep_up)

@@ -47,6 +47,8 @@ class Environment:
     save_identity: Callable[[Path, Identity], None] = save_identity
     serve_control: Callable[[Path, Any, Log], Coroutine[Any, Any, None]] = serve_control
     """Serves `OwnerCommands` at a socket of this path, until cancelled."""
+    serve_web: Callable[[Any], Coroutine[Any, Any, None]] | None = None
+    """Serves the page of `OwnerCommands`, until cancelled; None: there is none."""
     free_bytes: FreeBytes = free_bytes
     """Returns how much space the disk has."""
     ranking: Ranking | None = None

@@ -169,6 +169,7 @@ def _wanted(value: Mapping[str, Any]) -> str:
         "string": "text",
         "path": "a path",
         "uri": "an http or https address",
+        "password": f"a text of {value.get('minLength', 1)} characters or more",
     }
     return words[value.get("format", kind)]
 

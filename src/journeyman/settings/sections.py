@@ -6,8 +6,9 @@ command line's name for the setting. All three reach the reference by the schema
 """
 
 from collections.abc import Sequence
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -18,6 +19,8 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    SecretStr,
+    model_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -706,6 +709,51 @@ class LogSettings(Section):
     logs`; the oldest lines go first. 0 keeps none."""
 
 
+class WebSettings(Section):
+    """The page that shows the agent in a browser and steers it; needs the extra `web`.
+
+    Whoever opens the page can stop the agent, and can read what it works on.
+    """
+
+    enabled: bool = Field(False, json_schema_extra={"option": "--web"})
+    """Whether the daemon serves the page. Off, because a port that nobody needs should
+    not be open."""
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """The address on which it is served. Any other than the machine's own, such as
+    `0.0.0.0` in a container, asks for a password."""
+    port: Annotated[int, Field(ge=0, le=65_535), unit("TCP port")] = 8420
+    """The port. With 0 it is any that is free; the log shows which."""
+    names: Names = Field((), examples=[["agent.example"]])
+    """Names under which the page is opened, beside `localhost` and addresses in digits,
+    such as that of a proxy before it. Other names are refused, since any web site could
+    lead a name of its own to this machine."""
+    password: Annotated[SecretStr, Field(min_length=12)] | None = Field(
+        None,
+        examples=["a long one of your own"],
+        json_schema_extra={"default_is": "none"},
+    )
+    """What a person types in, or a program sends as a bearer token; at least 12
+    characters. Best from a file, which JOURNEYMAN_WEB__PASSWORD_FILE names. Without
+    one, everybody who can log in to this machine can open the page."""
+
+    @model_validator(mode="after")
+    def _ask_for_a_password(self) -> Self:
+        if self.enabled and self.password is None and not is_loopback(self.host):
+            raise ValueError(
+                f"host is {self.host!r}, which others can reach: set a password, or "
+                "host to 127.0.0.1"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class Settings(BaseSettings):
     """All settings of the daemon, read by `load_settings`."""
 
@@ -730,6 +778,7 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     topup: TopUpSettings = TopUpSettings()
     log: LogSettings = LogSettings()
+    web: WebSettings = WebSettings()
 
     sources: ClassVar[Sequence[PydanticBaseSettingsSource]] = ()
     """The strongest first; `load_settings` names them."""

@@ -1,11 +1,12 @@
 """`journeyman run`: the daemon itself."""
 
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,10 +21,10 @@ from journeyman.daemon.environment import Environment, build_environment
 from journeyman.daemon.output import captured_output, private_output
 from journeyman.daemon.system import forbid_core_dumps
 from journeyman.daemon.watchdog import Watchdog
-from journeyman.domain.errors import AlreadyRunningError, UsageError
+from journeyman.domain.errors import AlreadyRunningError, ConfigurationError, UsageError
 from journeyman.journal.directory import DataDirectory
 from journeyman.observability.log_file import LogFile
-from journeyman.settings.sections import Settings
+from journeyman.settings.sections import Settings, WebSettings
 
 OLDER_LOG_FILES = 3
 ANY_PORT = "0"
@@ -64,6 +65,10 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         bool,
         typer.Option("--paused", help="Claim nothing until `journeyman resume`."),
     ] = False,
+    web: Annotated[
+        bool | None,
+        typer.Option("--web", help="Serve a page that shows and steers the agent."),
+    ] = None,
     openapi: OpenApiOption = None,
     log_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="auto, json or text.")
@@ -90,6 +95,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         "work.once": once,
         "work.slots": slots,
         "contract.openapi": str(openapi) if openapi else None,
+        "web.enabled": web,
         "log.format": "json" if session.as_json else log_format,
         "log.level": log_level,
     }
@@ -104,7 +110,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             environment = build_environment(
                 output, log.format, log.level, log.levels, file
             )
-            environment = replace(environment, watchdog=watchdog)
+            environment = replace(
+                environment, watchdog=watchdog, serve_web=_page(settings.web)
+            )
             with captured_output(environment.log):
                 await live(settings, environment)
 
@@ -129,6 +137,30 @@ def _log_file(settings: Settings) -> Iterator[LogFile | None]:
         return
     with closing(LogFile(path, max_mb=most, older_files=OLDER_LOG_FILES)) as file:
         yield file
+
+
+def _page(settings: WebSettings) -> Callable[[Any], Coroutine[Any, Any, None]] | None:
+    """Return what serves the page; None where the settings want none.
+
+    Raises:
+        ConfigurationError: its library is not installed.
+    """
+    if not settings.enabled:
+        return None
+    try:
+        from journeyman.web.server import Place, serve_web  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"the page needs the extra `web`: {error.name} is not installed",
+            "pip install 'journeyman[web]', or set web.enabled = false.",
+        ) from error
+    place = Place(
+        host=settings.host,
+        port=settings.port,
+        names=settings.names,
+        password=settings.password,
+    )
+    return partial(serve_web, place)
 
 
 def _require_one_network(session: Session, *, sandbox: bool) -> None:

@@ -1,0 +1,1 @@
+"""The page that shows the agent in a browser, and steers it."""

@@ -1,0 +1,114 @@
+"""Who may open the page: names of this machine, a password, and no other web site.
+
+Three dangers are met here, each by one rule. A name of somebody else's that leads to
+this machine (DNS rebinding): only known names are answered. A form on somebody else's
+site (cross-site requests): a command names our own origin, and a token that only our
+pages hold. A stranger who reaches the port: a password.
+"""
+
+import hmac
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+import anyio
+from pydantic import SecretStr
+from starlette.requests import Request
+
+from journeyman.domain.clock import Clock, Randomness
+from journeyman.observability.events import Log
+from journeyman.web import events
+
+MOST_SESSIONS: Final = 100
+"""The oldest is forgotten when one more person comes."""
+SECONDS_AFTER_A_WRONG_PASSWORD: Final = 1.0
+
+
+@dataclass(kw_only=True, eq=False)
+class Access:
+    """Decides about each request; sessions end with the process."""
+
+    password: SecretStr | None
+    names: Collection[str]
+    """Under which the page is opened, beside `localhost` and addresses in digits."""
+    clock: Clock
+    randomness: Randomness
+    log: Log
+    _sessions: dict[str, None] = field(init=False, default_factory=dict)
+    _one_at_a_time: anyio.Lock = field(init=False, default_factory=anyio.Lock)
+    _key: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._key = self.randomness.new_id("key").encode()
+
+    def knows_host(self, request: Request) -> bool:
+        """Return whether the request was meant for us; a rebound name is not."""
+        try:
+            name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        except ValueError:
+            return False
+        return name in {"localhost", *self.names} or _is_in_digits(name)
+
+    def is_from_our_page(self, request: Request, form: Mapping[str, str]) -> bool:
+        """Return whether one of our pages, and no other web site, sent a form."""
+        origin = urlsplit(request.headers.get("origin", ""))
+        is_ours = origin.netloc == request.headers.get("host")
+        given = form.get("token", "").encode()
+        return is_ours and hmac.compare_digest(given, self.form_token(request).encode())
+
+    def form_token(self, request: Request) -> str:
+        """Return what a form of this session must hold."""
+        session = request.cookies.get(_cookie(request), "")
+        return hmac.new(self._key, session.encode(), sha256).hexdigest()
+
+    def is_open_to(self, request: Request) -> bool:
+        """Return whether this person, or program, may see anything."""
+        if self.password is None or request.cookies.get(_cookie(request)) in (
+            self._sessions
+        ):
+            return True
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and self._is_right(given)
+
+    async def log_in(self, request: Request, given: str) -> str | None:
+        """Return the name and value of a new session's cookie; None: a wrong password.
+
+        Passwords are tried one after the other, with a pause after a wrong one.
+        """
+        async with self._one_at_a_time:
+            if not self._is_right(given):
+                client = request.client.host if request.client else ""
+                self.log.emit(events.LOGIN_REFUSED, client=client)
+                await self.clock.sleep(SECONDS_AFTER_A_WRONG_PASSWORD)
+                return None
+        session = self.randomness.new_id("session")
+        self._sessions[session] = None
+        if len(self._sessions) > MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
+        return f"{_cookie(request)}={session}; Path=/; HttpOnly; SameSite=Strict"
+
+    def log_out(self, request: Request) -> None:
+        """End a session."""
+        self._sessions.pop(request.cookies.get(_cookie(request), ""), None)
+
+    def _is_right(self, given: str) -> bool:
+        if self.password is None:
+            return True
+        right = self.password.get_secret_value().encode()
+        return hmac.compare_digest(given.encode(), right)
+
+
+def _is_in_digits(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _cookie(request: Request) -> str:
+    """Return a name of this port's own: browsers share cookies between ports."""
+    return f"journeyman_{request.url.port or 'page'}"

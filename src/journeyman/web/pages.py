@@ -1,0 +1,85 @@
+"""The pages: which sections each has, and how they are drawn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from journeyman.daemon.commands import OwnerCommands
+from journeyman.domain.text import duration, escape
+from journeyman.web.figures import Figures, Visit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebPage:
+    """One page, made of sections that are kept up to date one by one."""
+
+    name: str
+    path: str
+    title: str
+    sections: tuple[str, ...]
+    """Each is a template of this name in `templates/sections`, and, in `Figures`, a
+    method that returns what it shows."""
+
+
+PAGES: Final = (
+    WebPage(name="overview", path="/", title="Overview", sections=("bar", "tiles")),
+)
+
+
+@dataclass(eq=False)
+class Pages:
+    """Draws pages and their sections."""
+
+    commands: OwnerCommands
+
+    @cached_property
+    def figures(self) -> Figures:
+        """What the pages show."""
+        return Figures(self.commands)
+
+    @cached_property
+    def templates(self) -> Environment:
+        """The templates; what they show is escaped, and an unknown name is a bug."""
+        templates = Environment(
+            loader=PackageLoader("journeyman.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        templates.filters |= {"shown": escape, "duration": duration}
+        return templates
+
+    def sections(self, page: WebPage, visit: Visit) -> dict[str, str]:
+        """Return the HTML of each section of a page."""
+        return {name: self._section(name, page, visit) for name in page.sections}
+
+    def _section(self, name: str, page: WebPage, visit: Visit) -> str:
+        shown: Mapping[str, Any] = getattr(self.figures, name)(visit)
+        template = self.templates.get_template(f"sections/{name}.html")
+        return template.render(shown, page=page, visit=visit)
+
+    def document(self, page: WebPage, visit: Visit, has_password: bool) -> str:  # noqa: FBT001
+        """Return a whole page."""
+        return self.templates.get_template("page.html").render(
+            page=page,
+            pages=PAGES,
+            visit=visit,
+            has_password=has_password,
+            sections=self.sections(page, visit),
+        )
+
+    def message(self, title: str, text: str) -> str:
+        """Return a page that says one thing."""
+        return self.templates.get_template("message.html").render(
+            title=title, text=text
+        )
+
+    def login(self, token: str, problem: str = "") -> str:
+        """Return the page that asks for the password."""
+        return self.templates.get_template("login.html").render(
+            token=token, problem=problem
+        )
