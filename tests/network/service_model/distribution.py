@@ -70,7 +70,7 @@ def _search(
         faults = schema.faults(body)
         if not faults:
             why = "" if schema.is_meant(body, values) else "took a wrong value"
-            model = model.accept(action, shape, NOW.isoformat())
+            model = model.know(action, model.of(action).accept(shape, NOW.isoformat()))
             break
         status, said, text = network.refuse(faults)
         problem = "the body is not JSON" if text else ""
@@ -84,7 +84,7 @@ def _search(
             break
         is_strict = says_strict(heard, refused.message)
         fact = RefusedBody(shape, findings, is_strict, refused.message, refused.status)
-        model = model.refuse(action, fact)
+        model = model.know(action, model.of(action).refuse(action, fact))
     return model, Search(
         number,
         action,

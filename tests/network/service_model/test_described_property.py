@@ -8,7 +8,12 @@ from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[impor
 from tests.network.service_model.drawn import ACTIONS, Field, draw_network
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.model import Listed, RefusedBody, ServiceModel
+from journeyman.network.service_model.model import (
+    Listed,
+    RefusedBody,
+    RequestModel,
+    ServiceModel,
+)
 from journeyman.network.service_model.openapi import described_requests
 
 PATHS = {
@@ -110,13 +115,15 @@ def first_bodies(drawing: Drawing, document: JSON) -> Iterator[tuple[str, JSON]]
     """Yield the first body of each action; each is understood, as far as one knows."""
     model, network = ServiceModel(), drawing.network
     for action, schema in described_requests(document).items():
-        model = model.describe(action, schema)
+        model = model.know(action, model.of(action).describe(schema))
     for action in ACTIONS:
         listed = Listed(network.record_names, network.id_name)
         shape = model.next_shape(action, drawing.values(action), listed)
         assert shape is not None
         yield action, shape.body(drawing.values(action))
-        model = model.accept(action, shape, "2026-11-21T12:00:00Z")
+        model = model.know(
+            action, model.of(action).accept(shape, "2026-11-21T12:00:00Z")
+        )
 
 
 def problems_of(number: int) -> Iterator[str]:
@@ -151,7 +158,7 @@ WORK: JSON = {
 def first_submission(schema: JSON) -> JSON:
     """Return the body of a result where this describes it."""
     values: dict[str, JSON] = {"task_id": "t-1", "result": "DONE", "agent_id": "a-5"}
-    model = ServiceModel().describe("submit", schema)
+    model = ServiceModel({"submit": RequestModel().describe(schema)})
     shape = model.next_shape("submit", values, Listed())
     return shape.body(values) if shape else None
 
@@ -230,11 +237,13 @@ def test_another_alternative_is_sent_when_the_first_is_refused() -> None:
         "properties": {"output": TEXT},
         "oneOf": [of_kind("jobId"), of_kind("ticketId")],
     }
-    model = ServiceModel().describe("submit", schema)
+    model = ServiceModel({"submit": RequestModel().describe(schema)})
     first = model.next_shape("submit", values, Listed())
     assert first is not None
     refused = RefusedBody(first, (), is_strict=False, message="400", status=400)
-    second = model.refuse("submit", refused).next_shape("submit", values, Listed())
+    second = model.know(
+        "submit", model.of("submit").refuse("submit", refused)
+    ).next_shape("submit", values, Listed())
     assert second is not None
 
     assert first.body(values) == {"jobId": "t-1", "output": "DONE"}

@@ -3,15 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from journeyman.domain.outcomes import Failure, Outcome
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.reading import objects_in
+from journeyman.network.service_model.reading import as_moment, objects_in
 
 AnyOutcome = Outcome[Any]
 """How a request ended: for a limit it is all the same what a success gave."""
@@ -108,8 +107,6 @@ _NAMES = frozenset(
     }
 )
 """Of headers and fields: a duration, in seconds or as its name says, or an epoch."""
-_EARLIEST_EPOCH = 1_000_000_000
-_EARLIEST_EPOCH_MS = 100_000_000_000
 _LARGEST = 1e15
 """Beyond it, nothing is an epoch."""
 _LONGEST = 86_400.0
@@ -136,13 +133,8 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     value = value.strip()
     if re.fullmatch(r"[0-9]{1,300}(?:\.[0-9]{1,300})?", value):
         return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (zoned - now).total_seconds()
-    return seconds if seconds >= 0 else None
+    moment = as_moment(value)
+    return (moment - now).total_seconds() if moment and moment >= now else None
 
 
 def named_pause(
@@ -171,14 +163,9 @@ def _from_fields(value: JSON, now: float) -> Iterator[float]:
         for name, inner in one.fields.items():
             number = _number(inner) if name in _NAMES else None
             if number is not None:
-                yield number / 1000 if name.endswith("ms") else _until(number, now)
-
-
-def _until(value: float, now: float) -> float:
-    """Return the seconds until an epoch; a smaller number is a duration itself."""
-    if value >= _EARLIEST_EPOCH_MS:
-        return value / 1000 - now
-    return value - now if value >= _EARLIEST_EPOCH else value
+                moment = as_moment(number)  # a smaller number is a duration itself
+                wait = moment.timestamp() - now if moment else number
+                yield number / 1000 if name.endswith("ms") else wait
 
 
 def _number(value: JSON) -> float | None:

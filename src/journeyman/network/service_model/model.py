@@ -19,7 +19,7 @@ from journeyman.network.service_model.meaning import (
     TASK_NOUNS,
     is_of_one_value,
 )
-from journeyman.network.service_model.naming import Path, case_of, words_of
+from journeyman.network.service_model.naming import Path, case_of, walk, words_of
 from journeyman.network.service_model.openapi import (
     REFUSED,
     Schema,
@@ -115,12 +115,12 @@ class RequestModel:
         return known
 
     def accept(self, shape: RequestShape, at: str) -> "RequestModel":
-        """Return it with a shape that was understood."""
+        """Return it with a shape that was understood; `at` is UTC, as ISO 8601."""
         since = self.since if self.proven == shape else at
         return replace(self, proven=shape, since=since)
 
     def refuse(self, action: str, fact: RefusedBody) -> "RequestModel":
-        """Return it with what a refusal says."""
+        """Return it with a body that was refused for its shape."""
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
@@ -150,11 +150,24 @@ class RequestModel:
         )
 
     def describe(self, schema: JSON) -> "RequestModel":
-        """Return it with what a description says; refusals of before are forgotten."""
+        """Return it with a JSON schema, without references; refusals are forgotten."""
         ways = tuple(dict.fromkeys(_ways(schema)))
         if not ways:
             return self
         return replace(self, constraints=ways[0], refused=(), ways=ways)
+
+    def suggest(self, suggestion: Suggestion) -> "RequestModel":
+        """Return it with what a language model proposed about a refusal."""
+        return replace(self, suggestions=(*self.suggestions, suggestion))
+
+    def forgive(self, most: int) -> "RequestModel":
+        """Return it without the shapes that were refused longest ago.
+
+        They may be tried again. A round goes on to new ones, and what the network said
+        last is still told.
+        """
+        forgotten = max(min(most, len(self.refused) - 1), 0)
+        return replace(self, refused=self.refused[forgotten:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,40 +185,13 @@ class ServiceModel:
         """Return what is known of an action's request."""
         return self.requests.get(action, RequestModel())
 
-    def describe(self, action: str, schema: JSON) -> "ServiceModel":
-        """Return it with a JSON schema, without references, of an action's body."""
-        return self._with(action, self.of(action).describe(schema))
-
-    def accept(self, action: str, shape: RequestShape, at: str) -> "ServiceModel":
-        """Return it with a body that was understood; `at` is UTC, as ISO 8601."""
-        return self._with(action, self.of(action).accept(shape, at))
-
-    def suggest(self, action: str, suggestion: Suggestion) -> "ServiceModel":
-        """Return it with what a language model proposed about a refusal."""
-        known = self.of(action)
-        told = (*known.suggestions, suggestion)
-        return self._with(action, replace(known, suggestions=told))
-
-    def refuse(self, action: str, fact: RefusedBody) -> "ServiceModel":
-        """Return it with a body that was refused for its shape."""
-        return self._with(action, self.of(action).refuse(action, fact))
-
-    def forgive(self, action: str, most: int) -> "ServiceModel":
-        """Return it without the shapes that were refused longest ago.
-
-        They may be tried again. A round goes on to new ones, and what the network said
-        last is still told.
-        """
-        known = self.of(action)
-        forgotten = max(min(most, len(known.refused) - 1), 0)
-        return self._with(action, replace(known, refused=known.refused[forgotten:]))
+    def know(self, action: str, request: RequestModel) -> "ServiceModel":
+        """Return it with something else that is known of an action's request."""
+        return replace(self, requests={**self.requests, action: request})
 
     def name(self, noun: str, around: tuple[str, ...]) -> "ServiceModel":
         """Return it with what a listing calls its tasks, and has around them."""
         return replace(self, noun=noun or self.noun, around=around)
-
-    def _with(self, action: str, known: RequestModel) -> "ServiceModel":
-        return replace(self, requests={**self.requests, action: known})
 
     def next_shape(
         self, action: str, values: Values, listed: "Listed"
@@ -295,23 +281,14 @@ def examples_in(action: str, values: Values) -> Iterator[Wanted]:
 
 def named_in_listing(answer: JSON) -> tuple[str, tuple[str, ...]]:
     """Return what a listing calls its tasks, and the objects around them."""
-    way = _way_to_list(answer, 0) or ()
+    way = next((way for way, value in walk(answer) if _is_of_objects(value)), ())
     noun = next(filter(None, map(_noun_in, reversed(way))), "")
     around = tuple(name for name in way[:-1] if {*words_of(name)} <= ENVELOPES)
     return noun, around
 
 
-def _way_to_list(value: JSON, depth: int) -> tuple[str, ...] | None:
-    """Return the names on the way to the first array of objects; None without one."""
-    if isinstance(value, list):
-        return () if any(isinstance(one, dict) for one in value) else None
-    if not isinstance(value, dict) or depth >= _DEEPEST:
-        return None
-    for name, inner in value.items():
-        way = _way_to_list(inner, depth + 1)
-        if way is not None:
-            return (name, *way)
-    return None
+def _is_of_objects(value: JSON) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
 def _noun_in(name: str) -> str:

@@ -1,7 +1,7 @@
 """What the names of fields say: their words, and whether they name an id."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from journeyman.domain.tasks import JSON
 
@@ -94,20 +94,37 @@ def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSO
     return found
 
 
-def _entered(value: JSON) -> Mapping[str, JSON]:
+def _entered(value: object) -> Mapping[str, JSON]:
     if isinstance(value, list) and value and isinstance(value[0], dict | str):
         return {"0": value[0]}
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
-def value_at(record: Mapping[str, JSON], path: Path) -> JSON:
-    """Return the value at a path; None where there is none."""
-    value: JSON = dict(record) if not path else None
-    inside: Mapping[str, JSON] = record
+def value_at(whole: object, path: Path) -> JSON:
+    """Return what a record or a body has at a path; None where there is nothing."""
+    inside, value = _entered(whole), None
     for name in path:
         value = inside.get(name)
         inside = _entered(value)
     return value
+
+
+_DEEPEST = 12
+"""Objects inside each other into which `walk` goes."""
+
+
+def walk(value: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
+    """Yield a document and all that is in it, each with the names on the way to it.
+
+    What is in an array stands where the array does.
+    """
+    yield above, value
+    if isinstance(value, list):
+        for inner in value:
+            yield from walk(inner, above)
+    elif isinstance(value, dict) and len(above) < _DEEPEST:
+        for name, inner in value.items():
+            yield from walk(inner, (*above, name))
 
 
 def case_of(names: Iterable[str]) -> str:

@@ -14,11 +14,18 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
-from journeyman.network.service_model.naming import Path, in_order, type_of, word_set
+from journeyman.network.service_model.naming import (
+    Path,
+    in_order,
+    type_of,
+    value_at,
+    walk,
+    word_set,
+)
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import leaves_of
 
@@ -195,12 +202,9 @@ def without_echo(text: str, sent: JSON) -> str:
 _SHORTEST_ECHO = 8
 
 
-def _strings(value: JSON, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict) and depth <= _MAX_DEPTH:
-        for item in list(value.values() if isinstance(value, dict) else value)[:50]:
-            yield from _strings(item, depth + 1)
+def _strings(body: JSON) -> Iterator[str]:
+    values = (value for _, value in islice(walk(body), _MAX_NODES))
+    return (value for value in values if isinstance(value, str))
 
 
 def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
@@ -815,13 +819,6 @@ def _named_in_passing(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
 def leaf_names(body: JSON) -> set[str]:
     """Return every name in a body."""
     return {name for path, _ in leaves_of(body) for name in path}
-
-
-def value_at(body: JSON, path: Path) -> JSON:
-    """Return what a body has at a path; None when nothing is there."""
-    for part in path:
-        body = body.get(part) if isinstance(body, dict) else None
-    return body
 
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")

@@ -25,6 +25,7 @@ from journeyman.network import events
 from journeyman.network.service_model.model import (
     Listed,
     RefusedBody,
+    RequestModel,
     ServiceModel,
     Suggestion,
     named_in_listing,
@@ -191,12 +192,15 @@ class RequestSearch:
         """What is known."""
         return self._learned.model
 
+    def _know(self, action: str, request: RequestModel) -> None:
+        self._learned.model = self.model.know(action, request)
+
     def describe(self, requests: Mapping[str, JSON]) -> None:
         """Learn the JSON schemas of request bodies, by action, from a description."""
         for action, schema in requests.items():
             if self._learned.described.get(action) != schema:
                 self._learned.described[action] = schema
-                self._learned.model = self.model.describe(action, schema)
+                self._know(action, self.model.of(action).describe(schema))
         self._save()
 
     def look_at(self, listing: JSON) -> None:
@@ -321,9 +325,9 @@ class RequestSearch:
 
     def _has_taught(self, action: str, fact: RefusedBody) -> bool:
         """Learn from a refusal, and return whether there was anything to learn."""
-        before = self.model.of(action).constraints
-        self._learned.model = self.model.refuse(action, fact)
-        return self.model.of(action).constraints != before
+        before = self.model.of(action)
+        self._know(action, before.refuse(action, fact))
+        return self.model.of(action).constraints != before.constraints
 
     async def _ask(self, request: Request, refused: RefusedBody) -> bool:
         """Ask what an unreadable refusal may mean; return whether there is an idea."""
@@ -349,9 +353,8 @@ class RequestSearch:
         except SuggestionError as error:
             problem = str(error)
         # A call that failed counts, too: the bound is on what the owner may pay for.
-        self._learned.model = self.model.suggest(
-            action, Suggestion(question.said, findings)
-        )
+        suggestion = Suggestion(question.said, findings)
+        self._know(action, self.model.of(action).suggest(suggestion))
         self._save()
         self.log.emit(
             events.REQUEST_SUGGESTED,
@@ -390,7 +393,7 @@ class RequestSearch:
         if known.proven == shape:
             return
         now = self._clock.now().isoformat()
-        self._learned.model = self.model.accept(action, shape, now)
+        self._know(action, known.accept(shape, now))
         self.log.emit(
             events.REQUEST_UNDERSTOOD,
             endpoint=action,
@@ -434,8 +437,9 @@ class RequestSearch:
         seconds = min(FIRST_WAIT_SECONDS * 2**rounds, LONGEST_WAIT_SECONDS)
         until = self._clock.now().timestamp() + seconds
         self._learned.waits[action] = (min(rounds + 1, 10), until)
-        if self.model.of(action).proven is None and rounds:
-            self._learned.model = self.model.forgive(action, SECOND_CHANCES)
+        known = self.model.of(action)
+        if known.proven is None and rounds:
+            self._know(action, known.forgive(SECOND_CHANCES))
         self._save()
 
     def _seconds_blocked(self, action: str) -> float:

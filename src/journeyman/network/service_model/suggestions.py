@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.naming import Path
+from journeyman.network.service_model.naming import Path, walk
 from journeyman.network.service_model.refusals import Fault, FieldFault, is_name
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def question_about(action: str, said: str, body: JSON, record: JSON) -> Question
     for value in sorted(values, key=len, reverse=True):
         if len(value) >= SHORTEST_VALUE:
             said = _without(said, value)
-    return Question(action, said[:LONGEST_WORDS], tuple(_names(body)))
+    names = dict.fromkeys(".".join(path) for path, _ in walk(body) if path)
+    return Question(action, said[:LONGEST_WORDS], tuple(names))
 
 
 def _without(said: str, value: str) -> str:
@@ -95,18 +96,10 @@ def _without(said: str, value: str) -> str:
     return said
 
 
-def _texts(value: JSON) -> Iterator[str]:
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
-
-
-def _names(body: JSON, above: str = "") -> Iterator[str]:
-    for name, inner in body.items() if isinstance(body, dict) else ():
-        yield f"{above}{name}"
-        yield from _names(inner, f"{above}{name}.")
+def _texts(whole: JSON) -> Iterator[str]:
+    for _, value in walk(whole):
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield str(value)
 
 
 class _Name(BaseModel):
