@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
-from journeyman.network.progress import Layer, layers_of, progress_in
+from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.service_model.naming import type_of
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,
+    Found,
     RecordReader,
     WrongShapeError,
     as_credits,
@@ -127,35 +128,71 @@ def read_checkout(answer: JSON) -> CheckoutSession:
     )
 
 
+class _Answer:
+    """One answer to an action, opened once."""
+
+    def __init__(self, answer: JSON, own: Sequence[JSON] = ()) -> None:
+        """Read what an answer shows besides what it repeats of our `own`.
+
+        Raises:
+            WrongShapeError: it is neither an object nor a list of one.
+        """
+        self.sent, self.own = answer, own
+        self.outer = _open(answer)
+        self.layers = layers_of(answer, own)
+        self.all = _together(self.layers)
+
+    def receipt(self, action: str, status: int, earned: int | None = None) -> Receipt:
+        """Return what is common to the answers of all actions on a task."""
+        said = error_texts(self.sent)
+        progress = progress_in(self.layers, status, said=said, own=self.own)
+        return Receipt(
+            balance=self.balance,
+            credits_earned=earned,
+            progress=Progress.PAID if earned and earned > 0 else progress,
+            given=values_in(action, self.sent),
+        )
+
+    @property
+    def balance(self) -> int | None:
+        """Our balance: one in a task's record would be its poster's."""
+        ours = [one for one in self.layers if _OTHERS.isdisjoint(one.words)]
+        return _credits(_together(ours), "balance")
+
+    @property
+    def lease(self) -> datetime | None:
+        """When a claim ends: the earliest moment that the answer shows."""
+        names = NAMES["lease"]
+        more = (*names, *NAMES["lease_in_wrapper"])
+        shown: list[datetime | None] = []
+        for fields in (self.outer, *[one.fields for one in self.layers[1:]]):
+            shown.append(fields.pick(names, as_moment))
+            claims = fields.objects(NAMES["lease_wrappers"])
+            shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
+        return min(filter(None, shown), default=None)
+
+
 def read_receipt(
     action: str, answer: JSON, status: int = 200, own: Sequence[JSON] = ()
 ) -> Receipt:
-    """Read the answer to an action on a task, which may repeat what is our `own`."""
-    seen, layers = _open(answer), layers_of(answer, own)
-    earned = None
-    if action != "claim":
-        earned = _credits(_together(layers), "surely_earned")
+    """Read the answer to a submission or a completion, which may repeat our `own`."""
+    seen = _Answer(answer, own)
+    earned = _credits(seen.all, "surely_earned")
     if action == "complete" and earned is None:
-        earned = _credits(seen, "earned")
-    progress = progress_in(layers, status, said=error_texts(answer), own=own)
-    return Receipt(
-        balance=_balance(layers),
-        credits_earned=earned,
-        progress=Progress.PAID if earned and earned > 0 else progress,
-        given=values_in(action, answer),
-    )
+        earned = _credits(seen.outer, "earned")
+    return seen.receipt(action, status, earned)
 
 
 def read_claim(answer: JSON, task_id: TaskId, status: int = 200) -> Receipt:
     """Read the answer to a claim of `task_id`."""
-    receipt, layers = read_receipt("claim", answer, status), layers_of(answer)
+    seen = _Answer(answer)
     # The innermost first: what is around a record describes it, and is no record.
-    inner_first = (*layers[1:], *layers[:1])
-    described = [_RECORD.described(one.sent, task_id) for one in inner_first]
+    inner_first = (*seen.layers[1:], *seen.layers[:1])
+    described = [_RECORD.described(one.body, task_id) for one in inner_first]
     return replace(
-        receipt,
+        seen.receipt("claim", status),
         task=next((one for one in described if one and str(one.text) != task_id), None),
-        lease_until=_lease(_open(answer), layers[1:]),
+        lease_until=seen.lease,
     )
 
 
@@ -163,22 +200,20 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
     """Read a refused claim; None unless it was refused because the task is ours."""
     if not isinstance(answer, dict):
         return None
-    layers = layers_of(answer)
-    seen = _together(layers)
-    claimant = seen.pick(NAMES["claimant"], _RECORD.agent)
-    is_flagged = seen.says(NAMES["ours_in_refusals"], flag=True)
+    seen = _Answer(answer)
+    claimant = seen.all.pick(NAMES["claimant"], _RECORD.agent)
+    is_flagged = seen.all.says(NAMES["ours_in_refusals"], flag=True)
     if not (claimant == agent_id or is_flagged or _says_ours(answer)):
         return None
-    lease = _lease(_open(answer), layers[1:])
-    return Receipt(lease_until=lease, given=values_in("claim", answer))
+    return Receipt(lease_until=seen.lease, given=values_in("claim", answer))
 
 
 def read_posted(answer: JSON) -> Posted:
     """Read the answer to a post."""
-    seen = _open(answer).opened(NAMES["record_wrappers"])
-    task_id = seen.pick(NAMES["id"], as_identifier)
-    balance = _balance(layers_of(answer))
-    return Posted(TaskId(task_id) if task_id else None, balance)
+    seen = _Answer(answer)
+    fields = seen.outer.opened(NAMES["record_wrappers"])
+    task_id = fields.pick(NAMES["id"], as_identifier)
+    return Posted(TaskId(task_id) if task_id else None, seen.balance)
 
 
 def _open(answer: JSON) -> Fields:
@@ -189,30 +224,12 @@ def _open(answer: JSON) -> Fields:
     return Fields(answer).opened(NAMES["answer_wrappers"])
 
 
-def _balance(layers: list[Layer]) -> int | None:
-    """Read a balance of ours: one in a task's record would be its poster's."""
-    ours = [one for one in layers if _OTHERS.isdisjoint(one.around)]
-    return _credits(_together(ours), "balance")
-
-
 def _credits(seen: Fields, names: str) -> int | None:
     wanted = NAMES[names]
     if (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units:
         # What stands beside another currency is credits only if its name says so.
         wanted = tuple(name for name in wanted if "credit" in name)
     return seen.pick(wanted, as_credits)
-
-
-def _lease(seen: Fields, inner: list[Layer]) -> datetime | None:
-    """Read when a claim ends: the earliest moment that the answer shows."""
-    names = NAMES["lease"]
-    more = (*names, *NAMES["lease_in_wrapper"])
-    shown: list[datetime | None] = []
-    for layer in (seen, *[one.fields for one in inner]):
-        shown.append(layer.pick(names, as_moment))
-        claims = layer.objects(NAMES["lease_wrappers"])
-        shown += [Fields(one).pick(more, as_moment) for one in claims.values()]
-    return min(filter(None, shown), default=None)
 
 
 def _says_ours(answer: JSON) -> bool:
@@ -223,5 +240,5 @@ def _says_ours(answer: JSON) -> bool:
     )
 
 
-def _together(layers: Iterable[Layer]) -> Fields:
-    return Fields(*(one.fields for one in layers))
+def _together(layers: Iterable[Found]) -> Fields:
+    return Fields(*[one.fields for one in layers])

@@ -6,10 +6,14 @@ what only repeats our own work counts for nothing.
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from journeyman.domain.tasks import JSON, Progress
-from journeyman.network.service_model.reading import Fields, as_label, as_moment
+from journeyman.network.service_model.reading import (
+    Fields,
+    Found,
+    as_label,
+    as_moment,
+)
 
 DEPTH = 4
 """How many objects deep an answer is looked into."""
@@ -128,43 +132,33 @@ _FALSE = {
 """What a flag that is true says, a moment, a flag that is false: the first counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One object of an answer."""
-
-    sent: dict[str, JSON]
-    fields: Fields
-    around: tuple[str, ...] = ()
-    """The names of the objects that it stands in and its own, reduced."""
-
-
-def layers_of(answer: JSON, own: Collection[JSON] = ()) -> list[Layer]:
+def layers_of(answer: JSON, own: Collection[JSON] = ()) -> list[Found]:
     """Return the objects of an answer, those nearest to its root first.
 
     A list of one stands for what is in it: some return the rows changed. Left out is
     what repeats `own`, or probably does.
     """
-    found: list[Layer] = []
+    found: list[Found] = []
     level = _opened({"": answer}, (), own)
     for _ in range(DEPTH + 1):
         found += level
         level = [
-            below for one in level for below in _opened(one.fields, one.around, own)
+            below for one in level for below in _opened(one.fields, one.words, own)
         ]
     return found
 
 
 def _opened(
     fields: Mapping[str, JSON], around: tuple[str, ...], own: Collection[JSON]
-) -> list[Layer]:
+) -> list[Found]:
     """Return the objects directly in one of these fields."""
-    inner: list[Layer] = []
+    inner: list[Found] = []
     for name, sent in fields.items():
         value = sent[0] if isinstance(sent, list) and len(sent) == 1 else sent
         if not isinstance(value, dict) or value in own or sent in own:
             continue
         if name not in _ECHO_NAMES or not _names_a_thing(fields):
-            inner.append(Layer(value, Fields(value), (*around, name)))
+            inner.append(Found((*around, name), Fields(value), value))
     return inner
 
 
@@ -176,7 +170,7 @@ def _names_a_thing(fields: Mapping[str, JSON]) -> bool:
 
 
 def progress_in(
-    layers: Collection[Layer], status: int, *, said: str, own: Collection[JSON] = ()
+    layers: Collection[Found], status: int, *, said: str, own: Collection[JSON] = ()
 ) -> Progress | None:
     """Return how far an answer says that a task has come; None: it does not say.
 
@@ -192,7 +186,7 @@ def progress_in(
     return Progress.IN_REVIEW if status == TOO_EARLY else _said(said, status)
 
 
-def _states(layer: Layer) -> list[JSON]:
+def _states(layer: Found) -> list[JSON]:
     return [value for name, value in layer.fields.items() if _is_state(name)]
 
 

@@ -91,9 +91,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 TOO_DEAR = 9.0
 """A choice of this cost is a contradiction, not an idea."""
 FAR_FETCHED = 7.5
-"""What costs more is not tried."""
-FITS = 0.7
-"""What costs no more may be sent where a name is known and not required."""
+"""What costs so much is not tried."""
+FITS = 0.75
+"""What costs less may be sent where a name is known and not required."""
 ELIMINATED = 5.0
 """For a name that says nothing of the value that is left over."""
 

@@ -285,12 +285,13 @@ MOST_OBJECTS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One object of a document."""
+    """One object of a document or an answer."""
 
     words: tuple[str, ...]
     """The keys under which it stands, spelled without case and `_`, the outer first."""
     fields: Fields
     body: dict[str, JSON]
+    """As it was sent."""
 
     @property
     def key(self) -> str:

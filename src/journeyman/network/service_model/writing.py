@@ -248,11 +248,9 @@ class Writer:
         self,
     ) -> Iterator[tuple[float, tuple[Placed, ...], tuple[Path, ...]]]:
         """Return ways to give each required name its value, or make it an object."""
-        leaves = [one for one in self.known.wanted if self._is_leaf(one)]
-        options: list[list[Choice]] = [[*self._options(one)] for one in leaves]
-        options += [
-            self._offers(one) for one in self.known.wanted if self._is_offer(one)
-        ]
+        free = [one for one in self.known.wanted if self._is_free(one)]
+        free.sort(key=lambda one: not one.is_required)
+        options = [self._choices(one) for one in free]
         for cost, found in cheapest(options, _MOST_ASSIGNMENTS):
             chosen = [one for one in found if one is not None]
             sources = [one.source for one in chosen if one.source not in {"", OBJECT}]
@@ -261,41 +259,34 @@ class Writer:
                 placed = tuple(one for one in chosen if one.source != OBJECT)
                 yield cost, placed, wrappers
 
-    def _is_offer(self, one: Wanted) -> bool:
-        """Return whether a name is known and not required, and a value fits it well."""
-        return not one.is_required and not self.known.is_unknown(one.path)
-
-    def _offers(self, one: Wanted) -> list[Choice]:
-        """Return the values that a network may want where it only names a field."""
-        fitting = [
-            (cost, placed)
-            for cost, placed in self._value_options(one)
-            if cost <= FITS and (placed.path, placed.source) not in self.known.misfits
-        ]
-        return [*sorted(fitting, key=lambda item: item[0])[:3], (0.9, None)]
-
-    def _is_leaf(self, one: Wanted) -> bool:
-        inside = any(
+    def _is_free(self, one: Wanted) -> bool:
+        """Return whether a value may stand there: not around what is required."""
+        is_around = any(
             other.is_required and other.path[: len(one.path)] == one.path
             for other in self.known.wanted
             if other.path != one.path
         )
-        return one.is_required and not inside and not self.known.is_unknown(one.path)
+        return not (self.known.is_unknown(one.path) or (one.is_required and is_around))
 
-    def _options(self, wanted: Wanted) -> list[tuple[float, Placed]]:
-        options = [*self._value_options(wanted), *self._constant_options(wanted)]
-        options.append((self._wrap_cost(wanted), Placed(wanted.path, OBJECT)))
-        if wanted.example is not None:
-            shown = Placed(wanted.path, constant=wanted.example)
-            options.append((ELIMINATED + 1, shown))
-        options = [
+    def _choices(self, wanted: Wanted) -> list[Choice]:
+        """Return what may stand at a name, the likeliest first.
+
+        Where it is not required, only a value that fits it well, or nothing.
+        """
+        path, is_required = wanted.path, wanted.is_required
+        options: list[Choice] = [*self._value_options(wanted)]
+        if is_required:
+            options += self._constant_options(wanted)
+            options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
+        limit, most = (FAR_FETCHED, 7) if is_required else (FITS, 3)
+        likely = [
             (cost, one)
-            for cost, one in options
-            if cost < FAR_FETCHED and (one.path, one.source) not in self.known.misfits
-        ]
-        return sorted(options, key=lambda item: item[0])[:7] or [
-            (TOO_DEAR, Placed(wanted.path, OBJECT))
-        ]
+            for cost, one in sorted(options, key=lambda item: item[0])
+            if cost < limit and (path, one.source) not in self.known.misfits
+        ][:most]
+        if not is_required:
+            return [*likely, (0.9, None)]
+        return likely or [(TOO_DEAR, Placed(path, OBJECT))]
 
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         for source, value in self.values.items():
@@ -320,6 +311,8 @@ class Writer:
 
     def _constant_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         words, path = words_of(wanted.path[-1]), wanted.path
+        if wanted.example is not None:
+            yield ELIMINATED + 1, Placed(path, constant=wanted.example)
         if wanted.options:
             best = self._best_option(wanted.options)
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
