@@ -268,13 +268,13 @@ class Writer:
         )
         return not (self.known.is_unknown(one.path) or (one.is_required and is_around))
 
-    def _choices(self, wanted: Wanted) -> list[Choice]:
+    def _choices(self, wanted: Wanted) -> Sequence[Choice]:
         """Return what may stand at a name, the likeliest first.
 
         Where it is not required, only a value that fits it well, or nothing.
         """
         path, is_required = wanted.path, wanted.is_required
-        options: list[Choice] = [*self._value_options(wanted)]
+        options = [*self._value_options(wanted)]
         if is_required:
             options += self._constant_options(wanted)
             options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
