@@ -32,6 +32,9 @@ class RecordedCommands:
     def status(self) -> dict[str, JSON]:
         return {"balance": 100}
 
+    def budget(self) -> dict[str, JSON]:
+        return {"limits": []}
+
     def health(self) -> dict[str, JSON]:
         return {"healthy": self.healthy, "problem": ""}
 

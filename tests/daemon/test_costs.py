@@ -7,6 +7,7 @@ import pytest
 from tests.daemon.simulated import Household, Script
 
 from journeyman.daemon.commands import OwnerCommands
+from journeyman.economy.bookkeeping import cost_today
 from journeyman.journal.database import CommitObserver, DiskRefusal
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import EntryKind
@@ -74,6 +75,19 @@ def test_a_strategy_sees_what_it_has_cost_today(home: Household) -> None:
     assert seen == [0.0, pytest.approx(0.500002), 0.0]
 
 
+def test_a_strategy_that_has_cost_its_limit_rests_until_the_next_day(
+    home: Household,
+) -> None:
+    home.changes["budget.cost_per_day_credits"] = 1
+    home.network.offer(5)
+    home.live(_living(300))
+    assert len(home.said("seen")) == 2
+
+    home.seconds += 86_400
+    home.live(_living(300))
+    assert len(home.said("seen")) == 4
+
+
 class FullDisk(CommitObserver):
     """Refuses as long as it is told."""
 
@@ -99,8 +113,8 @@ def test_a_cost_that_a_full_disk_refuses_is_booked_with_the_next(
         )
         journal.database.observe(disk)
         costs.book("spender", "t1", 0.5, "first")
-        lost = costs.today("spender")
+        lost = cost_today(journal.ledger, "spender", clock.now())
         disk.is_full = False
         costs.book("spender", "t2", 0.25, "second")
 
-        assert (lost, costs.today("spender")) == (0.0, 0.75)
+        assert (lost, cost_today(journal.ledger, "spender", clock.now())) == (0.0, 0.75)

@@ -58,7 +58,7 @@ def test_each_strategy_has_a_budget_of_its_own_for_a_day(home: Household) -> Non
 
     assert [one["reward"] for one in home.network.posted] == [4, 5, 5]
     assert (
-        "poster has spent 4 credits today, 4 more asked for; its limit is 4 "
+        "poster: 4 credits today, 4 more asked for; the limit is 4 "
         "(budget.strategy_credits.poster)"
     ) in _reasons(home)
     assert "budget.per_strategy_credits" in _reasons(home)[-1]

@@ -38,8 +38,12 @@ UNKNOWN = Unknown("timed out")
 LIMITS = Limits(
     reserve_credits=20,
     per_post_credits=25,
+    per_hour_credits=50,
     per_day_credits=50,
+    per_month_credits=500,
     posts_per_day=10,
+    per_strategy_credits=50,
+    cost_per_day_credits=500,
     topup_per_day_cents=500,
     topup_per_month_cents=2000,
 )

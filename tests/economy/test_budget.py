@@ -1,12 +1,24 @@
 """Each limit of the owner's, alone: kept at the limit, broken one above."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
-from tests.economy.conftest import LIMITS, Economy, new_task, posted
+from tests.economy.conftest import LIMITS, UNKNOWN, Economy, new_task, posted
 
 from journeyman.domain.errors import UsageError
-from journeyman.economy.budget import Limits, OverBudget, usage
+from journeyman.economy.budget import (
+    Limits,
+    OverBudget,
+    Period,
+    end_of,
+    start_of,
+    usage,
+    uses,
+    worst_case,
+)
 from journeyman.economy.posting import Accepted
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import SpendState
@@ -15,12 +27,21 @@ from journeyman.testing import FakeClock
 WIDE = Limits(
     reserve_credits=0,
     per_post_credits=1000,
+    per_hour_credits=1000,
     per_day_credits=1000,
+    per_month_credits=1000,
     posts_per_day=1000,
+    per_strategy_credits=1000,
+    cost_per_day_credits=0,
     topup_per_day_cents=0,
     topup_per_month_cents=0,
 )
 DAY = 86_400
+
+
+def _wide(limit: str, value: int) -> Limits:
+    only: dict[str, Any] = {limit: value}
+    return replace(WIDE, **only)
 
 
 async def _post_all(economy: Economy, *rewards: int) -> list[str]:
@@ -43,6 +64,10 @@ TABLE = [
     ("per_day_credits", 20, (10, 9), ""),
     ("per_day_credits", 20, (10, 10), ""),
     ("per_day_credits", 20, (10, 11), "budget.per_day_credits"),
+    ("per_hour_credits", 20, (10, 10), ""),
+    ("per_hour_credits", 20, (10, 11), "budget.per_hour_credits"),
+    ("per_month_credits", 20, (10, 10), ""),
+    ("per_month_credits", 20, (10, 11), "budget.per_month_credits"),
     ("posts_per_day", 2, (1,), ""),
     ("posts_per_day", 2, (1, 1), ""),
     ("posts_per_day", 2, (1, 1, 1), "budget.posts_per_day"),
@@ -59,7 +84,7 @@ async def test_a_limit_holds_alone(
     rewards: tuple[int, ...],
     refused_by: str,
 ) -> None:
-    economy = Economy(journal, clock, replace(WIDE, **{limit: value}))
+    economy = Economy(journal, clock, _wide(limit, value))
 
     ended = await _post_all(economy, *rewards)
 
@@ -106,6 +131,103 @@ async def test_the_day_ends_at_midnight_utc(journal: Journal, clock: FakeClock) 
     assert await _post_all(economy, 1) == ["budget.posts_per_day"]
     clock.advance(1)
     assert await _post_all(economy, 1) == [""]
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+async def test_the_day_ends_at_midnight_where_the_owner_lives(
+    journal: Journal, clock: FakeClock
+) -> None:
+    economy = Economy(journal, clock, replace(WIDE, posts_per_day=1, zone=BERLIN))
+    clock.advance(DAY / 2 - 3600 - 1)
+
+    assert await _post_all(economy, 1) == [""]
+    assert await _post_all(economy, 1) == ["budget.posts_per_day"]
+    clock.advance(1)
+    assert await _post_all(economy, 1) == [""]
+
+
+@pytest.mark.parametrize("period", Period)
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata", "Cuba"])
+def test_periods_follow_each_other_without_a_gap_or_an_overlap(
+    period: Period, zone: str
+) -> None:
+    # A year from here has both changes of the clocks; those of Cuba are at midnight.
+    at, until = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
+    while at < until:
+        end = end_of(period, at, ZoneInfo(zone))
+        last = end - timedelta(microseconds=1)
+
+        assert start_of(period, at, ZoneInfo(zone)) <= at < end
+        assert start_of(period, end, ZoneInfo(zone)) == end
+        assert start_of(period, last, ZoneInfo(zone)) <= at
+        at = end + timedelta(days=(period is Period.HOUR) * 0.5)
+
+
+async def test_a_clock_set_back_opens_no_period_again(
+    journal: Journal, clock: FakeClock
+) -> None:
+    limits = replace(WIDE, per_hour_credits=5, per_month_credits=10)
+    economy = Economy(journal, clock, limits)
+    assert await _post_all(economy, 5) == [""]
+
+    for _ in range(40):
+        clock.step(-DAY)
+        assert await _post_all(economy, 1) == ["budget.per_hour_credits"]
+
+
+async def test_a_limit_tells_when_it_is_free_again(
+    journal: Journal, clock: FakeClock
+) -> None:
+    economy = Economy(journal, clock, replace(WIDE, per_day_credits=5))
+    await _post_all(economy, 5)
+
+    over = await economy.posting.post(new_task(1))
+
+    assert isinstance(over, OverBudget)
+    assert over.frees_at == datetime(2026, 11, 22, tzinfo=UTC)
+
+
+async def test_each_limit_shows_what_is_used_held_and_left(economy: Economy) -> None:
+    economy.network.post_answers += [posted(), UNKNOWN]
+    await economy.posting.post(new_task(5))
+    await economy.posting.post(new_task(7), "poster")
+
+    found = {
+        one.limit.setting: (one.used, one.held, one.left)
+        for one in uses(LIMITS, economy.journal, economy.clock.now())
+    }
+
+    assert found == {
+        "budget.posts_per_day": (1, 1, 8),
+        "budget.per_month_credits": (5, 7, 488),
+        "budget.per_day_credits": (5, 7, 38),
+        "budget.per_hour_credits": (5, 7, 38),
+        "budget.per_strategy_credits": (0, 7, 43),
+        "topup.per_day_cents": (0, 0, 500),
+        "topup.per_month_cents": (0, 0, 2000),
+    }
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "most"),
+    [
+        ("reserve_credits", 30, 70),
+        ("per_hour_credits", 1, 12),  # from noon to midnight
+        ("per_day_credits", 40, 40),
+        ("per_month_credits", 50, 50),
+        ("posts_per_day", 0, 0),
+    ],
+)
+def test_the_worst_case_is_the_narrowest_limit(
+    economy: Economy, limit: str, value: int, most: int
+) -> None:
+    limits = _wide(limit, value)
+
+    case = worst_case(limits, economy.journal, economy.clock.now())
+
+    assert (case.credits, case.cents) == (most, 0)
 
 
 async def test_a_refused_post_does_not_weigh_on_the_day(economy: Economy) -> None:

@@ -1,6 +1,7 @@
 """The owner's limits hold also where the journal is lost, or older than it was."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.economy.conftest import (
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
-from journeyman.economy.budget import Allowances, OverBudget, usage
+from journeyman.economy.budget import OverBudget, check_post, usage
 from journeyman.economy.mark import carry_limits, used_up
 from journeyman.economy.posting import Accepted
 from journeyman.economy.topup import Opened
@@ -158,9 +159,11 @@ async def test_what_is_carried_weighs_on_each_strategy(
 ) -> None:
     await post(economy, 20)
 
-    over = Allowances(each=20).check(restore().journal, clock.now(), "any", 1)
+    limits = replace(LIMITS, per_strategy_credits=20)
+    over = check_post(limits, restore().journal, clock.now(), 1, strategy="any")
 
     assert over is not None
+    assert over.setting == "budget.per_strategy_credits"
 
 
 async def test_an_older_journal_is_carried_once_however_often_it_starts(

@@ -21,7 +21,6 @@ from tests.simulation.planted import Internal
 from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
-import journeyman.economy.posting
 import journeyman.economy.topup
 import journeyman.network.classify
 import journeyman.network.exchange
@@ -289,10 +288,11 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "budget_race",
-        journeyman.economy.posting,
-        "usage",
-        planted.hurried_usage,
+        Spends,
+        "counted_since",
+        planted.without_reserved,
         CONCURRENT,
+        also=((Spends, "reserved_credits", planted.nothing_reserved),),
     ),
     Mutant(
         "redirect_leak",

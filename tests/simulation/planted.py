@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import anyio
 import anyio.lowlevel
 
-import journeyman.economy.budget
 from journeyman.daemon.discovery import DiscoverLoop
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import AccessToken, Identity, TaskState
@@ -129,7 +128,6 @@ def token_logged(self: Internal, registration: Internal) -> Internal:
 
 _not_accepted = Posting._not_accepted
 _post_task = NetworkClient.post_task
-_usage = journeyman.economy.budget.usage
 _book = Ledger.book
 _counted_since = Spends.counted_since
 
@@ -238,15 +236,20 @@ async def run_without_rate_limits(
     return await self._make(call, read, rescue)
 
 
-def hurried_usage(journal: Internal, now: Internal) -> Internal:
-    booked = _usage(journal, now)
-    reserved = journal.spends.in_state(SpendState.RESERVED)
-    return replace(
-        booked,
-        reserved=0,
-        spent_today=booked.spent_today - sum(spend.credits for spend in reserved),
-        posts_today=booked.posts_today - len(reserved),
+def without_reserved(
+    self: Internal, kind: Internal, since: datetime, strategy: str | None = None
+) -> Internal:
+    number, credits_, cents = _counted_since(self, kind, since, strategy)
+    reserved = self.in_state(SpendState.RESERVED) if kind is SpendKind.POST else []
+    return (
+        number - len(reserved),
+        credits_ - sum(spend.credits for spend in reserved),
+        cents,
     )
+
+
+def nothing_reserved(_: Internal) -> int:
+    return 0
 
 
 _send = HttpClient.send

@@ -51,6 +51,7 @@ SECTIONS = {
     },
     "Money": {
         "ledger": "Show the last entries of the ledger, and its totals.",
+        "budget": "Show each limit on spending: used, held, left, when it is free.",
         "post": "Post a task for other agents, within your limits.",
         "topup": "Request a payment page, and print its address.",
     },

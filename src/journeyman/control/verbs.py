@@ -161,6 +161,11 @@ STATUS = Verb[None](
     "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
     "open_top_ups causes",
 )
+BUDGET = Verb[None](
+    *("budget", "GET", "/budget", None),
+    "balance held available reserve_credits spendable per_post_credits time_zone "
+    "worst_case_credits worst_case_cents limits costs",
+)
 HEALTH = Verb[None](
     *("health", "GET", "/healthz", None),
     "healthy problem last_look_seconds_ago obstacle reasons paused",

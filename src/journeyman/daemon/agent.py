@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from zoneinfo import ZoneInfo
 
 import anyio
 
@@ -88,6 +89,7 @@ class Agent:
             save=partial(save_mark, self.directory.identity),
             clock=self.environment.clock,
             log=self.environment.log,
+            zone=self.limits.zone,
         )
 
     @cached_property
@@ -162,10 +164,16 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         reserve_credits=budget.reserve_credits,
         per_post_credits=budget.per_post_credits,
+        per_hour_credits=budget.per_hour_credits,
         per_day_credits=budget.per_day_credits,
+        per_month_credits=budget.per_month_credits,
         posts_per_day=budget.posts_per_day,
+        per_strategy_credits=budget.per_strategy_credits,
+        strategy_credits=budget.strategy_credits,
+        cost_per_day_credits=budget.cost_per_day_credits,
         topup_per_day_cents=topup.per_day_cents,
         topup_per_month_cents=topup.per_month_cents,
+        zone=ZoneInfo(budget.time_zone),
     )
 
 

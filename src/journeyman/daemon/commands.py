@@ -8,7 +8,12 @@ from journeyman.control import verbs
 from journeyman.daemon import owner_pauses, owner_tasks
 from journeyman.daemon.agent import Agent
 from journeyman.daemon.health import health
-from journeyman.daemon.status import health_of_strategies, journal_status, pauses
+from journeyman.daemon.status import (
+    budget_status,
+    health_of_strategies,
+    journal_status,
+    pauses,
+)
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__, errors
 from journeyman.domain.outcomes import Failure, Unknown
@@ -102,9 +107,11 @@ class AgentCommands:
 
 
 def _over_budget(what: str, over: OverBudget) -> errors.SafetyError:
+    frees_at = over.frees_at
+    frees = f" It is free again at {frees_at:%Y-%m-%d %H:%M} UTC." if frees_at else ""
     return errors.SafetyError(
         f"{what} would exceed one of your limits: {over.message}",
-        f"Nothing was sent. The setting is {over.setting}.",
+        f"Nothing was sent. The setting is {over.setting}.{frees}",
     )
 
 
@@ -183,6 +190,11 @@ class OwnerCommands(AgentCommands):
             "isolation": {**available_confinement()},
             "strategy_health": health_of_strategies(self.agent.journal, now),
         }
+
+    def budget(self) -> dict[str, JSON]:
+        """Return each limit on spending, and what is left of it."""
+        agent = self.agent
+        return budget_status(agent.limits, agent.journal, agent.environment.clock.now())
 
     def health(self) -> dict[str, JSON]:
         """Return whether the daemon does its work, and if not, why."""

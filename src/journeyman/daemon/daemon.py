@@ -27,6 +27,8 @@ from journeyman.daemon.watchdog import report_crash
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__
 from journeyman.domain.errors import NetworkError, one_error
+from journeyman.economy.budget import uses, worst_case
+from journeyman.economy.events import LIMITS_IN_FORCE
 from journeyman.lifecycle.reload import StrategyWatch
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.network.advice import advice_for
@@ -281,6 +283,7 @@ class Daemon:
             topup_mode=settings.topup.mode,
             pid=os.getpid(),
         )
+        self._announce_limits()
         self.parts.note_shadows()
         clock, journal = self.parts.environment.clock, self.parts.agent.journal
         for paused in journal.owner_pauses.current(clock.now()).values():
@@ -289,6 +292,26 @@ class Daemon:
             log.emit(events.NOT_A_VOLUME, data_directory=str(directory))
         if self.parts.environment.has_processes and was_copied(journal, directory):
             log.emit(events.COPIED, data_directory=str(directory))
+
+    def _announce_limits(self) -> None:
+        agent = self.parts.agent
+        limits, now = agent.limits, agent.environment.clock.now()
+        most = worst_case(limits, agent.journal, now)
+        self.parts.environment.log.emit(
+            LIMITS_IN_FORCE,
+            limits={
+                "budget.reserve_credits": limits.reserve_credits,
+                "budget.per_post_credits": limits.per_post_credits,
+                **{
+                    one.limit.setting: one.limit.most
+                    for one in uses(limits, agent.journal, now)
+                },
+                "budget.cost_per_day_credits": limits.cost_per_day_credits,
+            },
+            time_zone=str(limits.zone),
+            worst_case_credits=most.credits,
+            worst_case_cents=most.cents,
+        )
 
     def _say_goodbye(self) -> None:
         self.parts.forecaster.learn()

@@ -78,16 +78,16 @@ def begin_journal(
     """
     with DirectoryLock(directory):
         identity = _require_lost(directory, now)
-        mark = load_mark(directory.identity)
+        mark, limits = load_mark(directory.identity), limits_of(settings)
         prepared = directory.path / "journal.prepared"
         discard(prepared)
         with closing(Journal(prepared, now)) as journal:
             with journal.tx("journal begun"):
                 journal.facts.put(AGENT, identity.agent_id)
                 book_first_balance(journal.ledger, balance)
-                known = mark or used_up(limits_of(settings), now())
-                carry_limits(journal, known, now())
-            begun = mark_of(journal, now())
+                known = mark or used_up(limits, now())
+                carry_limits(journal, known, now(), limits.zone)
+            begun = mark_of(journal, now(), limits.zone)
             journal.database.compact()
         installed = install(directory, prepared, prepared)
         save_mark(directory.identity, begun)

@@ -4,7 +4,19 @@ from datetime import datetime, timedelta
 
 from journeyman.daemon.earning import can_earn, known_of, summary
 from journeyman.domain.clock import Clock
+from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
+from journeyman.economy.budget import (
+    Limits,
+    LimitUse,
+    Period,
+    end_of,
+    spendable,
+    start_of,
+    usage,
+    uses,
+    worst_case,
+)
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.journal.strategy_health import Condition
@@ -51,6 +63,52 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
             if spend.state is not SpendState.RESERVED
         ],
     }
+
+
+def budget_status(limits: Limits, journal: Journal, now: datetime) -> dict[str, JSON]:
+    """Return each limit: used, held, left, and when all of it is free again."""
+    at, most = usage(journal, now, limits.zone), worst_case(limits, journal, now)
+    today = start_of(Period.DAY, now, limits.zone)
+    return {
+        "balance": at.balance,
+        "held": at.reserved,
+        "available": at.available,
+        "reserve_credits": limits.reserve_credits,
+        "spendable": spendable(limits, journal, now),
+        "per_post_credits": limits.per_post_credits,
+        "time_zone": str(limits.zone),
+        "worst_case_credits": most.credits,
+        "worst_case_cents": most.cents,
+        "limits": [_use(one) for one in uses(limits, journal, now)],
+        "costs": [
+            {
+                "setting": "budget.cost_per_day_credits",
+                "strategy": strategy,
+                "limit": limits.cost_per_day_credits,
+                "used": cost / MILLIONTHS,
+                "frees_at": _time(end_of(Period.DAY, now, limits.zone)),
+            }
+            for strategy, cost in journal.ledger.costs_since(today).items()
+        ],
+    }
+
+
+def _use(one: LimitUse) -> JSON:
+    is_touched = one.used or one.held
+    return {
+        "setting": one.limit.setting,
+        "unit": one.limit.unit,
+        "period": one.limit.period,
+        "limit": one.limit.most,
+        "used": one.used,
+        "held": one.held,
+        "left": one.left,
+        "frees_at": _time(one.ends_at) if is_touched else None,
+    }
+
+
+def _time(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
 
 
 def _is_open(spend: Spend) -> bool:

@@ -24,7 +24,7 @@ from journeyman.daemon.strategies import (
     isolation_of,
 )
 from journeyman.domain.tasks import Task
-from journeyman.economy.budget import Allowances
+from journeyman.economy.budget import is_over_cost
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
@@ -273,12 +273,15 @@ class Components:
         self.look_again()
 
     def _has_room(self, strategy: str, claimed: Counter[str]) -> bool:
-        """Return whether one more task of a strategy can be worked on where it runs.
+        """Return whether a strategy may be given one more task, where it runs.
 
         Args:
             strategy: its name.
             claimed: how many tasks of each are about to be claimed.
         """
+        agent, now = self.agent, self.environment.clock.now()
+        if is_over_cost(agent.limits, agent.journal, now, strategy):
+            return False
         cluster = self.cluster
         if cluster is None:
             return True
@@ -432,7 +435,6 @@ class Components:
     @cached_property
     def posts(self) -> StrategyPosts:
         """Posts the tasks that strategies ask to post."""
-        budget = self.settings.budget
         return StrategyPosts(
             lifecycle=self.lifecycle,
             hooks=self.hooks,
@@ -441,9 +443,6 @@ class Components:
             journal=self.agent.journal,
             network=self.agent.network,
             rate_limiter=self.agent.rate_limiter,
-            allowances=Allowances(
-                each=budget.per_strategy_credits, of=budget.strategy_credits
-            ),
             leaks=LeakScan(self.environment.redactor.knows),
             clock=self.environment.clock,
             log=self.environment.log,

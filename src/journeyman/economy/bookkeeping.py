@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
 from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.economy import events
-from journeyman.economy.budget import start_of_day
+from journeyman.economy.budget import Period, start_of
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
 from journeyman.journal.spends import Spend, SpendKind, SpendState
@@ -139,9 +139,11 @@ def book_cost(
     )
 
 
-def cost_today(ledger: Ledger, strategy: str, now: datetime) -> float:
-    """Return what a strategy cost outside the network today (UTC), in credits."""
-    return ledger.cost_since(strategy, start_of_day(now)) / MILLIONTHS
+def cost_today(
+    ledger: Ledger, strategy: str, now: datetime, zone: tzinfo = UTC
+) -> float:
+    """Return what a strategy cost outside the network today, in credits."""
+    return ledger.cost_since(strategy, start_of(Period.DAY, now, zone)) / MILLIONTHS
 
 
 def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:

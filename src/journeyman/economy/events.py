@@ -30,6 +30,14 @@ DOUBTED = declare(
     "kept in the ledger as doubtful, and nothing was booked for it.",
     "Compare `journeyman ledger` with what the network shows.",
 )
+LIMITS_IN_FORCE = declare(
+    "budget.in_force",
+    "info",
+    "limits time_zone worst_case_credits worst_case_cents",
+    "What may be spent, by setting, as the daemon starts. `worst_case_credits` is the "
+    "most that may leave for posts before the day ends in `time_zone`, of the credits "
+    "held now; `worst_case_cents` is the most that payment pages may ask for.",
+)
 POST_REFUSED_BY_BUDGET = declare(
     "post.over_budget",
     "info",
@@ -91,7 +99,7 @@ TOP_UP_OVER_CAP = declare(
     "warning",
     "setting message",
     "Credits run short, but asking for more would break a cap of the owner's.",
-    "Wait for the next day or month (UTC), or raise the setting named.",
+    "Wait for the next day or month, or raise the setting named.",
 )
 CHECKOUT_FAILED = declare(
     "topup.refused",

@@ -8,12 +8,12 @@ mark, and that is no fault: nothing was spent that the mark does not know.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from journeyman.domain.clock import Clock
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import book_post
-from journeyman.economy.budget import Limits, start_of_day, start_of_month
+from journeyman.economy.budget import Limits, Period, start_of
 from journeyman.journal.identity import JournalMark
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
@@ -33,6 +33,8 @@ class MarkKeeper:
     save: Callable[[JournalMark], None]
     clock: Clock
     log: Log
+    zone: tzinfo = UTC
+    """Whose days and months the limits are for."""
     _reached: tuple[int, str, int] | None = field(init=False, default=None)
     """Entries, head and spends of the mark that was written last."""
 
@@ -48,7 +50,7 @@ class MarkKeeper:
         if mark is not None:
             self._reached = mark.entries, mark.head, mark.spends
         if mark is not None and is_behind(self.journal, mark):
-            carry_missing(self.journal, mark, self.clock.now())
+            carry_missing(self.journal, mark, self.clock.now(), self.zone)
             self.log.emit(
                 events.JOURNAL_IS_OLDER,
                 marked_at=mark.at.isoformat(timespec="seconds"),
@@ -68,14 +70,15 @@ class MarkKeeper:
         reached = (*self.journal.ledger.head(), self.journal.spends.recorded())
         if reached == self._reached:
             return
-        self.save(mark_of(self.journal, self.clock.now()))
+        self.save(mark_of(self.journal, self.clock.now(), self.zone))
         self._reached = reached
 
 
-def mark_of(journal: Journal, now: datetime) -> JournalMark:
+def mark_of(journal: Journal, now: datetime, zone: tzinfo = UTC) -> JournalMark:
     """Return how far a journal has come."""
     entries, head = journal.ledger.head()
-    posts, credits_, _ = journal.spends.counted_since(SpendKind.POST, start_of_day(now))
+    today = start_of(Period.DAY, now, zone)
+    posts, credits_, _ = journal.spends.counted_since(SpendKind.POST, today)
     return JournalMark(
         entries=entries,
         head=head,
@@ -84,8 +87,8 @@ def mark_of(journal: Journal, now: datetime) -> JournalMark:
         posts=posts,
         credits=credits_,
         posted=journal.spends.posted_credits(),
-        cents=_cents(journal, start_of_day(now)),
-        cents_of_month=_cents(journal, start_of_month(now)),
+        cents=_cents(journal, today),
+        cents_of_month=_cents(journal, start_of(Period.MONTH, now, zone)),
     )
 
 
@@ -95,25 +98,30 @@ def is_behind(journal: Journal, mark: JournalMark) -> bool:
     return is_short or journal.ledger.hash_of(mark.entries) != mark.head
 
 
-def carry_missing(journal: Journal, mark: JournalMark, now: datetime) -> None:
+def carry_missing(
+    journal: Journal, mark: JournalMark, now: datetime, zone: tzinfo = UTC
+) -> None:
     """Make an older journal count and book what its mark knows beyond it.
 
     Only what left is booked: what was earned comes again with the tasks that earned it,
     and where it does not, the ledger has too little, which spends nothing.
     """
     with journal.tx("mark carried"):
-        for post in carry_limits(journal, mark, now):
+        for post in carry_limits(journal, mark, now, zone):
             book_post(journal.ledger, post, Confidence.OBSERVED)
         journal.facts.put(CARRIED_AT, now.isoformat())
 
 
-def carry_limits(journal: Journal, mark: JournalMark, now: datetime) -> list[Spend]:
+def carry_limits(
+    journal: Journal, mark: JournalMark, now: datetime, zone: tzinfo = UTC
+) -> list[Spend]:
     """Make a journal count what its mark knows beyond it, inside a transaction.
 
     Returns the posts: one for today's, one for all before. Asked again, it carries
     nothing more.
     """
-    today, month, known = start_of_day(now), start_of_month(now), mark_of(journal, now)
+    today, month = (start_of(one, now, zone) for one in (Period.DAY, Period.MONTH))
+    known = mark_of(journal, now, zone)
     is_of_today, is_of_month = mark.at >= today, mark.at >= month
     posts = max(0, mark.posts - known.posts) * is_of_today
     credits_ = max(0, mark.credits - known.credits) * is_of_today
@@ -151,7 +159,7 @@ def used_up(limits: Limits, now: datetime) -> JournalMark:
         at=now,
         posts=limits.posts_per_day,
         credits=limits.per_day_credits,
-        posted=limits.per_day_credits,
+        posted=max(limits.per_day_credits, limits.per_month_credits),
         cents=limits.topup_per_day_cents,
         cents_of_month=max(limits.topup_per_day_cents, limits.topup_per_month_cents),
     )

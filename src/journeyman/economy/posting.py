@@ -10,7 +10,7 @@ from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, TaskId
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import BalanceWatch, book_post
-from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post, usage
+from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post
 from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
@@ -257,8 +257,13 @@ class Posting:
         spend_id = SpendId(self.randomness.new_id("post"))
         with self.journal.tx("post intent"):
             now = self.clock.now()
-            at = usage(self.journal, now)
-            over = self.first.obstacle() or check_post(self.limits, at, new.reward)
+            over = self.first.obstacle() or check_post(
+                self.limits,
+                self.journal,
+                now,
+                new.reward,
+                strategy="" if strategy == OWNER else strategy,
+            )
             if over:
                 return over
             self.first.reserve(spend_id)

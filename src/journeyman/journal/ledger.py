@@ -181,6 +181,18 @@ class Ledger:
         )
         return self._costs.get(of, lambda: self.database.number(query, *of))
 
+    def costs_since(self, since: datetime) -> dict[str, int]:
+        """Return what each strategy cost outside the network, in millionths.
+
+        Reads every entry since a time in UTC: for a report, not for the loop.
+        """
+        rows = self.database.rows(
+            "SELECT strategy, sum(cost) AS cost FROM ledger "
+            "WHERE kind = 'cost' AND at >= ? GROUP BY strategy ORDER BY strategy",
+            since.isoformat(),
+        )
+        return {row["strategy"]: row["cost"] for row in rows}
+
     def shares(self) -> list[Share]:
         """Return what each strategy brought and cost, the one that brought most first.
 

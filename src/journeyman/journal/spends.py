@@ -38,6 +38,9 @@ class SpendState(StrEnum):
     CARRIED = "carried"
 
 
+UNSETTLED = "state IN ('reserved', 'unknown', 'open')"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spend:
     """One post or top-up."""
@@ -157,7 +160,7 @@ class Spends:
 
     def unsettled(self, kind: SpendKind) -> list[Spend]:
         """Return the spends of a kind whose end is not known yet, oldest first."""
-        return self._read("kind = ? AND state IN ('reserved', 'unknown', 'open')", kind)
+        return self._read(f"kind = ? AND {UNSETTLED}", kind)
 
     def recent(self, limit: int) -> list[Spend]:
         """Return the last spends, newest first."""
@@ -192,16 +195,35 @@ class Spends:
         return self._memo.get(of, lambda: self._counted(*of))
 
     def _counted(
-        self, kind: SpendKind, since: str, strategy: str | None
+        self,
+        kind: SpendKind,
+        since: str,
+        strategy: str | None,
+        states: str = "state != 'released'",
     ) -> tuple[int, int, int]:
         row = self.database.rows(
-            "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "
-            "coalesce(sum(cents), 0) FROM spends WHERE kind = ? AND at >= ? "
-            "AND state != 'released' "
-            "AND (?3 IS NULL OR strategy = ?3 OR state = 'carried')",
+            "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "  # noqa: S608 - the states are ours
+            f"coalesce(sum(cents), 0) FROM spends WHERE kind = ? AND at >= ? "
+            f"AND {states} AND (?3 IS NULL OR strategy = ?3 OR state = 'carried')",
             *(kind, since, strategy),
         )[0]
         return row[0], row[1], row[2]
+
+    def held_since(
+        self, kind: SpendKind, since: datetime, strategy: str | None = None
+    ) -> tuple[int, int, int]:
+        """Return those of `counted_since` whose end is not known yet."""
+        of = "held", kind, since.isoformat(), strategy
+        return self._memo.get(of, lambda: self._counted(*of[1:], UNSETTLED))
+
+    def posters_since(self, since: datetime) -> list[str]:
+        """Return who has asked for posts that weigh on a budget, by name."""
+        rows = self.database.rows(
+            "SELECT DISTINCT strategy FROM spends WHERE kind = 'post' AND at >= ? "
+            "AND state NOT IN ('released', 'carried') ORDER BY strategy",
+            since.isoformat(),
+        )
+        return [str(row["strategy"]) for row in rows]
 
     def recorded(self) -> int:
         """Return how many spends were ever recorded."""

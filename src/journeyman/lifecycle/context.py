@@ -14,7 +14,7 @@ from journeyman.domain.credits import millionths_of
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import JSON, TaskId
 from journeyman.economy.bookkeeping import book_cost, cost_today
-from journeyman.economy.budget import Limits, usage
+from journeyman.economy.budget import Limits, spendable, usage
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle import events
@@ -55,10 +55,6 @@ class Costs:
             self.log.emit(events.COST_WAITS, **about, error=str(error))
         else:
             self.log.emit(events.COST_BOOKED, **about, note=note)
-
-    def today(self, strategy: str) -> float:
-        """Return what a strategy has cost today (UTC), in credits."""
-        return cost_today(self.journal.ledger, strategy, self.clock.now())
 
     def _write(self) -> None:
         with self.journal.tx("cost of a strategy"):
@@ -155,16 +151,13 @@ class StrategyContexts:
         )
 
     def _budget(self, strategy: str) -> BudgetView:
-        now = usage(self.journal, self.clock.now())
-        spendable = min(
-            now.available - self.limits.reserve_credits,
-            self.limits.per_day_credits - now.spent_today,
-        )
+        limits, now = self.limits, self.clock.now()
+        at = usage(self.journal, now, limits.zone)
         return BudgetView(
-            balance=now.balance,
-            spendable=max(0, spendable),
-            spent_today=now.spent_today,
-            cost_today=self._costs.today(strategy),
+            balance=at.balance,
+            spendable=spendable(limits, self.journal, now, strategy),
+            spent_today=at.spent_today,
+            cost_today=cost_today(self.journal.ledger, strategy, now, limits.zone),
         )
 
     def _folder(self, task_id: TaskId) -> Path:

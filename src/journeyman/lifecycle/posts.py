@@ -8,7 +8,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.errors import JourneymanError, StateError
 from journeyman.domain.outcomes import Unknown
 from journeyman.domain.tasks import NewTask, Result, Task, TaskId
-from journeyman.economy.budget import Allowances, OverBudget
+from journeyman.economy.budget import OverBudget
 from journeyman.economy.posting import Accepted, NotAccepted, Posting
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.context import DaemonStrategyLog
@@ -44,7 +44,6 @@ class StrategyPosts:
     journal: Journal
     network: NetworkClient
     rate_limiter: RateLimiter
-    allowances: Allowances
     leaks: LeakScan
     clock: Clock
     log: Log
@@ -97,11 +96,6 @@ class StrategyPosts:
             return f"{type(new).__name__} is not a NewTask"
         if flaw := _flaw(new) or self._secret_in(new):
             return flaw
-        over = self.allowances.check(
-            self.journal, self.clock.now(), strategy, new.reward
-        )
-        if over is not None:
-            return _why(over)
         try:
             return _why(await self.posting.post(new, strategy))
         except StateError:

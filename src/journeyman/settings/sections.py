@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -97,6 +98,21 @@ Address = Annotated[
 ]
 """An http or https address with a host; kept without its last slash."""
 
+
+def _known_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError) as error:  # ZoneInfoNotFoundError is a KeyError
+        raise ValueError(f"is not the name of a time zone: {error}") from error
+    except KeyError as error:
+        raise ValueError(
+            "is not a known time zone; write for example Europe/Berlin"
+        ) from error
+    return name
+
+
+TimeZone = Annotated[str, AfterValidator(_known_zone)]
+"""A name of the IANA database."""
 
 Table = dict[str, JsonValue]
 """Where the values of one action go."""
@@ -649,21 +665,37 @@ class BudgetSettings(Section):
     reserve_credits: Credits = 20
     """The floor that is never spent. A fifth of the starter credits, so that a mistake
     leaves enough to go on."""
+    per_hour_credits: Credits = 50
+    """The most that is spent on posts in one hour. As much as in a day, and so without
+    an effect until you lower it, where posts should be spread over the day."""
     per_day_credits: Credits = 50
-    """The most that is spent in one day (UTC), whatever it is for."""
+    """The most that is spent on posts in one day."""
+    per_month_credits: Credits = 500
+    """The most that is spent on posts in one month: ten full days, so that a mistake
+    that nobody sees does not go on for all of them."""
     per_post_credits: Credits = 25
     """The most that one posted task may cost."""
     posts_per_day: Annotated[int, Field(ge=0), unit("posts")] = 10
-    """The most tasks that are posted in one day (UTC). It bounds a strategy that posts
-    in a loop."""
+    """The most tasks that are posted in one day. It bounds a strategy that posts in a
+    loop."""
     per_strategy_credits: Credits = 10
-    """The most that one strategy may spend on posts in one day (UTC), within the other
+    """The most that one strategy may spend on posts in one day, within the other
     limits. Low, so that a new strategy file cannot spend the day's budget; with 0 no
     strategy can post."""
     strategy_credits: dict[str, Credits] = Field(
         default_factory=dict, examples=[{"proofreading": 25}]
     )
     """The same for single strategies, by name."""
+    cost_per_day_credits: Annotated[
+        float, Field(ge=0, allow_inf_nan=False), unit("credits")
+    ] = 500
+    """What one strategy may cost outside of the network in one day, such as a language
+    model, as it reports by `ctx.report_cost`: 5 US dollars' worth. One that has cost as
+    much is given no new task until the next day; work in flight is finished, so a few
+    tasks more may be paid for."""
+    time_zone: TimeZone = Field("UTC", examples=["Europe/Berlin"])
+    """Whose hours, days and months these and those of [topup] are, by the name in the
+    IANA database."""
 
 
 class TopUpSettings(Section):
@@ -685,9 +717,9 @@ class TopUpSettings(Section):
     """The `price_id` of the checkout request. An assumption: the contract shows no list
     of prices."""
     per_day_cents: Cents = 500
-    """The most that is asked for in one day (UTC)."""
+    """The most that is asked for in one day, in `budget.time_zone`."""
     per_month_cents: Cents = 2_000
-    """The most that is asked for in one month (UTC)."""
+    """The most that is asked for in one month, in `budget.time_zone`."""
     product_label: str = "Journeyman credits"
     """The `product_label` of the checkout request: what the person who pays reads."""
     source: str = "journeyman"

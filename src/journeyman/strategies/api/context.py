@@ -45,8 +45,7 @@ class BudgetView:
     """What may still be spent now, within every limit."""
     spent_today: int = 0
     cost_today: float = 0.0
-    """What this strategy has cost outside of the network today (UTC), as it
-    reported."""
+    """What this strategy has cost outside of the network today, as it reported."""
 
 
 class Context:
