@@ -67,7 +67,7 @@ class Database:
         self._after_rollback.append(forget)
 
     def observe(self, observer: CommitObserver) -> None:
-        """Call this observer, and no other, at each commit; for simulation."""
+        """Call this observer, and no other, at each commit."""
         self._observer = observer
 
     def close(self) -> None:

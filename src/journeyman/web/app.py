@@ -31,6 +31,8 @@ from journeyman.web.access import Access
 from journeyman.web.buttons import BUTTONS
 from journeyman.web.figures import Visit
 from journeyman.web.live import Live
+from journeyman.web.metrics import Meters
+from journeyman.web.monitoring import ALIVE, READY, Monitoring
 from journeyman.web.pages import PAGES, Pages, WebPage
 
 HEADERS: Final = {
@@ -49,20 +51,23 @@ HEADERS: Final = {
 }
 LONGEST_FORM: Final = 10_000
 """In bytes."""
-_OPEN_TO_ALL: Final = ("/login", "/static/")
+_OPEN_TO_ALL: Final = ("/login", "/static/", ALIVE, READY)
 SEE_OTHER, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 303, 401, 403, 404
 TOO_LARGE, MISDIRECTED, REFUSED = 413, 421, 409
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def build_app(commands: OwnerCommands, access: Access, live: Live) -> Starlette:
+def build_app(
+    commands: OwnerCommands, access: Access, live: Live, meters: Meters
+) -> Starlette:
     """Return the ASGI application."""
     site = Site(commands, access, live)
     routes: list[BaseRoute] = [
         Route("/login", site.login, methods=["GET", "POST"]),
         Route("/logout", site.log_out, methods=["POST"]),
         Route("/do/{verb}", site.do, methods=["POST"]),
+        *Monitoring(commands, meters).routes(),
         Mount("/static", StaticFiles(packages=[("journeyman.web", "static")])),
     ]
     for page in PAGES:

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import anyio
 from pydantic import SecretStr
 
 from journeyman.control.server import serve_app
@@ -12,6 +13,7 @@ from journeyman.web import events
 from journeyman.web.access import Access
 from journeyman.web.app import build_app
 from journeyman.web.live import Live
+from journeyman.web.metrics import Meters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +27,7 @@ class Place:
     password: SecretStr | None
 
 
-async def serve_web(place: Place, commands: OwnerCommands) -> None:
+async def serve_web(place: Place, meters: Meters, commands: OwnerCommands) -> None:
     """Serve the page until cancelled. Without a port the daemon works all the same."""
     environment = commands.agent.environment
     if place.password is not None:
@@ -51,7 +53,11 @@ async def serve_web(place: Place, commands: OwnerCommands) -> None:
         address=_address(place.host, listener.getsockname()[1]),
         has_password=place.password is not None,
     )
-    await serve_app(build_app(commands, access, live), listener, live.close)
+    commands.agent.journal.database.observe(meters)
+    async with anyio.create_task_group() as group:
+        group.start_soon(meters.watch_loop)
+        app = build_app(commands, access, live, meters)
+        await serve_app(app, listener, live.close)
 
 
 def _listen(place: Place) -> socket.socket:

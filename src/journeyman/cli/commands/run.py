@@ -1,12 +1,12 @@
 """`journeyman run`: the daemon itself."""
 
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import anyio
@@ -110,9 +110,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             environment = build_environment(
                 output, log.format, log.level, log.levels, file
             )
-            environment = replace(
-                environment, watchdog=watchdog, serve_web=_page(settings.web)
-            )
+            environment = replace(environment, watchdog=watchdog)
+            if settings.web.enabled:
+                environment = _with_page(environment, settings.web)
             with captured_output(environment.log):
                 await live(settings, environment)
 
@@ -139,15 +139,17 @@ def _log_file(settings: Settings) -> Iterator[LogFile | None]:
         yield file
 
 
-def _page(settings: WebSettings) -> Callable[[Any], Coroutine[Any, Any, None]] | None:
-    """Return what serves the page; None where the settings want none.
+def _with_page(environment: Environment, settings: WebSettings) -> Environment:
+    """Return an environment that serves the page, and measures what it shows.
 
     Raises:
         ConfigurationError: its library is not installed.
     """
-    if not settings.enabled:
-        return None
     try:
+        from journeyman.web.metrics import (  # noqa: PLC0415 - an extra
+            MeteredLog,
+            Meters,
+        )
         from journeyman.web.server import Place, serve_web  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
@@ -160,7 +162,12 @@ def _page(settings: WebSettings) -> Callable[[Any], Coroutine[Any, Any, None]] |
         names=settings.names,
         password=settings.password,
     )
-    return partial(serve_web, place)
+    meters = Meters(environment.clock)
+    return replace(
+        environment,
+        log=MeteredLog(environment.log, meters),
+        serve_web=partial(serve_web, place, meters),
+    )
 
 
 def _require_one_network(session: Session, *, sandbox: bool) -> None:
