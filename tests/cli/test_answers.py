@@ -214,16 +214,45 @@ def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> No
     joined = run("join", *where).answer
     posted = run("post", "--title", "Say hello", "--reward", "4", *where).answer
     page = run("topup", "--credits", "50", *where).answer
-    waiting = run("topup", "--list", *where).answer
-    settled = run("topup", "--cancel", page["spend_id"], *where).answer
+    again = run("topup", "--credits", "50", *where).answer
+    waiting = run("topup", "list", *where).answer
+    settled = run("topup", "cancel", page["spend_id"], *where).answer
 
     assert joined["joined_now"] is True
     assert posted["balance"] == 96
     assert page["cents"] == 50
+    assert again == page
     assert [w["spend_id"] for w in waiting] == [page["spend_id"]]
     assert settled["booked"] is False
     assert run("topup", "--list", *where).answer == []
     assert run("join", *where).answer["joined_now"] is False
+
+
+def test_packs_are_read_from_the_documents_on_the_owners_word(
+    run: Run, sandbox: str
+) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine", "--json")
+    run("join", *where)
+
+    before = run("topup", "packs", *where).answer["packs"]
+    read = run("topup", "packs", "--read", *where).answer
+    after = run("topup", "packs", *where).answer["packs"]
+
+    assert [pack["price_id"] for pack in before] == ["price_custom"]
+    assert [pack["credits"] for pack in after] == [500, 2_000, 10_000]
+    assert read["packs"] == after
+    problems = {one["price_id"]: one["problem"] for one in read["passed_over"]}
+    assert "subscription" in problems["price_monthly_3000"]
+
+
+def test_what_was_never_proposed_cannot_be_approved(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine")
+    run("join", *where)
+
+    done = run("topup", "approve", "topup_1", *where)
+
+    assert done.code == 6
+    assert "`journeyman topup list` shows those that wait" in done.err
 
 
 def test_an_agent_of_one_network_is_not_said_to_have_joined_another(

@@ -22,7 +22,8 @@ COMMANDS = (
     *("identity show", "identity export", "identity import"),
     *("journal check", "journal backup", "journal compact"),
     *("doctor", "contract", "contract show", "contract export"),
-    "contract import",
+    *("contract import", "topup list", "topup approve", "topup confirm"),
+    *("topup cancel", "topup packs"),
 )
 
 

@@ -82,6 +82,12 @@ class RecordedCommands:
         self.asked.append(request.credits)
         return {"url": "https://pay.example"}
 
+    def approve_top_up(self, request: TopUpName) -> dict[str, JSON]:
+        return {"spend_id": request.spend_id, "url": "https://pay.example"}
+
+    def read_packs(self) -> dict[str, JSON]:
+        return {"packs": []}
+
     def confirm_top_up(self, request: TopUpName) -> dict[str, JSON]:
         self.asked.append((request.spend_id, True))
         return {"booked": True}

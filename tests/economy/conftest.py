@@ -1,6 +1,7 @@
 """A network that plays a script, and the economy around a real journal."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,9 +19,10 @@ from journeyman.domain.outcomes import (
 from journeyman.domain.tasks import AgentId, IdempotencyKey, NewTask, Task, TaskId
 from journeyman.economy.bookkeeping import BalanceWatch, book_starter
 from journeyman.economy.budget import Limits
+from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting, PostingRules
-from journeyman.economy.topup import Offer, TopUp
+from journeyman.economy.topup import TopUp, Wording
 from journeyman.journal.identity import JournalMark
 from journeyman.journal.journal import Journal
 from journeyman.network.answers import CheckoutRequest, CheckoutSession, Posted
@@ -47,6 +49,7 @@ LIMITS = Limits(
     topup_per_day_cents=500,
     topup_per_month_cents=2000,
 )
+USUAL = Pack(price_id="p1", credits=250, cents=250, plan="pack")
 RULES = PostingRules(base_url="https://network", enabled=True, verify_first=False)
 
 
@@ -115,8 +118,12 @@ class Economy:
         limits: Limits,
         rules: PostingRules = RULES,
         marks: list[JournalMark] | None = None,
+        packs: tuple[Pack, ...] = (),
     ) -> None:
         self.journal, self.clock = journal, clock
+        self.offers = Offers((), is_whole=True)
+        """What the network's documents offer."""
+        self.times_read = 0
         self.log = RecordingLog()
         self.network = ScriptedNetwork(journal)
         self.watch = BalanceWatch(journal, self.log)
@@ -145,12 +152,23 @@ class Economy:
             journal=journal,
             mark=self.mark,
             limits=limits,
-            offer=Offer(plan="pack", price_id="p1", product_label=None, source="us"),
+            catalogue=Catalogue(
+                packs=Packs(configured=packs, usual=USUAL, journal=journal),
+                read_offers=self._read_offers,
+                log=self.log,
+            ),
+            wording=Wording(product_label=None, source="us"),
+            expires_after=timedelta(days=1),
             base_url=rules.base_url,
             clock=clock,
             randomness=randomness,
             log=self.log,
         )
+
+    async def _read_offers(self) -> Offers:
+        self.times_read += 1
+        await anyio.lowlevel.checkpoint()
+        return self.offers
 
     @property
     def balance(self) -> int:

@@ -3,13 +3,23 @@
 from pathlib import Path
 
 import pytest
-from tests.economy.conftest import ME, OPENED, UNKNOWN, Economy, new_task, posted
+from tests.economy.conftest import (
+    ME,
+    OPENED,
+    UNKNOWN,
+    USUAL,
+    Economy,
+    new_task,
+    posted,
+)
 
+from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId, Task, TaskId, TaskState
 from journeyman.economy.bookkeeping import book_starter
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind
 from journeyman.journal.spends import SpendState
+from journeyman.network.answers import CheckoutSession
 from journeyman.testing import FakeClock
 
 TO = {
@@ -159,6 +169,31 @@ async def test_an_open_top_up_whose_credits_are_seen_is_booked_once(
     (spend,) = economy.journal.spends.recent(9)
     assert spend.state is SpendState.SETTLED
     assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 250}
+
+
+@pytest.mark.parametrize("answer", [OPENED, UNKNOWN], ids=["open", "unknown"])
+async def test_a_top_up_that_was_given_up_and_paid_after_all_is_booked_once(
+    answer: Outcome[CheckoutSession], economy: Economy
+) -> None:
+    economy.network.checkout_answers.append(answer)
+    await economy.top_up.ask(ME, 250)
+    economy.top_up.cancel(SpendId("topup_1"))
+
+    show(economy, 350)
+    show(economy, 350)
+
+    assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 250}
+
+
+async def test_credits_are_not_taken_for_a_top_up_that_was_only_proposed(
+    economy: Economy,
+) -> None:
+    economy.top_up.propose(ME, USUAL)
+    show(economy, 350)
+    economy.top_up.cancel(SpendId("topup_1"))
+    show(economy, 600)
+
+    assert economy.journal.ledger.totals() == {"starter": 100, "adjustment": 500}
 
 
 async def test_other_credits_are_not_taken_for_a_top_up(economy: Economy) -> None:

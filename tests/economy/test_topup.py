@@ -4,7 +4,7 @@ import anyio
 import pytest
 from tests.economy.conftest import ME, NOT_SENT, OPENED, PAGE, REFUSED, UNKNOWN, Economy
 
-from journeyman.daemon.status import journal_status
+from journeyman.daemon.status import journal_status, top_up_as_json
 from journeyman.domain.errors import SafetyError, UsageError
 from journeyman.domain.outcomes import Confirmed, Outcome
 from journeyman.domain.tasks import SpendId
@@ -61,7 +61,7 @@ async def test_the_cap_of_a_day_is_kept_to_the_cent(economy: Economy) -> None:
     assert await ask(economy, 499) == "Opened"
     assert await ask(economy, 2) == "topup.per_day_cents"
     assert await ask(economy, 1) == "Opened"
-    assert await ask(economy, 1) == "topup.per_day_cents"
+    assert await ask(economy, 3) == "topup.per_day_cents"
     assert len(economy.network.checkouts) == 2
 
 
@@ -125,10 +125,9 @@ async def test_a_page_that_nobody_should_open_is_kept_and_not_handed_out(
     (spend,) = economy.journal.spends.recent(1)
     assert spend.state is SpendState.UNKNOWN
     assert spend.answer == {"url": url, "session_id": None}
-    listed = {"url": None, "doubt": asked.failure.message, "credits": 100, "cents": 100}
-    assert journal_status(economy.journal)["open_top_ups"] == [
-        {"spend_id": spend.spend_id, **listed}
-    ]
+    listed = top_up_as_json(spend)
+    assert (listed["url"], listed["doubt"]) == (None, asked.failure.message)
+    assert journal_status(economy.journal)["open_top_ups"] == [listed]
     assert economy.balance == 100
 
 
@@ -143,22 +142,61 @@ async def test_a_confirmed_top_up_is_booked_once(economy: Economy) -> None:
     assert economy.balance == 350
 
 
-async def test_a_cancelled_top_up_is_given_back_and_cannot_be_confirmed(
+async def test_a_cancelled_top_up_is_given_back_and_booked_if_it_is_paid_after_all(
     economy: Economy,
 ) -> None:
     await ask(economy, 500)
 
     economy.top_up.cancel(FIRST)
 
-    assert state(economy) is SpendState.RELEASED
-    with pytest.raises(SafetyError, match="already released"):
-        economy.top_up.confirm(FIRST)
-    assert economy.balance == 100
-    assert await ask(economy, 500) == "Opened"
+    assert (economy.balance, state(economy)) == (100, SpendState.CANCELLED)
+    assert await ask(economy, 499) == "Opened"
+    economy.top_up.confirm(FIRST)
+    assert economy.balance == 600
+    assert await ask(economy, 1) == "topup.per_day_cents"
+
+
+async def test_the_same_asked_for_again_is_the_page_that_waits(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+
+    first = await economy.top_up.ask(ME, 250)
+    again = await economy.top_up.ask(ME, 250)
+
+    assert isinstance(first, Opened)
+    assert again == first
+    assert len(economy.network.checkouts) == 1
+
+
+async def test_the_same_is_not_asked_for_again_while_its_outcome_is_unknown(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(UNKNOWN)
+    await economy.top_up.ask(ME, 250)
+
+    with pytest.raises(SafetyError, match="asked for already"):
+        await economy.top_up.ask(ME, 250)
+
+    assert len(economy.network.checkouts) == 1
+
+
+async def test_a_page_for_a_subscription_is_handed_out_only_if_one_was_chosen(
+    economy: Economy,
+) -> None:
+    page = Confirmed(CheckoutSession(url=PAGE, mode="subscription"))
+    economy.network.checkout_answers += [page, page]
+
+    asked = await economy.top_up.ask(ME, 100)
+    chosen = await economy.top_up.ask(ME, 101, subscription=True)
+
+    assert isinstance(asked, NotOpened)
+    assert "subscription" in asked.failure.message
+    assert isinstance(chosen, Opened)
 
 
 def test_an_unknown_name_is_refused(economy: Economy) -> None:
-    with pytest.raises(SafetyError, match=r"not known[\s\S]*--list"):
+    with pytest.raises(SafetyError, match=r"not known[\s\S]*topup list"):
         economy.top_up.confirm(SpendId("topup_99"))
 
 

@@ -5,12 +5,16 @@ from datetime import timedelta
 import pytest
 from tests.economy.conftest import ME, OPENED, REFUSED, UNKNOWN, Economy
 
+from journeyman.domain.errors import SafetyError
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId
-from journeyman.economy.topup import TopUpMode, TopUpPolicy, TopUpWatch
+from journeyman.economy.topup import Opened, TopUpMode, TopUpPolicy, TopUpWatch
 from journeyman.journal.owner_pauses import OwnerPause
+from journeyman.journal.spends import SpendKind
 from journeyman.network.answers import CheckoutSession
 
+FIRST = SpendId("topup_1")
+DAY = 86_400
 ABOVE, BELOW = 101, 100
 """Thresholds with which 100 credits are short, and are not."""
 
@@ -23,7 +27,7 @@ def shortage(
         top_up=economy.top_up,
         journal=economy.journal,
         policy=TopUpPolicy(
-            mode=TopUpMode(mode), below_credits=below_credits, credits=250
+            mode=TopUpMode(mode), below_credits=below_credits, target_credits=150
         ),
         is_paused=lambda: is_paused,
         clock=economy.clock,
@@ -73,6 +77,10 @@ async def test_a_cancelled_top_up_makes_room_for_the_next(economy: Economy) -> N
     watch = shortage(economy, "auto", ABOVE)
     await watch.check()
     economy.top_up.cancel(SpendId("topup_1"))
+    await watch.check()
+    assert len(economy.network.checkouts) == 1
+
+    economy.clock.advance(DAY)
 
     await watch.check()
 
@@ -93,13 +101,92 @@ async def test_a_cap_stops_it_and_is_named(economy: Economy) -> None:
     assert (name, fields["setting"]) == ("topup.over_cap", "topup.per_day_cents")
 
 
-async def test_in_mode_ask_the_owner_is_told_and_nothing_is_sent(
+async def test_in_mode_ask_a_top_up_is_proposed_once_and_nothing_is_sent(
     economy: Economy,
 ) -> None:
     await shortage(economy, "ask", ABOVE).check()
+    await shortage(economy, "ask", ABOVE).check()  # after a restart
 
     assert economy.network.checkouts == []
-    assert events(economy) == ["topup.suggested"]
+    ((name, fields),) = economy.log.lines
+    assert (name, fields["credits"], fields["price_id"]) == (
+        "topup.proposed",
+        250,
+        "p1",
+    )
+
+
+async def test_what_was_proposed_is_asked_for_when_the_owner_approves(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+    await shortage(economy, "ask", ABOVE).check()
+
+    asked = await economy.top_up.approve(FIRST)
+    await shortage(economy, "ask", ABOVE).check()
+
+    assert isinstance(asked, Opened)
+    ((request, key),) = economy.network.checkouts
+    assert (request.requested_credits, str(key)) == (250, FIRST)
+    with pytest.raises(SafetyError, match="already open"):
+        await economy.top_up.approve(FIRST)
+
+
+async def test_what_the_owner_declines_is_not_proposed_again_before_it_would_expire(
+    economy: Economy,
+) -> None:
+    watch = shortage(economy, "ask", ABOVE)
+    await watch.check()
+    economy.top_up.cancel(FIRST)
+
+    await watch.check()
+    assert events(economy) == ["topup.proposed"]
+
+    economy.clock.advance(DAY)
+    await watch.check()
+    assert events(economy) == ["topup.proposed"] * 2
+
+
+async def test_a_proposal_that_nobody_approves_in_time_is_made_anew(
+    economy: Economy,
+) -> None:
+    watch = shortage(economy, "ask", ABOVE)
+    await watch.check()
+
+    economy.clock.advance(DAY)
+    await watch.check()
+
+    assert events(economy) == ["topup.proposed", "topup.expired", "topup.proposed"]
+    with pytest.raises(SafetyError, match="already released"):
+        await economy.top_up.approve(FIRST)
+
+
+async def test_a_page_that_nobody_pays_expires_and_still_counts_against_the_caps(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers += [OPENED] * 9
+    watch = shortage(economy, "auto", ABOVE)
+
+    for _ in range(9):
+        await watch.check()
+        economy.clock.advance(DAY)
+
+    assert len(economy.network.checkouts) == 8  # of 250 cents: the cap of a month
+    assert events(economy)[-2:] == ["topup.expired", "topup.over_cap"]
+
+
+async def test_a_request_whose_answer_was_lost_waits_for_the_owner_for_ever(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(UNKNOWN)
+    watch = shortage(economy, "auto", ABOVE)
+
+    for _ in range(5):
+        await watch.check()
+        economy.clock.advance(DAY)
+
+    assert len(economy.network.checkouts) == 1
+    assert economy.journal.spends.unsettled(SpendKind.TOP_UP) != []
 
 
 async def test_in_mode_off_nothing_happens(economy: Economy) -> None:

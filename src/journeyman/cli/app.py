@@ -54,6 +54,11 @@ SECTIONS = {
         "budget": "Show each limit on spending: used, held, left, when it is free.",
         "post": "Post a task for other agents, within your limits.",
         "topup": "Request a payment page, and print its address.",
+        "topup list": "List the top-ups that wait for you, with their pages.",
+        "topup approve": "Approve a proposed top-up: its payment page is requested.",
+        "topup confirm": "Book a top-up that you have paid.",
+        "topup cancel": "Forget a top-up that you will not pay.",
+        "topup packs": "List the packs of credits that may be asked for.",
     },
     "Strategies": {
         "strategies list": "List the strategies, their results, and every problem.",

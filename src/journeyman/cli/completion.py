@@ -24,6 +24,18 @@ def task_ids(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
                 yield record.task_id, f"{record.state}: {record.task.title.escaped()}"
 
 
+def top_up_ids(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yield the ids of the top-ups that wait or have expired, each with its state."""
+    with suppress(JourneymanError), _session(ctx).journal() as journal:
+        for spend in journal.spends.top_ups():
+            if spend.spend_id.startswith(incomplete) and spend.state not in SETTLED:
+                yield spend.spend_id, f"{spend.state}: {spend.credits} credits"
+
+
+SETTLED = {"settled", "released", "declined", "carried"}
+"""States of a top-up about which the owner has nothing to say any more."""
+
+
 def states(incomplete: str) -> list[str]:
     """Return the states that a task may be in."""
     return [state for state in TaskState if state.startswith(incomplete)]

@@ -113,6 +113,8 @@ class TopUpRequest(VerbRequest):
     """How many credits to ask for."""
 
     credits: int
+    subscription: bool = False
+    """A page that would be paid again and again is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,22 @@ TOP_UP = Verb(
     "/top-ups",
     TopUpRequest,
     "spend_id url credits cents",
+    FROM_NETWORK,
+)
+APPROVE_TOP_UP = Verb(
+    "approve_top_up",
+    "POST",
+    "/top-ups/{spend_id}/approve",
+    TopUpName,
+    "spend_id url credits cents",
+    FROM_NETWORK,
+)
+READ_PACKS = Verb[None](
+    "read_packs",
+    "POST",
+    "/top-ups/packs",
+    None,
+    "packs passed_over are_used",
     FROM_NETWORK,
 )
 CONFIRM_TOP_UP = Verb(

@@ -6,6 +6,7 @@ The daemon runs one; a command that acts while no daemon runs opens one for a mo
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
@@ -16,13 +17,21 @@ from journeyman.daemon.backups import require_sound
 from journeyman.daemon.description import Descriptions, described_by_owner
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
+from journeyman.domain.credits import cents_for
 from journeyman.domain.errors import one_error
 from journeyman.domain.tasks import JSON, Identity
 from journeyman.economy.bookkeeping import BalanceWatch
 from journeyman.economy.budget import Limits
+from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting, PostingRules
-from journeyman.economy.topup import Offer, TopUp, TopUpMode, TopUpPolicy, TopUpWatch
+from journeyman.economy.topup import (
+    TopUp,
+    TopUpMode,
+    TopUpPolicy,
+    TopUpWatch,
+    Wording,
+)
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import (
     AnswerFile,
@@ -33,6 +42,7 @@ from journeyman.journal.identity import (
 from journeyman.journal.journal import Journal
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Expectations
+from journeyman.network.discovery.survey import survey
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.settings.sections import Settings
 from journeyman.worker.join import IdentityFiles, Join, missing_journal
@@ -118,6 +128,20 @@ class Agent:
         )
 
     @cached_property
+    def catalogue(self) -> Catalogue:
+        """Holds the packs of credits that may be asked for."""
+        return Catalogue(
+            packs=packs_of(self.settings, self.journal),
+            read_offers=self._offers,
+            log=self.environment.log,
+        )
+
+    async def _offers(self) -> Offers:
+        found = await survey(self.network, self.descriptions.expected)
+        is_whole = all(page.found in ("yes", "absent") for page in found.pages)
+        return Offers(found.products, is_whole)
+
+    @cached_property
     def top_up(self) -> TopUp:
         """Asks for payment pages."""
         settings = self.settings.topup
@@ -126,12 +150,12 @@ class Agent:
             journal=self.journal,
             mark=self.mark,
             limits=self.limits,
-            offer=Offer(
-                plan=settings.plan,
-                price_id=settings.price_id,
+            catalogue=self.catalogue,
+            wording=Wording(
                 product_label=settings.product_label or None,
                 source=settings.source or None,
             ),
+            expires_after=timedelta(hours=settings.expires_after_hours),
             base_url=self.base_url,
             clock=self.environment.clock,
             randomness=self.environment.randomness,
@@ -149,13 +173,35 @@ class Agent:
             policy=TopUpPolicy(
                 mode=TopUpMode(settings.mode),
                 below_credits=settings.below_credits,
-                credits=settings.credits,
+                target_credits=settings.target_credits,
                 retry_seconds=self.settings.retry.top_up_seconds,
             ),
             is_paused=lambda: self.rate_limiter.pause_for(CHECKOUT) is not None,
             clock=self.environment.clock,
             log=self.environment.log,
         )
+
+
+def packs_of(settings: Settings, journal: Journal) -> Packs:
+    """Return the packs that the owner lets an agent ask for."""
+    topup = settings.topup
+    usual = Pack(
+        price_id=topup.price_id,
+        credits=topup.credits,
+        cents=cents_for(topup.credits),
+        plan=topup.plan,
+    )
+    configured = [
+        Pack(
+            price_id=price_id,
+            credits=one.credits,
+            cents=one.cents or cents_for(one.credits),
+            plan=one.plan,
+            label=one.label,
+        )
+        for price_id, one in topup.packs.items()
+    ]
+    return Packs(configured=configured, usual=usual, journal=journal)
 
 
 def limits_of(settings: Settings) -> Limits:

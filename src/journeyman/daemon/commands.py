@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from journeyman.control import verbs
 from journeyman.daemon import owner_pauses, owner_tasks
@@ -20,8 +20,9 @@ from journeyman.domain.outcomes import Failure, Unknown
 from journeyman.domain.tasks import JSON, SpendId, TaskId
 from journeyman.domain.text import escape
 from journeyman.economy.budget import OverBudget
+from journeyman.economy.catalogue import PriceDoubted, pack_problem
 from journeyman.economy.posting import NotAccepted
-from journeyman.economy.topup import NotOpened
+from journeyman.economy.topup import Asked, NotOpened
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend
 from journeyman.journal.strategy_health import Condition
@@ -39,7 +40,8 @@ class AgentCommands:
         self, verb: verbs.Verb[verbs.Asked], request: verbs.Asked
     ) -> dict[str, JSON]:
         """Do what a verb asks for, where no daemon runs that could."""
-        answer: dict[str, JSON] = await getattr(self, verb.name)(request)
+        asked = () if request is None else (request,)
+        answer: dict[str, JSON] = await getattr(self, verb.name)(*asked)
         return answer
 
     async def post(self, request: verbs.PostRequest) -> dict[str, JSON]:
@@ -69,16 +71,40 @@ class AgentCommands:
             NetworkError: the network made no page, or may have.
         """
         agent = self.agent
-        page = await agent.top_up.ask(agent.identity.agent_id, request.credits)
-        if isinstance(page, OverBudget):
-            raise _over_budget("the top-up", page)
-        if isinstance(page, NotOpened):
-            raise _not_done("no payment page was made", page.failure, page.spend_id)
+        return _page(
+            await agent.top_up.ask(
+                agent.identity.agent_id,
+                request.credits,
+                subscription=request.subscription,
+            )
+        )
+
+    async def approve_top_up(self, request: verbs.TopUpName) -> dict[str, JSON]:
+        """Ask for the payment page of a top-up that was proposed.
+
+        Raises:
+            SafetyError: no such top-up is proposed, its price has changed, or a cap of
+                the owner's forbids it.
+            NetworkError: the network made no page, or may have.
+        """
+        return _page(await self.agent.top_up.approve(request.spend_id))
+
+    async def read_packs(self) -> dict[str, JSON]:
+        """Read the packs in the network's documents, and keep them.
+
+        Raises:
+            NetworkError: no document could be read; what was kept before stays.
+        """
+        catalogue = self.agent.catalogue
+        packs, offers = await catalogue.read()
         return {
-            "spend_id": page.spend_id,
-            "url": page.url,
-            "credits": page.credits,
-            "cents": page.cents,
+            "packs": [asdict(pack) for pack in packs],
+            "passed_over": [
+                {"label": one.label, "price_id": one.price_id, "problem": problem}
+                for one in offers.products
+                if (problem := pack_problem(one))
+            ],
+            "are_used": not catalogue.packs.configured,
         }
 
     async def confirm_top_up(self, request: verbs.TopUpName) -> dict[str, JSON]:
@@ -104,6 +130,21 @@ class AgentCommands:
             "booked": booked,
             "balance": self.agent.journal.ledger.balance(),
         }
+
+
+def _page(asked: Asked) -> dict[str, JSON]:
+    if isinstance(asked, OverBudget):
+        raise _over_budget("the top-up", asked)
+    if isinstance(asked, PriceDoubted):
+        raise errors.SafetyError(
+            f"{asked.pack} was not asked for: {asked.message}",
+            "Look at the prices with `journeyman topup packs --read`, which keeps them."
+            if asked.has_changed
+            else "Try again soon; `journeyman discover` shows the documents.",
+        )
+    if isinstance(asked, NotOpened):
+        raise _not_done("no payment page was made", asked.failure, asked.spend_id)
+    return asdict(asked)
 
 
 def _over_budget(what: str, over: OverBudget) -> errors.SafetyError:

@@ -52,13 +52,7 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
         },
         "skipped_because": dict(journal.tasks.skip_reasons(REASONS_SHOWN)),
         "open_top_ups": [
-            {
-                "spend_id": spend.spend_id,
-                "credits": spend.credits,
-                "cents": spend.cents,
-                "url": spend.answer.get("url") if _is_open(spend) else None,
-                "doubt": "" if _is_open(spend) else spend.reason,
-            }
+            top_up_as_json(spend)
             for spend in journal.spends.unsettled(SpendKind.TOP_UP)
             if spend.state is not SpendState.RESERVED
         ],
@@ -111,8 +105,24 @@ def _time(at: datetime) -> str:
     return at.isoformat(timespec="seconds")
 
 
-def _is_open(spend: Spend) -> bool:
-    return spend.state is SpendState.OPEN
+def top_up_as_json(spend: Spend) -> dict[str, JSON]:
+    """Return a top-up for a list, a page or a notification.
+
+    Only a page that waits to be paid has its `url`; `doubt` says why another has none.
+    """
+    is_open = spend.state is SpendState.OPEN
+    return {
+        "spend_id": spend.spend_id,
+        "state": spend.state.value,
+        "credits": spend.credits,
+        "cents": spend.cents,
+        "url": spend.answer.get("url") if is_open else None,
+        "doubt": "" if is_open else spend.reason,
+        "at": spend.at.isoformat(timespec="seconds"),
+        "expires_at": spend.expires_at.isoformat(timespec="seconds")
+        if spend.expires_at
+        else None,
+    }
 
 
 def health_of_strategies(journal: Journal, now: datetime) -> dict[str, JSON]:

@@ -180,6 +180,15 @@ PAYABLE = frozenset({TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLE
 has its reward would be booked as an adjustment, and the reward once more later."""
 
 
+PAYABLE_TOP_UPS = (
+    SpendState.OPEN,
+    SpendState.UNKNOWN,
+    SpendState.EXPIRED,
+    SpendState.CANCELLED,
+)
+"""Somebody may have paid one that is in one of these, the likeliest first."""
+
+
 @dataclass(eq=False)
 class BalanceWindow:
     """The time between sending one request that moves credits and booking it."""
@@ -229,7 +238,7 @@ class BalanceWatch:
         if doubt := doubt_about_balance(shown, booked):
             self._doubt(doubt)
             return
-        paid = self._matching(SpendKind.TOP_UP, SpendState.OPEN, difference)
+        paid = self._paid(difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
         if paid:
             settle_top_up(self.journal, self.log, paid, "its credits were seen")
@@ -258,6 +267,16 @@ class BalanceWatch:
         with self.journal.tx("adjustment"):
             book_adjustment(self.journal.ledger, difference, key)
         self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
+
+    def _paid(self, credits_: int) -> Spend | None:
+        """Return the top-up whose credits these are, the likeliest first.
+
+        One whose answer was lost may have a page; one that was given up still has it.
+        """
+        found = (
+            self._matching(SpendKind.TOP_UP, one, credits_) for one in PAYABLE_TOP_UPS
+        )
+        return next(filter(None, found), None)
 
     def _matching(
         self, kind: SpendKind, state: SpendState, credits_: int

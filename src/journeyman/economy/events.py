@@ -87,12 +87,47 @@ CHECKOUT_OPENED = declare(
     "spend_id credits cents url",
     "A payment page exists at `url`; the owner decides whether to pay there.",
 )
-TOP_UP_SUGGESTED = declare(
-    "topup.suggested",
+TOP_UP_PROPOSED = declare(
+    "topup.proposed",
     "warning",
-    "available below_credits credits",
-    "Credits run short, and topup.mode is `ask`: the owner asks for the payment page.",
-    "Run `journeyman topup --credits N`, or set topup.mode to `auto` or `off`.",
+    "spend_id available below_credits credits cents price_id",
+    "Credits run short, and topup.mode is `ask`: the owner approves, and only then is "
+    "the payment page asked for.",
+    "Run `journeyman topup approve ID`, or `journeyman topup cancel ID`.",
+)
+TOP_UP_EXPIRED = declare(
+    "topup.expired",
+    "warning",
+    "spend_id credits cents",
+    "A proposal was not approved, or a page was not seen to be paid, within "
+    "topup.expires_after_hours. What was not approved is forgotten; a page still "
+    "counts against the caps, since somebody may have paid there.",
+    "If it was paid, run `journeyman topup confirm ID`; if it surely was not, "
+    "`journeyman topup cancel ID` gives its cents back.",
+)
+NO_PACK = declare(
+    "topup.no_pack",
+    "warning",
+    "available target_credits packs",
+    "Credits run short, and no pack of the catalogue lifts them over "
+    "topup.target_credits.",
+    "See `journeyman topup packs`; name a larger pack in [topup.packs], or lower "
+    "topup.target_credits.",
+)
+PRICE_CHANGED = declare(
+    "topup.price_changed",
+    "warning",
+    "pack message",
+    "A pack is not offered any more as it was when it was read. Nothing was asked for.",
+    "Look at the new prices with `journeyman topup packs --read`, which keeps them.",
+)
+PRICE_UNREAD = declare(
+    "topup.price_unread",
+    "warning",
+    "pack message",
+    "Before a pack is asked for, its price is read again; it could not be. Nothing was "
+    "asked for.",
+    "It is tried again by itself. `journeyman discover` shows the documents.",
 )
 TOP_UP_OVER_CAP = declare(
     "topup.over_cap",
@@ -107,7 +142,7 @@ CHECKOUT_FAILED = declare(
     "spend_id credits message",
     "The network opened no payment page, or its answer was lost.",
     "Read the message; check the settings of [topup]. One whose answer was lost counts "
-    "against the caps until `journeyman topup --cancel`.",
+    "against the caps until `journeyman topup cancel ID`.",
 )
 TOP_UP_BOOKED = declare(
     "topup.booked",

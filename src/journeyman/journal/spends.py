@@ -31,14 +31,28 @@ class SpendState(StrEnum):
     RELEASED = "released"
     #: It may have happened. Counts as spent, and is never repeated by itself.
     UNKNOWN = "unknown"
+    #: A top-up that the owner has to approve; nothing was sent, and nothing counts.
+    PROPOSED = "proposed"
+    #: The owner did not approve what was proposed; nothing was sent.
+    DECLINED = "declined"
     #: A checkout page exists; the owner has not paid, as far as we know.
     OPEN = "open"
+    #: A checkout page that nobody was seen to pay in time. Counts as spent, since
+    #: somebody may have paid, or still may.
+    EXPIRED = "expired"
+    #: The owner will not pay. Counts no more; its page may be paid all the same.
+    CANCELLED = "cancelled"
     #: Done before this journal began, or after the backup that it was restored from:
     #: known from its mark alone. Counts as spent.
     CARRIED = "carried"
 
 
-UNSETTLED = "state IN ('reserved', 'unknown', 'open')"
+WAITING = "state IN ('proposed', 'reserved', 'unknown', 'open')"
+"""Their end is not known yet."""
+HELD = "state IN ('reserved', 'unknown', 'open', 'expired')"
+"""They may have been paid, and nobody knows."""
+COUNTED = "state NOT IN ('released', 'proposed', 'declined', 'cancelled')"
+"""They weigh on a limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +72,8 @@ class Spend:
     answer: JsonColumn
     reason: str
     at: Moment
+    expires_at: Moment | None = None
+    """Of a top-up: until when it waits for the owner; None: until it is settled."""
     number: int = 1
     """How many posts or top-ups it stands for; only what is carried can be several."""
 
@@ -82,12 +98,14 @@ class Spends:
         cents: int,
         strategy: str,
         request: Mapping[str, JSON],
+        expires_at: datetime | None = None,
+        state: SpendState = SpendState.RESERVED,
     ) -> Spend:
-        """Record a spend that was decided, before it is sent."""
+        """Record a spend that was decided, before it is sent; or one to be approved."""
         spend = Spend(
             spend_id=spend_id,
             kind=kind,
-            state=SpendState.RESERVED,
+            state=state,
             credits=credits_,
             cents=cents,
             strategy=strategy,
@@ -95,9 +113,20 @@ class Spends:
             answer={},
             reason="",
             at=self.now(),
+            expires_at=expires_at,
         )
         self._add(spend)
         return spend
+
+    def approve(self, spend_id: SpendId, expires_at: datetime) -> None:
+        """Turn what was proposed into what is decided, as of now."""
+        self._memo.clear()
+        now = self.now().isoformat()
+        self.database.write(
+            "UPDATE spends SET state = 'reserved', at = ?, expires_at = ?, "
+            "updated_at = ? WHERE spend_id = ? AND state = 'proposed'",
+            *(now, expires_at.isoformat(), now, spend_id),
+        )
 
     def carry(
         self,
@@ -160,7 +189,16 @@ class Spends:
 
     def unsettled(self, kind: SpendKind) -> list[Spend]:
         """Return the spends of a kind whose end is not known yet, oldest first."""
-        return self._read(f"kind = ? AND {UNSETTLED}", kind)
+        return self._read(f"kind = ? AND {WAITING}", kind)
+
+    def top_ups(self) -> list[Spend]:
+        """Return all top-ups, oldest first: an agent has few."""
+        return self._read("kind = ?", SpendKind.TOP_UP)
+
+    def latest(self, kind: SpendKind) -> Spend | None:
+        """Return the last spend of a kind; None if there was none."""
+        newest = "rowid = (SELECT max(rowid) FROM spends WHERE kind = ?)"
+        return next(iter(self._read(newest, kind)), None)
 
     def recent(self, limit: int) -> list[Spend]:
         """Return the last spends, newest first."""
@@ -199,7 +237,7 @@ class Spends:
         kind: SpendKind,
         since: str,
         strategy: str | None,
-        states: str = "state != 'released'",
+        states: str = COUNTED,
     ) -> tuple[int, int, int]:
         row = self.database.rows(
             "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "  # noqa: S608 - the states are ours
@@ -214,7 +252,7 @@ class Spends:
     ) -> tuple[int, int, int]:
         """Return those of `counted_since` whose end is not known yet."""
         of = "held", kind, since.isoformat(), strategy
-        return self._memo.get(of, lambda: self._counted(*of[1:], UNSETTLED))
+        return self._memo.get(of, lambda: self._counted(*of[1:], HELD))
 
     def posters_since(self, since: datetime) -> list[str]:
         """Return who has asked for posts that weigh on a budget, by name."""

@@ -698,18 +698,61 @@ class BudgetSettings(Section):
     IANA database."""
 
 
+class PackSettings(Section):
+    """A pack of credits that a top-up may ask for; its name is its price id."""
+
+    credits: Annotated[int, Field(ge=1), unit("credits")]
+    """How many it has."""
+    cents: Annotated[int | None, Field(ge=1), unit("US cents")] = None
+    """Its price. By default a cent for each credit, as the contract has it."""
+    plan: Annotated[str, Field(min_length=1)] = "credit_pack"
+    """The `plan` of its checkout request. A subscription is refused."""
+    label: str = ""
+    """What the person who pays reads; by default `product_label`."""
+    reason: str = ""
+    """Why its price is not a cent for each credit, such as a discount."""
+
+    @model_validator(mode="after")
+    def _is_plausible(self) -> Self:
+        if "subscri" in self.plan.lower():
+            raise ValueError(
+                "is a subscription; a pack is paid once. To ask for one yourself, run "
+                "journeyman topup --credits N --subscription"
+            )
+        if self.cents not in (None, self.credits) and not self.reason:
+            raise ValueError(
+                f"costs {self.cents} cents for {self.credits} credits, which is not "
+                "1 USD for 100 credits; if it is right, say why in `reason`"
+            )
+        return self
+
+
 class TopUpSettings(Section):
     """Whether more credits may be asked for; Journeyman itself never pays."""
 
     mode: Literal["off", "ask", "auto"] = "off"
-    """What happens when credits run short. `off`: nothing. `ask`: a warning is logged,
-    and the owner runs `journeyman topup`. `auto`: a payment page is requested, within
-    the caps below. In every mode a person pays."""
+    """What happens when credits run short. `off`: nothing. `ask`: a top-up is proposed,
+    and the payment page requested when the owner runs `journeyman topup approve`.
+    `auto`: the page is requested, within the caps below. In every mode a person
+    pays."""
     below_credits: Credits = 20
     """Credits run short below this. The default is the reserve, below which nothing can
     be posted."""
+    target_credits: Credits = 100
+    """The smallest pack is taken that lifts the credits over this. The default is what
+    a new agent starts with."""
+    packs: dict[str, PackSettings] = Field(
+        default_factory=dict, examples=[{"price_credits_500": {"credits": 500}}]
+    )
+    """The packs to choose from, by price id. Without any, those that `journeyman topup
+    packs --read` found; without these too, the one of `price_id` and `credits`."""
+    expires_after_hours: Annotated[
+        float, Field(gt=0, le=24 * 366, allow_inf_nan=False), unit("hours")
+    ] = 24.0
+    """How long a proposal waits for approval and a page for payment, and how long a
+    top-up that was declined is not proposed again. A day, as payment pages have it."""
     credits: Annotated[int, Field(ge=1), unit("credits")] = 500
-    """How much to ask for in mode `auto`: 5 US dollars' worth."""
+    """How much to ask for where there are no packs: 5 US dollars' worth."""
     plan: Annotated[str, Field(min_length=1)] = "credit_pack"
     """The `plan` of the checkout request. An assumption: the contract does not show
     which values are allowed."""

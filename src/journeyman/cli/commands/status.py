@@ -217,10 +217,15 @@ def _all_time(status: Status) -> str:
 
 
 def _top_up(top_up: Mapping[str, Any]) -> str:
+    spend_id = top_up["spend_id"]
+    price = f"{top_up['credits']} credits for USD {top_up['cents'] / 100:.2f}"
+    if top_up["state"] == "proposed":
+        return f"{price}, proposed: journeyman topup approve {spend_id}"
+    if top_up["url"]:
+        return f"{price}, not paid as far as we know: {escape(top_up['url'])}"
     return (
-        f"{top_up['spend_id']}: {top_up['credits']} credits for "
-        f"USD {top_up['cents'] / 100:.2f}, not paid as far as we know: "
-        f"{escape(top_up['url'])}"
+        f"{price}, unknown whether there is a page ({escape(top_up['doubt'])}): "
+        f"journeyman topup cancel {spend_id}"
     )
 
 
