@@ -15,6 +15,7 @@ from journeyman.daemon.cluster import require_cluster
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.disk import is_ephemeral, was_copied
 from journeyman.daemon.environment import Environment, JoinInterruptedError
+from journeyman.daemon.health import health
 from journeyman.daemon.owner_pauses import pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
@@ -60,6 +61,8 @@ async def run_daemon(
     shutdown, reload_requested = Shutdown(), Wakeup()
     with one_error():
         async with anyio.create_task_group() as group:
+            if environment.service_manager is not None:
+                group.start_soon(environment.service_manager.run, environment.clock)
             group.start_soon(shutdown.listen)
             group.start_soon(
                 listen_for_hangup, reload_requested.notify, shutdown.request
@@ -116,6 +119,7 @@ class Daemon:
             require_cluster(parts.settings.cluster, parts.active.current.everyone)
         _ = parts.cluster  # a mistake in its settings is told before anything begins
         self._announce()
+        self._report_to_service_manager()
         recover_interrupted(parts.agent.journal, parts.environment.log)
         parts.worker.on_pause(parts.discovering.feed)
         parts.worker.on_pause(self._attention.notify)
@@ -144,6 +148,8 @@ class Daemon:
                 await self._look_once()
             reason = await self._until_stop()
             self.parts.gate.close("stopping")
+            if manager := self.parts.environment.service_manager:
+                manager.tell("STOPPING=1")
             await drain(
                 self.parts.worker,
                 grace_seconds=self.parts.settings.work.grace_seconds,
@@ -312,6 +318,22 @@ class Daemon:
             worst_case_credits=most.credits,
             worst_case_cents=most.cents,
         )
+
+    def _report_to_service_manager(self) -> None:
+        parts, manager = self.parts, self.parts.environment.service_manager
+        if manager is None:
+            return
+
+        def is_well() -> bool:
+            now = parts.environment.clock.monotonic()
+            return bool(health(parts.discovering, parts.gate, now)["healthy"])
+
+        def status() -> str:
+            doing = parts.gate.obstacle or f"{parts.worker.in_flight} tasks in work"
+            return f"{doing}; balance {parts.agent.journal.ledger.balance()}"
+
+        manager.is_well, manager.status = is_well, status
+        manager.report()
 
     def _say_goodbye(self) -> None:
         self.parts.forecaster.learn()

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TextIO
 
 from journeyman.control.server import serve_control
 from journeyman.daemon.disk import FreeBytes, free_bytes
+from journeyman.daemon.service_manager import ServiceManager
 from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.clock import Clock, Randomness
@@ -57,6 +58,8 @@ class Environment:
     """Real seconds that one step of a strategy may hold the loop; None: any."""
     watchdog: Watchdog | None = None
     """Ends this process when its event loop no longer turns; None: nobody does."""
+    service_manager: ServiceManager | None = None
+    """Is told how the daemon fares; None: nobody wants to know."""
     has_processes: bool = True
     """Strategies may run in separate processes; simulated time has none."""
 

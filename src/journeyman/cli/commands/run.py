@@ -1,5 +1,6 @@
 """`journeyman run`: the daemon itself."""
 
+import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -19,6 +20,7 @@ from journeyman.cli.session import OpenApiOption, Session, command, no_address
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, build_environment
 from journeyman.daemon.output import captured_output, private_output
+from journeyman.daemon.service_manager import ServiceManager
 from journeyman.daemon.system import forbid_core_dumps
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.errors import AlreadyRunningError, ConfigurationError, UsageError
@@ -86,6 +88,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     same agent and continues where it was. With `--json` the log is JSON.
     """
     stop, watchdog = _prepare_process()
+    service_manager = ServiceManager.from_environment(os.environ)
     _require_one_network(session, sandbox=sandbox)
     overrides: dict[str, object] = {
         "strategies.directory": str(strategies) if strategies else None,
@@ -110,7 +113,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             environment = build_environment(
                 output, log.format, log.level, log.levels, file
             )
-            environment = replace(environment, watchdog=watchdog)
+            environment = replace(
+                environment, watchdog=watchdog, service_manager=service_manager
+            )
             if settings.web.enabled:
                 environment = _with_page(environment, settings.web)
             with captured_output(environment.log):
