@@ -95,7 +95,7 @@ def test_a_problem_is_shown_with_its_line_a_caret_and_the_fix(folder: Path) -> N
     assert first == f"E102 {path}:3: no module 'nowhere'"
     assert source == "    3 | \timport nowhere.at_all"
     assert caret == "      | \t^"
-    assert fix.startswith("    fix: install the package that provides 'nowhere' ")
+    assert fix.startswith("    fix: name the package that provides 'nowhere' in the ")
 
 
 def test_the_caret_of_a_syntax_error_points_at_the_spot(folder: Path) -> None:

@@ -65,6 +65,7 @@ SECTIONS = {
         "strategies show": "Show what a strategy wants and needs, and its results.",
         "strategies new": "Create a working strategy and its test.",
         "strategies check": "Load strategies and run their examples; nothing is sent.",
+        "strategies sync": "Install the libraries that strategies name in their files.",
         "strategies disable": "Disable a strategy: it ends what it has claimed, "
         "and gets nothing new.",
         "strategies enable": "Enable a strategy that was disabled: it is given work "

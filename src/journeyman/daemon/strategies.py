@@ -44,7 +44,10 @@ Runs = RunnerName | Literal["cluster"]
 def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
     """Return the limits of processes that must not reach the data directory."""
     return Isolation(
-        homes=directory.workspaces, private=(directory.path,), **settings.model_dump()
+        homes=directory.workspaces,
+        private=(directory.path,),
+        libraries=directory.libraries,
+        **settings.model_dump(),
     )
 
 

@@ -33,6 +33,8 @@ class DataDirectory:
         self.lock = path / "daemon.lock"
         self.control_socket = path / "control.sock"
         self.workspaces = path / "workspaces"
+        self.libraries = path / "libraries"
+        """What strategies name for themselves, a folder for each set."""
         self.log = path / "journeyman.log"
         """The log of this and of earlier runs; `journeyman.log.1` is older."""
         self.crash = path / "crash.stack"

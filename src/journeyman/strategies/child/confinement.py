@@ -54,7 +54,9 @@ def readable(config: ChildConfig, common: Iterable[Path]) -> list[Path]:
     home = folder_of(Path(config.file))
     own = {path.resolve() for path in (home, *map(Path, config.files))}
     private = [Path(path).resolve() for path in config.private]
-    return list(_without(own.union(common), private))
+    places = list(_without(own.union(common), private))
+    # It lies in a private folder, of which it is what this child may read.
+    return [*places, Path(config.libraries)] if config.libraries else places
 
 
 def search_path(places: Iterable[Path], given: str) -> str:

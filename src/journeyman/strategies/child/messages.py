@@ -268,6 +268,8 @@ class ChildConfig(ProcessLimits):
     """The name of the entry point to describe, instead of `file`."""
     distribution: str
     """The installed package that it is loaded from instead; empty: from `file`."""
+    libraries: str = ""
+    """The folder with the libraries that the file names; empty: there is none."""
     params: dict[str, bool | int | float | str]
     home: str
     """The child's own empty folder: working directory, HOME and `ctx.workspace`."""

@@ -380,6 +380,9 @@ def _prepare(config: messages.ChildConfig, pipes: tuple[int, int]) -> None:
     os.setsid()
     os.umask(0o077)
     os.chdir(config.home)
+    if config.libraries:
+        # Before all else: what the strategy names wins over what the daemon has.
+        sys.path.insert(0, config.libraries)
     for descriptor in pipes:
         os.set_inheritable(descriptor, False)
     with suppress(OSError):

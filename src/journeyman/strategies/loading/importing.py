@@ -15,6 +15,7 @@ from typing import cast
 from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import NeedsError, ParamError
+from journeyman.strategies.loading.libraries import SYNC, named_in
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import Source, parse, strategy_stem
 from journeyman.strategies.speaker import speaking
@@ -222,11 +223,17 @@ def _missing(
     if beside.with_suffix(".py").is_file() or beside.is_dir():
         fix = f"write `from . import {top}`: the dot stands for the folder of this file"
     else:
-        fix = (
-            f"install the package that provides {top!r} where journeyman is installed, "
-            "or remove the file"
-        )
+        fix = _how_to_install(source, top)
     return source.problem("E102", f"no module {name!r}", fix, line)
+
+
+def _how_to_install(source: Source, top: str) -> str:
+    if named_in(source.path, source.text) is not None:
+        return f"`{SYNC}` installs the libraries that the file names"
+    return (
+        f"name the package that provides {top!r} in the file (PEP 723) and run "
+        f"`{SYNC}`, or install it where journeyman is installed"
+    )
 
 
 def _missing_beside(

@@ -25,6 +25,7 @@ CODES = {
     "E114": "the file cannot be read",
     "E115": "no strategy has this name",
     "E116": "a strategy that the settings list as installed is not installed",
+    "E117": "the libraries that the file names cannot be installed",
 }
 """Every code and its meaning; a code never changes its meaning."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from journeyman.strategies.api import API_VERSION
+from journeyman.strategies.loading.libraries import LibrariesError, named_in
 from journeyman.strategies.loading.problems import Problem
 
 MAX_BYTES = 1_000_000
@@ -104,6 +105,10 @@ def _refusal(source: Source) -> Problem | None:
             "begin with `from journeyman import Strategy, Task, Context, Result`, "
             "or rename the file to begin with `_` if it is a helper",
         )
+    try:
+        named_in(source.path, source.text)
+    except LibrariesError as error:
+        return source.problem("E117", str(error), error.fix, error.line)
     for line, value in _declared_versions(source.tree):
         if value != API_VERSION:
             # Before the import, which would only fail on names that do not exist here.

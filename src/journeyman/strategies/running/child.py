@@ -16,6 +16,7 @@ import anyio
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.child.metadata import remove_folder
+from journeyman.strategies.loading.libraries import installed_for
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.template import Template
 
@@ -36,6 +37,8 @@ class Isolation(messages.ProcessLimits):
     """Where children have their folders; None: the system's temporary folder."""
     private: tuple[Path, ...] = ()
     """Folders that no child may access."""
+    libraries: Path | None = None
+    """Where the libraries are that strategies name; None: nowhere."""
 
 
 PREFIX = "child-"
@@ -96,10 +99,12 @@ def child_config(loaded: LoadedStrategy, isolation: Isolation) -> messages.Child
     limits = _limits(isolation)
     if needs.memory_mb is not None:
         limits["memory_mb"] = needs.memory_mb
+    file = (loaded.file or loaded.path).resolve()
     return messages.ChildConfig(
         strategy=loaded.name,
-        file=str((loaded.file or loaded.path).resolve()),
+        file=str(file),
         distribution=loaded.distribution,
+        libraries=installed_for(file, isolation.libraries),
         params=dict(loaded.params),
         home="",
         private=_absolute(isolation.private),
@@ -123,6 +128,7 @@ def describing_config(
         file=str(file),
         entry_point=entry_point,
         distribution="",
+        libraries=installed_for(file, isolation.libraries),
         params={},
         home=str(home),
         private=_absolute(isolation.private),

@@ -416,7 +416,7 @@ class Cluster:
         files, main = _files_of(loaded)
         config = asdict(child_config(loaded, self.isolation))
         # A worker has its own places; ours are nothing that it should know.
-        config |= {"file": main, "private": (), "untouchable": ()}
+        config |= {"file": main, "private": (), "untouchable": (), "libraries": ""}
         shared = {
             one.name: getattr(self.isolation, one.name) for one in fields(Isolation)
         }
@@ -424,7 +424,7 @@ class Cluster:
             "version": __version__,
             "files": files,
             "config": config,
-            "isolation": shared | {"homes": None, "private": ()},
+            "isolation": shared | {"homes": None, "private": (), "libraries": None},
             "fingerprint": loaded.fingerprint,
             "limit": limit,
             "grace": self.grace_seconds,

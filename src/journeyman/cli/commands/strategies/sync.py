@@ -1,0 +1,278 @@
+"""`journeyman strategies sync`: install the libraries that strategies name."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from journeyman.cli import catalog
+from journeyman.cli.output import plural, print_table
+from journeyman.cli.session import Session, command
+from journeyman.daemon.strategies import strategies_directory
+from journeyman.domain.errors import JourneymanError
+from journeyman.domain.text import escape
+from journeyman.journal import files
+from journeyman.strategies.loading.libraries import (
+    Libraries,
+    LibrariesError,
+    lock_file,
+    named_in,
+)
+from journeyman.strategies.loading.loader import strategy_files
+from journeyman.strategies.loading.source import strategy_stem
+
+COLUMNS = ("strategy", "libraries", "state")
+NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL")
+PASSED_ON = ("PIP_", "UV_", "SSL_", "HTTP_", "HTTPS_", "NO_", "ALL_PROXY")
+"""What the installer is told of our environment: names, and beginnings of names. It
+gets no key of a model's provider, and nothing of the agent's."""
+LAST_LINES = 8
+"""Of what an installer printed before it failed."""
+
+
+class InstallerError(JourneymanError):
+    """Libraries could not be installed, or locked."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """A strategy's file, and the libraries that it names."""
+
+    file: Path
+    libraries: Libraries
+
+
+@command("sync", example="journeyman strategies sync")
+def sync(
+    session: Session,
+    *,
+    strategies: catalog.StrategiesOption = None,
+    lock: Annotated[
+        bool,
+        typer.Option(
+            "--lock", help="First write the versions and hashes of each beside it."
+        ),
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove what no strategy names any more.")
+    ] = False,
+) -> int:
+    """Install the libraries that strategies name in their files.
+
+    Each strategy has its own, in the data directory; nothing is installed into
+    Journeyman, and no code of a library runs: only wheels are taken.
+    """
+    chosen = {"strategies.directory": str(strategies) if strategies else None}
+    folder = strategies_directory(session.load(chosen).settings.strategies)
+    root = session.directory().libraries
+    found, rows = _named_in(folder)
+    for named in found:
+        if lock:
+            _say(f"{named.file.name}: locking ...")
+            named = _locked(named)  # noqa: PLW2901 - from here on the locked one counts
+        rows.append(_installed(named, root))
+    removed = _prune(root, rows) if prune else None
+    rows.sort(key=lambda row: str(row["strategy"]))
+    failed = [row for row in rows if row["state"] == "failed"]
+    data = {"directory": str(root), "strategies": rows, "removed": removed or []}
+    session.answer(data, lambda: _show(data, failed))
+    if prune and removed is None:
+        _say("nothing was removed: what the failed ones need is not known")
+    return InstallerError.exit_code if failed else 0
+
+
+def _named_in(folder: Path) -> tuple[list[Named], list[dict[str, Any]]]:
+    """Return the files that name libraries, and rows of those that name them wrongly.
+
+    Raises:
+        StateError: the folder cannot be read.
+    """
+    found: list[Named] = []
+    rows: list[dict[str, Any]] = []
+    with files.disk_errors(f"{folder} cannot be read", "Create it, or name another."):
+        paths = strategy_files(folder)
+    for path in paths:
+        try:
+            libraries = named_in(path, path.read_text("utf-8-sig"))
+        except LibrariesError as error:
+            problem = f"{path}:{error.line}: {error}\n{error.fix}"
+            rows.append(_row(path, [], "failed", problem))
+        except (OSError, UnicodeError) as error:
+            rows.append(_row(path, [], "failed", f"{path}: {error}"))
+        else:
+            found += [Named(file=path, libraries=libraries)] if libraries else []
+    return found, rows
+
+
+def _row(
+    path: Path, named: Sequence[str], state: str, problem: str = "", folder: str = ""
+) -> dict[str, Any]:
+    return {
+        "strategy": strategy_stem(path),
+        "libraries": list(named),
+        "state": state,
+        "folder": folder,
+        "problem": problem,
+    }
+
+
+# -- installing ----------------------------------------------------------------------
+
+
+def _installed(named: Named, root: Path) -> dict[str, Any]:
+    folder = named.libraries.folder(root)
+    known = (named.file, named.libraries.requirements)
+    if folder.is_dir():
+        return _row(*known, "was there", folder=folder.name)
+    _say(f"{named.file.name}: {', '.join(named.libraries.requirements)} ...")
+    try:
+        _install(named.libraries, folder)
+    except InstallerError as error:
+        return _row(*known, "failed", str(error))
+    return _row(*known, "installed", folder=folder.name)
+
+
+def _install(libraries: Libraries, folder: Path) -> None:
+    """Install into a new folder, which has its name only when it is complete.
+
+    Raises:
+        InstallerError: there is no installer, or it failed.
+        StateError: the data directory cannot be written.
+    """
+    problem = f"{folder.parent} cannot be written to"
+    with files.disk_errors(problem, "Give this user write access to it."):
+        folder.parent.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+        try:
+            given = place / "requirements.txt"
+            text = libraries.lock or "\n".join(libraries.requirements)
+            given.write_text(text + "\n", encoding="utf-8")
+            hashes = ["--require-hashes"] if libraries.lock else []
+            target = ["--target", str(place / "site"), "--requirement", str(given)]
+            _call([*_installer(), "--only-binary", ":all:", *hashes, *target])
+            (place / "site").mkdir(exist_ok=True)  # all is there already: nothing came
+            (place / "site").replace(folder)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _installer() -> list[str]:
+    """Return the command that installs for this Python: uv's, or pip's.
+
+    The image has no pip beside Journeyman, but beside the Python it is made of.
+
+    Raises:
+        InstallerError: there is neither.
+    """
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", sys.executable, "--quiet"]
+    quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if find_spec("pip"):
+        return [sys.executable, *quiet]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    base = Path(sys.base_prefix, "bin", version)
+    if base.is_file() and list(Path(sys.base_prefix).glob(f"lib/{version}/*/pip")):
+        return [str(base), *quiet]
+    raise InstallerError(
+        "neither uv nor pip is here", "Install one: https://docs.astral.sh/uv"
+    )
+
+
+def _call(words: Sequence[str]) -> None:
+    """Run an installer to its end.
+
+    Raises:
+        InstallerError: it failed; the message has the last of what it printed.
+    """
+    environment = _told(os.environ)
+    done = subprocess.run(  # noqa: S603 - uv or pip, and no shell
+        words, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()[-LAST_LINES:]
+        raise InstallerError("\n".join(said) or f"{words[0]} failed", "")
+
+
+def _told(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in NEEDED or name.upper().startswith(PASSED_ON)
+    }
+
+
+# -- locking and pruning -------------------------------------------------------------
+
+
+def _locked(named: Named) -> Named:
+    """Write the lock file of a strategy, and return it with that.
+
+    Raises:
+        InstallerError: uv is not here, or finds no versions that fit together.
+    """
+    uv = shutil.which("uv")
+    if uv is None:
+        raise InstallerError(
+            "only uv can lock, and it is not here", "Install it, or omit --lock."
+        )
+    with tempfile.TemporaryDirectory() as place:
+        wanted = Path(place, "wanted.in")
+        wanted.write_text("\n".join(named.libraries.requirements), encoding="utf-8")
+        words = [uv, "pip", "compile", "--quiet", "--no-annotate", "--no-header"]
+        python, out = ["--python", sys.executable], Path(place, "locked.txt")
+        options = ["--generate-hashes", "--output-file", str(out)]
+        _call([*words, *python, *options, str(wanted)])
+        lock = out.read_bytes()
+    files.write_atomically(lock_file(named.file), lock)
+    requirements = named.libraries.requirements
+    return Named(file=named.file, libraries=Libraries(requirements, lock.decode()))
+
+
+def _prune(root: Path, rows: Iterable[Mapping[str, Any]]) -> list[str] | None:
+    """Remove the folders of libraries that no strategy names; return their names.
+
+    None where nothing was removed, since what some strategy needs is not known.
+    """
+    if any(row["state"] == "failed" for row in rows):
+        return None
+    if not root.is_dir():
+        return []
+    wanted = {row["folder"] for row in rows}
+    gone = [path for path in sorted(root.iterdir()) if path.name not in wanted]
+    for path in gone:
+        shutil.rmtree(path, ignore_errors=True)
+    return [path.name for path in gone]
+
+
+def _show(data: Mapping[str, Any], failed: Sequence[Mapping[str, Any]]) -> None:
+    if not data["strategies"]:
+        print("no strategy names libraries of its own (PEP 723)")
+        return
+    rows = [
+        (row["strategy"], ", ".join(row["libraries"]) or "-", row["state"])
+        for row in data["strategies"]
+    ]
+    print_table(COLUMNS, rows)
+    for row in failed:
+        print()
+        print(escape(f"{row['strategy']}: {row['problem']}", keep="\n"))
+    print()
+    if data["removed"]:
+        print(f"{plural(len(data['removed']), 'folder')} removed that nothing names")
+    if any(row["state"] == "installed" for row in data["strategies"]):
+        print("a daemon that runs loads them at its next `journeyman reload`")
+    elif not failed:
+        print("all are there")
+
+
+def _say(text: str) -> None:
+    """Tell how far the work is, where it does not mix with the answer."""
+    print(text, file=sys.stderr)
