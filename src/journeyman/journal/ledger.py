@@ -75,6 +75,17 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DayEarnings:
+    """What one strategy earned on one day (UTC)."""
+
+    day: str
+    """In ISO 8601."""
+    strategy: str
+    earned: int
+    """In credits."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Entry(NewEntry):
     """An entry as booked."""
 
@@ -225,6 +236,30 @@ class Ledger:
             "SELECT sum(amount) FROM ledger WHERE kind = ? AND at >= ? AND at < ?",
             *(EntryKind.EARNED, since.isoformat(), until.isoformat()),
         )
+
+    def earned_by_day(self, since: datetime, most: int) -> list[DayEarnings]:
+        """Return what each strategy earned on each day (UTC), the oldest day first.
+
+        Only the last `most` entries are looked at.
+        """
+        rows = self.database.rows(
+            "SELECT substr(at, 1, 10) AS day, strategy, sum(amount) AS earned "
+            "FROM ledger WHERE entry_id > ? AND kind = ? AND at >= ? "
+            "GROUP BY day, strategy ORDER BY day, strategy",
+            *(self.head()[0] - most, EntryKind.EARNED, since.isoformat()),
+        )
+        return [load(DayEarnings, row) for row in rows]
+
+    def balances(self, most: int, points: int) -> list[tuple[datetime, int]]:
+        """Return the balance after about so many of the last `most` entries."""
+        head = self.head()[0]
+        step = max(1, min(most, head) // points)
+        rows = self.database.rows(
+            "SELECT at, balance FROM ledger WHERE entry_id > ? "
+            "AND (entry_id % ? = 0 OR entry_id IN (1, ?)) ORDER BY entry_id",
+            *(head - most, step, head),
+        )
+        return [(datetime.fromisoformat(row["at"]), row["balance"]) for row in rows]
 
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.

@@ -74,3 +74,16 @@ def read_lines(path: Path) -> Iterator[str]:
                 yield from lines
         except FileNotFoundError:  # It was replaced meanwhile.
             continue
+
+
+def last_lines(path: Path, most_bytes: int) -> list[str]:
+    """Return the last whole lines of a log's newest file, the oldest first."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - most_bytes))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return []
+    lines = text.splitlines()
+    return lines[1:] if size > most_bytes else lines

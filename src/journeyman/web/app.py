@@ -137,7 +137,13 @@ class Site:
         async def endpoint(request: Request) -> Response:
             token = self.access.form_token(request)
             has_password = self.access.password is not None
-            html = self.pages.document(page, _visit(request, token), has_password)
+            query = f"?{request.url.query}" if request.url.query else ""
+            html = self.pages.document(
+                page,
+                _visit(request, token),
+                f"/live{request.url.path}{query}",
+                has_password=has_password,
+            )
             return HTMLResponse(html)
 
         return endpoint
@@ -164,7 +170,7 @@ class Site:
         assert isinstance(error, JourneymanError)  # noqa: S101 - it is registered so
         if _wants_json(request):
             return JSONResponse({"problem": error.problem, "fix": error.fix}, REFUSED)
-        html = self.pages.message(error.problem.capitalize(), error.fix)
+        html = self.pages.message("That was not done", f"{error.problem}. {error.fix}")
         return HTMLResponse(html, REFUSED)
 
     # -- to go in and out ---------------------------------------------------------
@@ -197,6 +203,8 @@ class Site:
         if button is None:
             raise HTTPException(NOT_FOUND)
         done = await button(self.commands, form)
+        self.pages.figures.forget()
+        self.live.look()
         if _wants_json(request):
             return JSONResponse({"done": done})
         return RedirectResponse(_back(request), SEE_OTHER)

@@ -25,11 +25,18 @@ class Live:
 
     clock: Clock
     watchers: int = 0
-    _closed: anyio.Event = field(init=False, default_factory=anyio.Event)
+    _is_closed: bool = field(init=False, default=False)
+    _woken: anyio.Event = field(init=False, default_factory=anyio.Event)
 
     def close(self) -> None:
         """End all streams: the daemon stops."""
-        self._closed.set()
+        self._is_closed = True
+        self.look()
+
+    def look(self) -> None:
+        """Look now: something was commanded."""
+        self._woken.set()
+        self._woken = anyio.Event()
 
     def stream(self, render: Render) -> Response:
         """Answer with what changes from now on."""
@@ -42,7 +49,7 @@ class Live:
         shown: Mapping[str, str] = {}
         self.watchers += 1
         try:
-            while not self._closed.is_set():
+            while not self._is_closed:
                 now = render()
                 new = {
                     name: html for name, html in now.items() if html != shown.get(name)
@@ -54,12 +61,13 @@ class Live:
             self.watchers -= 1
 
     async def _wait(self) -> None:
+        woken = self._woken
         async with anyio.create_task_group() as group:
 
-            async def closed() -> None:
-                await self._closed.wait()
+            async def look() -> None:
+                await woken.wait()
                 group.cancel_scope.cancel()
 
-            group.start_soon(closed)
+            group.start_soon(look)
             await self.clock.sleep(EVERY_SECONDS)
             group.cancel_scope.cancel()

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.text import duration, escape
-from journeyman.web.figures import Figures, Visit
+from journeyman.web.figures import Figures, Visit, tone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,10 +23,35 @@ class WebPage:
     sections: tuple[str, ...]
     """Each is a template of this name in `templates/sections`, and, in `Figures`, a
     method that returns what it shows."""
+    within: str = ""
+    """The page from which one comes to it; empty where the bar leads there."""
 
 
 PAGES: Final = (
-    WebPage(name="overview", path="/", title="Overview", sections=("bar", "tiles")),
+    WebPage(
+        name="overview",
+        path="/",
+        title="Overview",
+        sections=(
+            *("bar", "causes", "balance", "today", "flow"),
+            *("recent", "earnings", "steps", "budgets"),
+        ),
+    ),
+    WebPage(name="tasks", path="/tasks", title="Tasks", sections=("bar", "tasks")),
+    WebPage(
+        name="task",
+        path="/tasks/{task_id:path}",
+        title="A task",
+        sections=("bar", "task"),
+        within="tasks",
+    ),
+    WebPage(
+        name="strategies",
+        path="/strategies",
+        title="Strategies",
+        sections=("bar", "strategies"),
+    ),
+    WebPage(name="log", path="/log", title="Log", sections=("bar", "log")),
 )
 
 
@@ -50,7 +76,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        templates.filters |= {"shown": escape, "duration": duration}
+        templates.filters |= {"shown": escape, "duration": duration, "tone": tone}
         return templates
 
     def sections(self, page: WebPage, visit: Visit) -> dict[str, str]:
@@ -62,13 +88,19 @@ class Pages:
         template = self.templates.get_template(f"sections/{name}.html")
         return template.render(shown, page=page, visit=visit)
 
-    def document(self, page: WebPage, visit: Visit, has_password: bool) -> str:  # noqa: FBT001
-        """Return a whole page."""
+    def document(
+        self, page: WebPage, visit: Visit, live: str, *, has_password: bool
+    ) -> str:
+        """Return a whole page; at `live` it learns what changes."""
+        agent = self.commands.agent
         return self.templates.get_template("page.html").render(
             page=page,
-            pages=PAGES,
+            pages=[one for one in PAGES if not one.within],
             visit=visit,
+            live=live,
             has_password=has_password,
+            agent_id=agent.identity.agent_id,
+            network=urlsplit(agent.base_url).netloc,
             sections=self.sections(page, visit),
         )
 
