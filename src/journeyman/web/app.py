@@ -29,7 +29,7 @@ from journeyman.domain.errors import JourneymanError
 from journeyman.domain.text import escape
 from journeyman.web.access import Access
 from journeyman.web.buttons import BUTTONS
-from journeyman.web.figures import Visit
+from journeyman.web.figures import UnknownTaskError, Visit
 from journeyman.web.live import Live
 from journeyman.web.metrics import Meters
 from journeyman.web.monitoring import ALIVE, READY, Monitoring
@@ -76,7 +76,11 @@ def build_app(
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, access=access)],
-        exception_handlers={JourneymanError: site.refused, NOT_FOUND: site.not_found},
+        exception_handlers={
+            JourneymanError: site.refused,
+            UnknownTaskError: site.not_found,
+            NOT_FOUND: site.not_found,
+        },
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from journeyman.daemon.commands import OwnerCommands
@@ -12,10 +12,9 @@ from journeyman.daemon.earning import can_earn, known_of, summary
 from journeyman.daemon.story import outlook, story
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.economy.budget import start_of_day, start_of_month, usage
+from journeyman.economy.budget import Period, limit_on_strategy, start_of
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import DayEarnings
-from journeyman.journal.spends import SpendKind
 from journeyman.journal.tasks import TaskRecord
 from journeyman.observability.log_file import last_lines
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -74,6 +73,10 @@ def tone(word: str) -> str:
     return _TONES.get(word, "quiet")
 
 
+class UnknownTaskError(UsageError):
+    """There is no such task."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visit:
     """What somebody wants to see."""
@@ -110,7 +113,9 @@ class Figures:
     def balance(self, _visit: Visit) -> Shown:
         """Return the credits, and how they came about."""
         points = self._journal.ledger.balances(MOST_ENTRIES, MOST_POINTS)
-        now = self._now().replace(second=0, microsecond=0)
+        now = self._now()
+        # So that a quiet agent's chart is not sent each second.
+        now -= timedelta(seconds=now.second % 10, microseconds=now.microsecond)
         return {"status": self._status(), "curve": curve(points, now)}
 
     def today(self, _visit: Visit) -> Shown:
@@ -144,7 +149,7 @@ class Figures:
 
     def earnings(self, _visit: Visit) -> Shown:
         """Return what each strategy earned, day by day."""
-        today = start_of_day(self._now())
+        today = start_of(Period.DAY, self._now(), UTC)
         return {"columns": columns(self._earned(), today, DAYS), "days": DAYS}
 
     def steps(self, _visit: Visit) -> Shown:
@@ -155,21 +160,8 @@ class Figures:
 
     def budgets(self, _visit: Visit) -> Shown:
         """Return each limit, and what is left of it."""
-        journal, now = self._journal, self._now()
-        limits, used = self.commands.agent.limits, usage(journal, now)
-        spends = journal.spends
-        day = spends.counted_since(SpendKind.TOP_UP, start_of_day(now))[2]
-        month = spends.counted_since(SpendKind.TOP_UP, start_of_month(now))[2]
         return {
-            "available": max(0, used.available - limits.reserve_credits),
-            "reserve": limits.reserve_credits,
-            "per_post": limits.per_post_credits,
-            "rows": (
-                ("Spent today", used.spent_today, limits.per_day_credits, "credits"),
-                ("Posts today", used.posts_today, limits.posts_per_day, "posts"),
-                ("Top-ups today", day, limits.topup_per_day_cents, "US cents"),
-                ("Top-ups this month", month, limits.topup_per_month_cents, "US cents"),
-            ),
+            "budget": self._keep("budget", self.commands.budget),
             "open": self._status()["open_top_ups"],
         }
 
@@ -191,12 +183,12 @@ class Figures:
         """Return the story of a task, as `why` tells it.
 
         Raises:
-            UsageError: it was never seen here.
+            UnknownTaskError: it was never seen here.
         """
         try:
             record = self._journal.tasks.get(TaskId(visit.task_id))
         except KeyError:
-            raise UsageError(
+            raise UnknownTaskError(
                 "no such task was ever seen here",
                 "The tasks page lists those that were.",
             ) from None
@@ -233,7 +225,6 @@ class Figures:
             for one in status["strategy_health"].values()
             if one["strategy"] == loaded.name
         ]
-        budget = settings.budget
         return {
             "loaded": loaded,
             "disabled": status["disabled_strategies"].get(loaded.name),
@@ -243,9 +234,7 @@ class Figures:
             "completed": states.get(TaskState.COMPLETED, 0),
             "ended": sum(states.get(one, 0) for one in ASIDE if one != "skipped"),
             "seconds": loaded.timeout or settings.strategies.timeout_seconds,
-            "per_day": budget.strategy_credits.get(
-                loaded.name, budget.per_strategy_credits
-            ),
+            "per_day": limit_on_strategy(self.commands.agent.limits, loaded.name).most,
         }
 
     # -- the log ------------------------------------------------------------------
@@ -277,7 +266,8 @@ class Figures:
         return self._keep("status", self.commands.glance)
 
     def _earned(self) -> list[DayEarnings]:
-        since = start_of_day(self._now()) - timedelta(days=DAYS - 1)
+        today = start_of(Period.DAY, self._now(), UTC)
+        since = today - timedelta(days=DAYS - 1)
         ledger = self._journal.ledger
         earned: list[DayEarnings] = self._keep(
             "earned", lambda: ledger.earned_by_day(since, MOST_ENTRIES)

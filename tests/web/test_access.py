@@ -1,0 +1,187 @@
+"""Who may open the page, and what other web sites cannot do with it."""
+
+from typing import Any, cast
+
+import anyio
+import httpx2 as httpx
+import pytest
+from tests.web.conftest import HOST, access_with, browser
+
+from journeyman.control.verbs import PauseRequest
+from journeyman.testing import FakeClock, RecordingLog
+from journeyman.web.app import HEADERS, build_app
+from journeyman.web.live import Live
+
+PASSWORD = "correct horse battery"  # noqa: S105 - it opens nothing
+
+
+class Site:
+    """A page whose buttons only note that they were pressed."""
+
+    def __init__(self, password: str | None = None) -> None:
+        self.pauses: list[PauseRequest] = []
+        self.log = RecordingLog()
+        self.access = access_with(password, self.log)
+        self.app = build_app(cast("Any", self), self.access, Live(FakeClock()))
+
+    def pause(self, request: PauseRequest) -> None:
+        self.pauses.append(request)
+
+
+async def token_of(client: httpx.AsyncClient) -> str:
+    html = (await client.get("/login")).text
+    return html.partition('name="token" value="')[2].partition('"')[0]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost:8420", "127.0.0.1", "[::1]:8420", "192.0.2.7:80", "agent.example"],
+)
+async def test_the_page_answers_under_its_own_names(host: str) -> None:
+    async with browser(Site().app, host=host) as client:
+        assert (await client.get("/login")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8420", "localhost.evil.example", "", "]:1"]
+)
+@pytest.mark.parametrize("path", ["/", "/login", "/live/", "/static/page.css"])
+async def test_a_name_that_was_rebound_to_us_shows_nothing(
+    host: str, path: str
+) -> None:
+    async with browser(Site().app, host=host) as client:
+        answer = await client.get(path)
+
+    assert answer.status_code == 421
+    assert "web.names" in answer.text
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "", f"http://{HOST}.evil.example"]
+)
+async def test_a_form_on_another_web_site_commands_nothing(origin: str) -> None:
+    site = Site()
+    async with browser(site.app, origin=origin) as client:
+        answer = await client.post("/do/pause", data={"token": await token_of(client)})
+
+    assert answer.status_code == 403
+    assert site.pauses == []
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64, "é"])
+async def test_a_form_without_our_token_commands_nothing(token: str) -> None:
+    site = Site()
+    async with browser(site.app) as client:
+        answer = await client.post("/do/pause", data={"token": token})
+
+    assert answer.status_code == 403
+    assert site.pauses == []
+
+
+async def test_a_form_of_ours_commands() -> None:
+    site = Site()
+    async with browser(site.app) as client:
+        form = {"token": await token_of(client), "hours": "2", "reason": "lunch"}
+        answer = await client.post("/do/pause", data=form)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert [(one.hours, one.reason) for one in site.pauses] == [(2.0, "lunch")]
+
+
+async def test_what_is_commanded_wrongly_is_told() -> None:
+    site = Site()
+    async with browser(site.app, accept="application/json") as client:
+        token = await token_of(client)
+        refused = await client.post("/do/pause", data={"token": token, "hours": "-1"})
+        unknown = await client.post("/do/launch", data={"token": token})
+        large = await client.post(
+            "/do/pause", data={"token": token, "reason": "x" * 20_000}
+        )
+
+    assert refused.status_code == 409
+    assert "-1 hours" in refused.json()["problem"]
+    assert (unknown.status_code, large.status_code) == (404, 413)
+    assert site.pauses == []
+
+
+@pytest.mark.parametrize("path", ["/login", "/static/page.js", "/nowhere"])
+async def test_no_answer_may_be_framed_or_run_what_is_not_ours(path: str) -> None:
+    async with browser(Site().app) as client:
+        headers = (await client.get(path)).headers
+
+    assert {name: headers[name] for name in HEADERS} == HEADERS
+    policy = headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize("path", ["/", "/tasks", "/log", "/live/", "/tasks/task_1"])
+async def test_without_the_password_nothing_is_shown(path: str) -> None:
+    async with browser(Site(PASSWORD).app) as client:
+        asked = await client.get(path)
+        by_program = await client.get(path, headers={"accept": "*/*"})
+
+    assert (asked.status_code, asked.headers["location"]) == (303, "/login")
+    assert by_program.status_code == 401
+
+
+async def test_without_the_password_nothing_is_commanded() -> None:
+    site = Site(PASSWORD)
+    async with browser(site.app, accept="application/json") as client:
+        token = await token_of(client)
+        answer = await client.post("/do/pause", data={"token": token})
+
+    assert answer.status_code == 401
+    assert site.pauses == []
+
+
+async def test_the_password_opens_a_session_which_log_out_ends() -> None:
+    site = Site(PASSWORD)
+    async with browser(site.app) as client:
+        entry = {"token": await token_of(client), "password": PASSWORD}
+        entered = await client.post("/login", data=entry)
+        token = await token_of(client)
+        inside = await client.post("/do/pause", data={"token": token})
+        await client.post("/logout", data={"token": token})
+        after = await client.get("/")
+
+    assert "HttpOnly" in entered.headers["set-cookie"]
+    assert "SameSite=Strict" in entered.headers["set-cookie"]
+    assert PASSWORD not in entered.headers["set-cookie"]
+    assert inside.headers["location"] == "/"
+    assert len(site.pauses) == 1
+    assert after.headers["location"] == "/login"
+
+
+async def test_a_wrong_password_waits_and_is_logged_without_it() -> None:
+    site = Site(PASSWORD)
+    clock = cast("FakeClock", site.access.clock)
+    answers: list[httpx.Response] = []
+    async with browser(site.app) as client:
+        entry = {"token": await token_of(client), "password": "correct horse batterz"}
+
+        async def enter() -> None:
+            answers.append(await client.post("/login", data=entry))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(enter)
+            await site.log.until("web.login_refused")
+            await anyio.wait_all_tasks_blocked()
+            assert answers == []
+            clock.advance(1)
+
+    assert answers[0].status_code == 401
+    assert "set-cookie" not in answers[0].headers
+    assert "horse" not in str(site.log.lines)
+
+
+async def test_a_program_sends_the_password_as_a_bearer_token() -> None:
+    site = Site(PASSWORD)
+    async with browser(site.app, accept="*/*") as client:
+        right = {"authorization": f"Bearer {PASSWORD}"}
+        token = await token_of(client)
+        opened = await client.post("/do/pause", data={"token": token}, headers=right)
+        wrong = await client.get("/", headers={"authorization": "Bearer it"})
+
+    assert opened.status_code == 303
+    assert wrong.status_code == 401
