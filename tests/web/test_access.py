@@ -1,6 +1,6 @@
 """Who may open the page, and what other web sites cannot do with it."""
 
-from typing import Any, cast
+from typing import cast
 
 import anyio
 import httpx2 as httpx
@@ -8,9 +8,11 @@ import pytest
 from tests.web.conftest import HOST, access_with, browser
 
 from journeyman.control.verbs import PauseRequest
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.testing import FakeClock, RecordingLog
 from journeyman.web.app import HEADERS, build_app
 from journeyman.web.live import Live
+from journeyman.web.metrics import Meters
 
 PASSWORD = "correct horse battery"  # noqa: S105 - it opens nothing
 
@@ -22,7 +24,9 @@ class Site:
         self.pauses: list[PauseRequest] = []
         self.log = RecordingLog()
         self.access = access_with(password, self.log)
-        self.app = build_app(cast("Any", self), self.access, Live(FakeClock()))
+        clock = FakeClock()
+        commands = cast("OwnerCommands", self)
+        self.app = build_app(commands, self.access, Live(clock), Meters(clock))
 
     def pause(self, request: PauseRequest) -> None:
         self.pauses.append(request)

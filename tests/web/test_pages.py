@@ -15,6 +15,7 @@ from journeyman.daemon.daemon import run_daemon
 from journeyman.domain.tasks import TaskState
 from journeyman.web.app import build_app
 from journeyman.web.live import Live
+from journeyman.web.metrics import Meters
 
 make_site = daemons.make_site
 HOSTILE = "<img src=x onerror=alert(1)> \u202egnp.exe \x1b[2J</title><script>alert(2)"
@@ -42,8 +43,9 @@ async def page_of(
         with anyio.fail_after(10):
             await is_up.wait()
         [commands] = given
+        clock = site.environment().clock
         access = access_with(None, site.log)
-        app = build_app(commands, access, Live(site.environment().clock))
+        app = build_app(commands, access, Live(clock), Meters(clock))
         async with browser(app, accept="application/json") as client:
             yield client, commands
         commands.stop_daemon("the test is over")
