@@ -90,6 +90,21 @@ async def test_a_cancelled_checkout_cannot_be_paid(member: httpx.AsyncClient) ->
     assert (await own_account(member))["balance"] == 100
 
 
+async def test_a_checkout_that_has_expired_cannot_be_paid(
+    open_sandbox: Open, join: Join
+) -> None:
+    member = await join(await open_sandbox(tasks=0, checkout_hours=1e-9))
+    url = await checkout(member)
+
+    page = await member.get(url)
+    late = await member.post(f"{url}/pay")
+
+    assert "Expired" in page.text
+    assert "<form" not in page.text
+    assert (late.status_code, "already expired" in late.text) == (409, True)
+    assert (await own_account(member))["balance"] == 100
+
+
 async def test_a_paid_checkout_cannot_be_cancelled(member: httpx.AsyncClient) -> None:
     url = await checkout(member)
     await member.post(f"{url}/pay")

@@ -1,6 +1,6 @@
 """Buying credits: the catalogue, and checkout sessions (contract endpoint 2)."""
 
-import sqlite3
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -68,11 +68,20 @@ def create(state: State, order: Order) -> dict[str, Any]:
     }
 
 
-def find(state: State, session: str) -> sqlite3.Row | None:
-    """Look a session up, with the name of its agent."""
+def find(state: State, session: str) -> dict[str, Any] | None:
+    """Look a session up, with the name of its agent; an open one may have expired."""
     query = "SELECT * FROM checkouts JOIN agents USING (agent_id) WHERE session = ?"
-    row: sqlite3.Row | None = state.db.execute(query, (session,)).fetchone()
-    return row
+    row = state.db.execute(query, (session,)).fetchone()
+    if row is None:
+        return None
+    is_over = row["status"] == "open" and row["created_at"] <= _oldest_open(state)
+    return {**row, "status": "expired" if is_over else row["status"]}
+
+
+def _oldest_open(state: State) -> str:
+    """Return since when a session has expired that was created then."""
+    ago = timedelta(hours=state.options.checkout_hours)
+    return state.written(state.environment.now() - ago)
 
 
 def pay(state: State, session: str) -> bool:
@@ -100,8 +109,12 @@ def cancel(state: State, session: str) -> bool:
 
 
 def _close(state: State, session: str, status: str) -> bool:
-    query = "UPDATE checkouts SET status = ? WHERE session = ? AND status = 'open'"
-    return state.db.execute(query, (status, session)).rowcount == 1
+    done = state.db.execute(
+        "UPDATE checkouts SET status = ? "
+        "WHERE session = ? AND status = 'open' AND created_at > ?",
+        (status, session, _oldest_open(state)),
+    )
+    return done.rowcount == 1
 
 
 def _product(order: Order) -> Product:

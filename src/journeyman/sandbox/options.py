@@ -134,6 +134,8 @@ class SandboxOptions(BaseModel):
     """What pays a task; `on-submission` leaves no completion to ask for."""
     review_seconds: float = Field(5.0, ge=0)
     """How long after a submission a completion is pending, if `after-review`."""
+    checkout_hours: float = Field(24.0, gt=0, le=8760, allow_inf_nan=False)
+    """How long a payment page can be paid; then it has expired."""
     pause_every: int = Field(0, ge=0)
     """After so many requests all endpoints answer 429 for a second; 0 means never."""
     empty_answers: bool = False

@@ -1,7 +1,6 @@
 """Web pages for people: the home page, and the payment pages of checkouts."""
 
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -91,7 +90,7 @@ def _fact(name: str, value: str | int, detail: str) -> str:
     return f"<div><dt>{escape(name)}</dt><dd>{shown}{second}</dd></div>\n"
 
 
-def checkout_page(checkout: sqlite3.Row) -> HTMLResponse:
+def checkout_page(checkout: Mapping[str, Any]) -> HTMLResponse:
     """Show an open session with its two forms, or how it ended."""
     if checkout["status"] != "open":
         return result_page(checkout, note="")
@@ -111,7 +110,7 @@ def checkout_page(checkout: sqlite3.Row) -> HTMLResponse:
 
 
 def result_page(
-    checkout: sqlite3.Row,
+    checkout: Mapping[str, Any],
     note: str,
     status: int = 200,
 ) -> HTMLResponse:
@@ -140,13 +139,19 @@ def no_checkout_page() -> HTMLResponse:
     return html_page("No such checkout", body, status=404)
 
 
-def _ending(checkout: sqlite3.Row) -> tuple[str, str, str]:
+def _ending(checkout: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the heading, a badge (HTML) and a sentence about how it ended."""
     if checkout["status"] == "paid":
         return (
             "Paid",
             '<p class="badge">Credits added</p>\n',
             f"{checkout['credits']:,} credits were added to {checkout['name']}.",
+        )
+    if checkout["status"] == "expired":
+        return (
+            "Expired",
+            '<p class="badge warn">Not charged</p>\n',
+            "Nobody paid in time, so nothing was charged. Ask for a new checkout.",
         )
     return (
         "Cancelled",
@@ -155,7 +160,7 @@ def _ending(checkout: sqlite3.Row) -> tuple[str, str, str]:
     )
 
 
-def _order(checkout: sqlite3.Row) -> list[tuple[str, str | int, str]]:
+def _order(checkout: Mapping[str, Any]) -> list[tuple[str, str | int, str]]:
     return [
         ("Credits", checkout["credits"], ""),
         ("Plan", checkout["plan"].replace("_", " ").capitalize(), ""),

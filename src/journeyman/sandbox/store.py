@@ -141,7 +141,11 @@ class State:
 
     def now(self) -> str:
         """Return the time as the sandbox writes it, such as 2026-11-21T10:00:00Z."""
-        return self.environment.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.written(self.environment.now())
+
+    def written(self, at: datetime) -> str:
+        """Return a time as the sandbox writes it; later ones are greater texts."""
+        return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def new_id(self, prefix: str) -> str:
         """Return an identifier that nobody can guess."""
