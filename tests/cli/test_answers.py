@@ -17,6 +17,7 @@ Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 EVERY = (
+    *("budget", "posts", "posts --offline"),
     *("status", "why", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
     *("market", "market --public", "directory", "directory --public", "discover"),
     *("strategies list", "config show", "events", "version"),
@@ -206,6 +207,35 @@ def test_the_twelve_documents_and_the_one_that_they_name_are_read(
     assert (len(paths), paths[-1]) == (13, "/openapi.json")
     assert {row["found"] for row in found["documents"]} == {"yes"}
     assert {row["problem"] for row in found["documents"]} == {""}
+
+
+def test_a_dry_run_shows_the_request_and_sends_nothing(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine", "--json")
+    dry = ("post", "--title", "Say hello", "--dry-run", "--reward")
+
+    unjoined = run(*dry, "4", *where)
+    run("join", *where)
+    shown, refused = run(*dry, "4", *where), run(*dry, "26", *where)
+
+    assert (unjoined.code, shown.code, refused.code) == (1, 0, 6)
+    assert shown.answer["request"]["body"]["title"] == "Say hello"
+    assert shown.answer["request"]["headers"]["Authorization"] == "Bearer ***"
+    assert (shown.answer["cost"], shown.answer["balance_after"]) == (4, 96)
+    assert refused.answer["refused_by"] == "budget.per_post_credits"
+    assert run("posts", *where).answer["posts"] == []
+
+
+def test_posts_show_what_the_listing_says_of_them(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine")
+    posted = run("post", "--title", "Say hi", "--reward", "4", *where, "--json").answer
+
+    (post,) = run("posts", *where, "--json").answer["posts"]
+    (unseen,) = run("posts", "--offline", *where, "--json").answer["posts"]
+
+    assert (post["task_id"], post["cost"]) == (posted["task_id"], 4)
+    assert (post["outcome"], post["listed"]) == ("posted", "open")
+    assert (unseen["listed"], unseen["result"]) == (None, None)
+    assert "Say hi" in run("posts", *where).out
 
 
 def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> None:

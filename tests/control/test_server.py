@@ -76,6 +76,9 @@ class RecordedCommands:
         self.asked.append(request.task())
         return {"spend_id": "post_1"}
 
+    async def preview_post(self, request: PostRequest) -> dict[str, JSON]:
+        return {"cost": request.reward}
+
     async def top_up(self, request: TopUpRequest) -> dict[str, JSON]:
         if request.credits > 500:
             raise SafetyError("over the cap", "Raise topup.per_day_cents.")

@@ -157,6 +157,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "daemon/test_costs.py",
         ),
         SourceMutant(
+            "two posts for one slot of a plan",
+            "economy/plan.py",
+            "is_free = all(one.state is SpendState.RELEASED for one in tries)",
+            "is_free = True",
+            "economy/test_plan.py",
+        ),
+        SourceMutant(
+            "a plan spends without its limit",
+            "economy/posting.py",
+            "more=[planned.limit] if planned else (),",
+            "more=(),",
+            "economy/test_plan.py",
+        ),
+        SourceMutant(
             "no reserve",
             "economy/budget.py",
             "if available - reward < limits.reserve_credits:",

@@ -33,6 +33,31 @@ Refuse = Callable[..., list[str]]
             id="no-table-of-a-request",
         ),
         pytest.param(
+            '[posting.plan.w]\ntitle = "t"\nreward = 1\nper_month_credits = 1\n'
+            'cron = "0 9 * * 1"',
+            '5: posting.plan.w.cron: "0 9 * * 1" must name weekdays by their names, '
+            "such as mon-fri",
+            id="weekday-as-a-number",
+        ),
+        pytest.param(
+            '[posting.plan.w]\ntitle = "of $tomorrow"\nreward = 1\n'
+            "per_month_credits = 1\nevery_seconds = 60",
+            '2: posting.plan.w.title: "of $tomorrow" contains $tomorrow; there are '
+            "$date, $day, $month, $time, $week, $weekday, $year",
+            id="no-such-date",
+        ),
+        pytest.param(
+            '[posting.plan.w]\ntitle = "t"\nreward = 1\nper_month_credits = 1',
+            "2: posting.plan.w: needs either cron or every_seconds",
+            id="no-time-of-a-plan",
+        ),
+        pytest.param(
+            '[posting.plan.w]\ntitle = "t"\nreward = 1\nper_month_credits = 1\n'
+            "every_seconds = 60\nat = 3",
+            "6: posting.plan.w.at: no such field",
+            id="no-such-field-of-a-plan",
+        ),
+        pytest.param(
             "[network]\nbas_url = 1",
             "2: network.bas_url: no such setting; did you mean network.base_url?",
             id="misspelt-key",

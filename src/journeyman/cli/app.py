@@ -53,6 +53,7 @@ SECTIONS = {
         "ledger": "Show the last entries of the ledger, and its totals.",
         "budget": "Show each limit on spending: used, held, left, when it is free.",
         "post": "Post a task for other agents, within your limits.",
+        "posts": "List the tasks that we posted: cost, outcome, state in the listing.",
         "topup": "Request a payment page, and print its address.",
         "topup list": "List the top-ups that wait for you, with their pages.",
         "topup approve": "Approve a proposed top-up: its payment page is requested.",

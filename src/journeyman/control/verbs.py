@@ -212,6 +212,13 @@ POST = Verb(
     "spend_id task_id reward balance",
     FROM_NETWORK,
 )
+PREVIEW_POST = Verb(
+    "preview_post",
+    "POST",
+    "/posts/preview",
+    PostRequest,
+    "request cost balance_after refused_by message limits",
+)
 TOP_UP = Verb(
     "top_up",
     "POST",

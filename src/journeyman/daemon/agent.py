@@ -6,7 +6,7 @@ The daemon runs one; a command that acts while no daemon runs opens one for a mo
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, time, timedelta, tzinfo
 from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
@@ -17,13 +17,15 @@ from journeyman.daemon.backups import require_sound
 from journeyman.daemon.description import Descriptions, described_by_owner
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
+from journeyman.daemon.schedule import SlotTimes
 from journeyman.domain.credits import cents_for
-from journeyman.domain.errors import one_error
+from journeyman.domain.errors import ConfigurationError, one_error
 from journeyman.domain.tasks import JSON, Identity
 from journeyman.economy.bookkeeping import BalanceWatch
 from journeyman.economy.budget import Limits
 from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
 from journeyman.economy.mark import MarkKeeper
+from journeyman.economy.plan import Plan
 from journeyman.economy.posting import Posting, PostingRules
 from journeyman.economy.topup import (
     TopUp,
@@ -44,7 +46,7 @@ from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Expectations
 from journeyman.network.discovery.survey import survey
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.settings.sections import Settings
+from journeyman.settings.sections import PlanSettings, Settings
 from journeyman.worker.join import IdentityFiles, Join, missing_journal
 from journeyman.worker.token import remember_token
 
@@ -89,6 +91,15 @@ class Agent:
     def limits(self) -> Limits:
         """What the owner lets it spend."""
         return limits_of(self.settings)
+
+    @cached_property
+    def plans(self) -> list[Plan]:
+        """What is posted again and again.
+
+        Raises:
+            ConfigurationError: a plan's `cron` is none.
+        """
+        return plans_of(self.settings)
 
     @cached_property
     def mark(self) -> MarkKeeper:
@@ -220,6 +231,44 @@ def limits_of(settings: Settings) -> Limits:
         topup_per_day_cents=topup.per_day_cents,
         topup_per_month_cents=topup.per_month_cents,
         zone=ZoneInfo(budget.time_zone),
+    )
+
+
+def plans_of(settings: Settings) -> list[Plan]:
+    """Return what the owner wants posted again and again.
+
+    Raises:
+        ConfigurationError: a plan's `cron` is none.
+    """
+    return [
+        _plan(name, one, limits_of(settings).zone)
+        for name, one in settings.posting.plan.items()
+    ]
+
+
+def _plan(name: str, settings: PlanSettings, zone: tzinfo) -> Plan:
+    try:
+        seconds = settings.every_seconds or 0.0
+        times = SlotTimes(zone, cron=settings.cron, seconds=seconds)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"posting.plan.{name}.cron is {settings.cron!r}: {error}",
+            "Write five fields, such as `0 9 * * mon` for each Monday at nine.",
+        ) from error
+    last = settings.until
+    after = last + timedelta(days=1) if last else None
+    return Plan(
+        name=name,
+        times=times,
+        title=settings.title,
+        description=settings.description,
+        kind=settings.kind,
+        tags=settings.tags,
+        input=settings.input,
+        reward=settings.reward,
+        per_month_credits=settings.per_month_credits,
+        max_posts=settings.max_posts,
+        until=datetime.combine(after, time(), zone) if after else None,
     )
 
 

@@ -12,6 +12,7 @@ from journeyman.daemon.status import (
     budget_status,
     health_of_strategies,
     journal_status,
+    limit_status,
     pauses,
 )
 from journeyman.daemon.wiring import Components
@@ -19,7 +20,7 @@ from journeyman.domain import __version__, errors
 from journeyman.domain.outcomes import Failure, Unknown
 from journeyman.domain.tasks import JSON, SpendId, TaskId
 from journeyman.domain.text import escape
-from journeyman.economy.budget import OverBudget
+from journeyman.economy.budget import OverBudget, limits_on_posts, use_of
 from journeyman.economy.catalogue import PriceDoubted, pack_problem
 from journeyman.economy.posting import NotAccepted
 from journeyman.economy.topup import Asked, NotOpened
@@ -61,6 +62,23 @@ class AgentCommands:
             "task_id": posted.task_id,
             "reward": request.reward,
             "balance": self.agent.journal.ledger.balance(),
+        }
+
+    async def preview_post(self, request: verbs.PostRequest) -> dict[str, JSON]:
+        """Return what a post would send and use of each limit; nothing is sent."""
+        agent = self.agent
+        over, limits = agent.posting.check(request.reward), agent.limits
+        now = agent.environment.clock.now()
+        return {
+            "request": agent.network.preview_post(request.task()),
+            "cost": request.reward,
+            "balance_after": agent.journal.ledger.balance() - request.reward,
+            "refused_by": over.setting if over else None,
+            "message": over.message if over else "",
+            "limits": [
+                limit_status(use_of(limit, agent.journal, now, limits.zone))
+                for limit in limits_on_posts(limits)
+            ],
         }
 
     async def top_up(self, request: verbs.TopUpRequest) -> dict[str, JSON]:
@@ -235,7 +253,8 @@ class OwnerCommands(AgentCommands):
     def budget(self) -> dict[str, JSON]:
         """Return each limit on spending, and what is left of it."""
         agent = self.agent
-        return budget_status(agent.limits, agent.journal, agent.environment.clock.now())
+        now, plans = agent.environment.clock.now(), [one.limit for one in agent.plans]
+        return budget_status(agent.limits, agent.journal, now, plans)
 
     def health(self) -> dict[str, JSON]:
         """Return whether the daemon does its work, and if not, why."""

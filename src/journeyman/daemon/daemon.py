@@ -191,7 +191,7 @@ class Daemon:
             ("heartbeat", every.heartbeat_every_seconds, self._beat),
             ("top-up", every.topup_check_every_seconds, parts.agent.top_up_watch.check),
             ("housekeeping", every.housekeeping_every_seconds, self._keep_house),
-            ("spend", every.spend_every_seconds, parts.posts.round),
+            ("spend", every.spend_every_seconds, parts.spend),
         ]
         if parts.settings.strategies.watch:
             watch = StrategyWatch(
@@ -302,6 +302,7 @@ class Daemon:
     def _announce_limits(self) -> None:
         agent = self.parts.agent
         limits, now = agent.limits, agent.environment.clock.now()
+        plans = [one.limit for one in agent.plans]
         most = worst_case(limits, agent.journal, now)
         self.parts.environment.log.emit(
             LIMITS_IN_FORCE,
@@ -310,7 +311,7 @@ class Daemon:
                 "budget.per_post_credits": limits.per_post_credits,
                 **{
                     one.limit.setting: one.limit.most
-                    for one in uses(limits, agent.journal, now)
+                    for one in uses(limits, agent.journal, now, plans)
                 },
                 "budget.cost_per_day_credits": limits.cost_per_day_credits,
             },

@@ -6,14 +6,55 @@ monotonic time as well.
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from journeyman.domain.clock import Clock
 from journeyman.lifecycle.wakeup import Wakeup
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Slots at an interval are counted from here, so that a restart moves none."""
+
+
+class SlotTimes:
+    """When the slots of a posting plan are: by the calendar, or at an interval."""
+
+    def __init__(self, zone: tzinfo, *, cron: str = "", seconds: float = 0.0) -> None:
+        """Take one of the two.
+
+        Raises:
+            ValueError: the `cron` is none.
+        """
+        self._zone = zone if cron else UTC
+        # In UTC, which stands for the clock on the wall: in a zone of its own, the
+        # trigger never returns while that clock shows an hour for the second time.
+        self._trigger = (
+            CronTrigger.from_crontab(cron, timezone=UTC)
+            if cron
+            else IntervalTrigger(seconds=seconds, start_date=EPOCH, timezone=UTC)
+        )
+
+    def latest(self, after: datetime, now: datetime) -> datetime | None:
+        """Return the last slot between the two, without the first; None: none is."""
+        latest, end = None, self._on_the_wall(now)
+        slot = self._next(self._on_the_wall(after))
+        while slot is not None and slot <= end:
+            latest, slot = slot, self._next(slot)
+        return latest.replace(tzinfo=self._zone).astimezone(UTC) if latest else None
+
+    def _on_the_wall(self, at: datetime) -> datetime:
+        return at.astimezone(self._zone).replace(tzinfo=UTC, fold=0)
+
+    def _next(self, after: datetime) -> datetime | None:
+        found: datetime | None = self._trigger.get_next_fire_time(None, after + TICK)
+        return found
+
+
+TICK = timedelta(microseconds=1)
 
 
 class Schedule:

@@ -1,5 +1,6 @@
 """The status of an agent: from its running daemon, or from the journal it left."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from journeyman.daemon.earning import can_earn, known_of, summary
@@ -7,6 +8,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
 from journeyman.economy.budget import (
+    Limit,
     Limits,
     LimitUse,
     Period,
@@ -59,7 +61,9 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
     }
 
 
-def budget_status(limits: Limits, journal: Journal, now: datetime) -> dict[str, JSON]:
+def budget_status(
+    limits: Limits, journal: Journal, now: datetime, more: Sequence[Limit] = ()
+) -> dict[str, JSON]:
     """Return each limit: used, held, left, and when all of it is free again."""
     at, most = usage(journal, now, limits.zone), worst_case(limits, journal, now)
     today = start_of(Period.DAY, now, limits.zone)
@@ -73,7 +77,7 @@ def budget_status(limits: Limits, journal: Journal, now: datetime) -> dict[str, 
         "time_zone": str(limits.zone),
         "worst_case_credits": most.credits,
         "worst_case_cents": most.cents,
-        "limits": [_use(one) for one in uses(limits, journal, now)],
+        "limits": [limit_status(one) for one in uses(limits, journal, now, more)],
         "costs": [
             {
                 "setting": "budget.cost_per_day_credits",
@@ -87,7 +91,8 @@ def budget_status(limits: Limits, journal: Journal, now: datetime) -> dict[str, 
     }
 
 
-def _use(one: LimitUse) -> JSON:
+def limit_status(one: LimitUse) -> JSON:
+    """Return a limit, and what is used, held and left of it."""
     is_touched = one.used or one.held
     return {
         "setting": one.limit.setting,

@@ -25,6 +25,7 @@ from journeyman.daemon.strategies import (
 )
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import is_over_cost
+from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
@@ -447,6 +448,25 @@ class Components:
             clock=self.environment.clock,
             log=self.environment.log,
         )
+
+    @cached_property
+    def plan(self) -> PostingPlan:
+        """Posts what the owner wants posted again and again."""
+        return PostingPlan(
+            plans=self.agent.plans,
+            posting=self.agent.posting,
+            journal=self.agent.journal,
+            must_wait=lambda: bool(self.gate.obstacle) or self.posts.must_wait(),
+            late=timedelta(seconds=self.settings.posting.late_seconds),
+            zone=self.agent.limits.zone,
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    async def spend(self) -> None:
+        """Post what is due: of the owner's plan first, then of strategies."""
+        await self.plan.round()
+        await self.posts.round()
 
     def look_again(self) -> None:
         """Look at the marketplace now, and at the tasks that wait for a slot."""

@@ -44,6 +44,14 @@ POST_REFUSED_BY_BUDGET = declare(
     "reward setting message",
     "A post was not sent, because it would break a limit of the owner's.",
 )
+PLANNED_POST = declare(
+    "post.planned",
+    "info",
+    "plan slot spend_id accepted",
+    "A slot of the posting plan was tried. Where it was not accepted, `post.refused` "
+    "or `post.unknown` says why; one that was certainly not made is tried again, three "
+    "times in all.",
+)
 POSTED = declare(
     "post.accepted",
     "info",

@@ -10,7 +10,7 @@ from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, TaskId
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import BalanceWatch, book_post
-from journeyman.economy.budget import OWNER, Limits, OverBudget, check_post
+from journeyman.economy.budget import OWNER, Limit, Limits, OverBudget, check_post
 from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
@@ -165,6 +165,17 @@ class NotAccepted:
     failure: Failure
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedPost:
+    """What makes a post that of one slot of a posting plan."""
+
+    slot: str
+    """Unique in the journal, among what was or may have been posted."""
+    spend_id: SpendId
+    limit: Limit
+    """The plan's own."""
+
+
 @dataclass(kw_only=True, eq=False)
 class Posting:
     """Publishes tasks within the owner's limits."""
@@ -190,7 +201,10 @@ class Posting:
         )
 
     async def post(
-        self, new: NewTask, strategy: str = OWNER
+        self,
+        new: NewTask,
+        strategy: str = OWNER,
+        planned: PlannedPost | None = None,
     ) -> Accepted | NotAccepted | OverBudget:
         """Publish one task.
 
@@ -207,7 +221,7 @@ class Posting:
                 "Offer a reward of at least 1.",
             )
         await self.first.verify()
-        reserved = self._reserve(new, strategy)
+        reserved = self._reserve(new, strategy, planned)
         if isinstance(reserved, OverBudget):
             self.log.emit(
                 events.POST_REFUSED_BY_BUDGET,
@@ -253,18 +267,26 @@ class Posting:
                     message=reason,
                 )
 
-    def _reserve(self, new: NewTask, strategy: str) -> Spend | OverBudget:
-        spend_id = SpendId(self.randomness.new_id("post"))
+    def check(
+        self, reward: int, strategy: str = OWNER, planned: PlannedPost | None = None
+    ) -> OverBudget | None:
+        """Return why a post may not be sent now; None when it may."""
+        return self.first.obstacle() or check_post(
+            self.limits,
+            self.journal,
+            self.clock.now(),
+            reward,
+            strategy="" if planned or strategy == OWNER else strategy,
+            more=[planned.limit] if planned else (),
+        )
+
+    def _reserve(
+        self, new: NewTask, strategy: str, planned: PlannedPost | None
+    ) -> Spend | OverBudget:
+        new_id = self.randomness.new_id
+        spend_id = planned.spend_id if planned else SpendId(new_id("post"))
         with self.journal.tx("post intent"):
-            now = self.clock.now()
-            over = self.first.obstacle() or check_post(
-                self.limits,
-                self.journal,
-                now,
-                new.reward,
-                strategy="" if strategy == OWNER else strategy,
-            )
-            if over:
+            if over := self.check(new.reward, strategy, planned):
                 return over
             self.first.reserve(spend_id)
             return self.journal.spends.reserve(
@@ -274,6 +296,7 @@ class Posting:
                 cents=0,
                 strategy=strategy,
                 request={**asdict(new), "tags": list(new.tags)},
+                slot=planned.slot if planned else "",
             )
 
     def _settle(self, spend: Spend, posted: Posted) -> Accepted:

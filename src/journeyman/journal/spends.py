@@ -76,6 +76,10 @@ class Spend:
     """Of a top-up: until when it waits for the owner; None: until it is settled."""
     number: int = 1
     """How many posts or top-ups it stands for; only what is carried can be several."""
+    task_id: str = ""
+    """The network's name for what was posted; empty where it is not known."""
+    slot: str = ""
+    """The slot of the posting plan; empty where it is of none."""
 
 
 @dataclass(eq=False)
@@ -100,6 +104,7 @@ class Spends:
         request: Mapping[str, JSON],
         expires_at: datetime | None = None,
         state: SpendState = SpendState.RESERVED,
+        slot: str = "",
     ) -> Spend:
         """Record a spend that was decided, before it is sent; or one to be approved."""
         spend = Spend(
@@ -114,6 +119,7 @@ class Spends:
             reason="",
             at=self.now(),
             expires_at=expires_at,
+            slot=slot,
         )
         self._add(spend)
         return spend
@@ -186,6 +192,26 @@ class Spends:
     def in_state(self, state: SpendState) -> list[Spend]:
         """Return the spends in a state, oldest first."""
         return self._read("state = ?", state)
+
+    def of_slot(self, slot: str) -> list[Spend]:
+        """Return the tries for one slot of the posting plan, oldest first."""
+        return self._read("slot = ?", slot)
+
+    def posts_of(self, strategy: str) -> int:
+        """Return how many posts somebody has made, or may have."""
+        return self.database.number(
+            "SELECT count(*) FROM spends WHERE kind = 'post' AND strategy = ? "
+            "AND state != 'released'",
+            strategy,
+        )
+
+    def recent_posts(self, limit: int) -> list[Spend]:
+        """Return the last posts, newest first."""
+        newest = (
+            "rowid IN (SELECT rowid FROM spends WHERE kind = 'post' "
+            "ORDER BY at DESC, rowid DESC LIMIT ?)"
+        )
+        return self._read(newest, limit)[::-1]
 
     def unsettled(self, kind: SpendKind) -> list[Spend]:
         """Return the spends of a kind whose end is not known yet, oldest first."""

@@ -54,14 +54,14 @@ class StrategyPosts:
         Raises:
             StateError: the disk fails.
         """
-        if self._must_wait():
+        if self.must_wait():
             return
         for loaded in self.lifecycle.active.registry.strategies:
             is_quarantined = self.lifecycle.quarantine.contains(loaded.name)
             if "post" in loaded.hooks and not is_quarantined and not self.gate.obstacle:
                 await self._ask(loaded)
 
-    def _must_wait(self) -> bool:
+    def must_wait(self) -> bool:
         """Return whether the network takes no post now.
 
         A strategy that is asked nevertheless would note a post as made, and never

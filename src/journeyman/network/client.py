@@ -31,6 +31,7 @@ from journeyman.network.service_model.reading import WrongShapeError, wire_id
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
+from journeyman.observability.redaction import HIDDEN
 
 T = TypeVar("T")
 
@@ -257,17 +258,36 @@ class NetworkClient:
         self, new: tasks.NewTask, key: tasks.IdempotencyKey
     ) -> Outcome[answers.Posted]:
         """Create a task (endpoint 10); its reward leaves our balance."""
-        values: dict[str, tasks.JSON] = {
-            "agent_id": self._agent_id("post_task"),
-            **asdict(new),
-            "tags": list(new.tags),
-        }
         return await self._act(
             endpoints.POST_TASK,
-            values,
+            self._values_of(new),
             key,
             lambda reply: answers.read_posted(reply.body),
         )
+
+    def preview_post(self, new: tasks.NewTask) -> dict[str, tasks.JSON]:
+        """Return the request that `post_task` would send first; nothing is sent."""
+        endpoint, key = endpoints.POST_TASK, tasks.IdempotencyKey("new-for-each-post")
+        said = {**self._values_of(new), "key": key}
+        request = Request(action=endpoint.name, said=said, key=key)
+        shape = self.search.next_shape(request)
+        body = shape.body(request.values(shape)) if shape else {}
+        return {
+            "method": endpoint.method,
+            "address": f"{self._base_url}{endpoint.path}",
+            "headers": {
+                "Authorization": f"Bearer {HIDDEN}",
+                "Content-Type": "application/json",
+                ASSUMED.idempotency_header: key,
+                **dict.fromkeys(self._headers, HIDDEN),
+                **(shape.headers if shape else {}),
+            },
+            "body": body,
+        }
+
+    def _values_of(self, new: tasks.NewTask) -> dict[str, tasks.JSON]:
+        agent_id = self._agent_id("post_task")
+        return {"agent_id": agent_id, **asdict(new), "tags": list(new.tags)}
 
     async def _act(
         self,

@@ -5,9 +5,12 @@ The text below a setting says what it does and why its default is what it is. A
 command line's name for the setting. All three reach the reference by the schema.
 """
 
+import re
 from collections.abc import Sequence
+from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
+from string import Template
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -111,6 +114,42 @@ def _known_zone(name: str) -> str:
     return name
 
 
+def _checked_cron(text: str) -> str:
+    fields = text.split()
+    if len(fields) != CRON_FIELDS:
+        raise ValueError("must have five fields: minute, hour, day, month, weekday")
+    # A digit is a trap: for crontab 0 is Sunday, and for APScheduler it is Monday.
+    if any(map(str.isdigit, fields[-1])):
+        raise ValueError("must name weekdays by their names, such as mon-fri")
+    return text
+
+
+def _checked_template(text: str) -> str:
+    template = Template(text)
+    if not template.is_valid():
+        raise ValueError("has a $ that begins no name; write $$ for the sign itself")
+    unknown = [name for name in template.get_identifiers() if name not in PLACEHOLDERS]
+    if unknown:
+        known = ", ".join(f"${name}" for name in PLACEHOLDERS)
+        raise ValueError(f"contains ${unknown[0]}; there are {known}")
+    return text
+
+
+def _checked_input(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        _checked_template(value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            _checked_input(one)
+    elif isinstance(value, list):
+        for one in value:
+            _checked_input(one)
+    return value
+
+
+CRON_FIELDS = 5
+PLACEHOLDERS = ("date", "day", "month", "time", "week", "weekday", "year")
+"""What a text of a posting plan may name, behind a dollar sign."""
 TimeZone = Annotated[str, AfterValidator(_known_zone)]
 """A name of the IANA database."""
 
@@ -647,6 +686,59 @@ class RetrySettings(Section):
         return RetryPolicy(**self.model_dump())
 
 
+Cron = Annotated[str, AfterValidator(_checked_cron)]
+"""Five fields, as of crontab."""
+PlanText = Annotated[str, AfterValidator(_checked_template)]
+"""A text in which `$date` and the like stand for the slot's."""
+
+
+class PlanSettings(Section):
+    """A task that is posted again and again."""
+
+    title: Annotated[PlanText, Field(min_length=1)]
+    """What is to be done, in a few words."""
+    reward: Annotated[int, Field(ge=1), unit("credits")]
+    """What each post pays."""
+    per_month_credits: Credits
+    """The most that this plan spends in a month, within all other limits."""
+    cron: Cron = ""
+    """When to post, as five fields of crontab, in `budget.time_zone`: `0 9 * * mon`."""
+    every_seconds: Annotated[float, Field(ge=60, le=MAX_SECONDS)] | None = None
+    """Or how often: a minute or more, counted from midnight UTC."""
+    description: PlanText = ""
+    """What is to be done, in full; else the title."""
+    kind: str = ""
+    """The network's word for such work."""
+    tags: Names = ()
+    """Words by which others find it."""
+    input: Annotated[JsonValue, AfterValidator(_checked_input)] = None
+    """What to work on."""
+    max_posts: Annotated[int, Field(ge=1)] | None = None
+    """The plan ends after so many posts."""
+    until: Annotated[date, Field(strict=False)] | None = None
+    """The plan ends when this day ends, in `budget.time_zone`."""
+
+    @model_validator(mode="after")
+    def _one_rhythm(self) -> Self:
+        if bool(self.cron) == (self.every_seconds is not None):
+            raise ValueError("needs either cron or every_seconds")
+        return self
+
+
+def _named(plans: dict[str, PlanSettings]) -> dict[str, PlanSettings]:
+    for name in plans:
+        if not PLAN_NAME.fullmatch(name):
+            raise ValueError(
+                f"names a plan {name!r}; use up to 40 of a-z, 0-9, _ and -, and begin "
+                "with a letter or a digit"
+            )
+    return plans
+
+
+Plans = Annotated[dict[str, PlanSettings], AfterValidator(_named)]
+PLAN_NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
+
+
 class PostingSettings(Section):
     """Whether tasks are posted at all, and how the first one is."""
 
@@ -657,6 +749,26 @@ class PostingSettings(Section):
     """The first post on a network is made alone: a second is sent only after the first
     was seen in a listing, or the balance changed as expected. The contract does not
     show what posting does; it may mean something else."""
+    late_seconds: Seconds = 3_600
+    """For how long a slot of a plan that was missed is made up for, such as after a
+    restart. An hour, since a daily question is of little use in the evening."""
+    plan: Plans = Field(
+        default_factory=dict,
+        examples=[
+            {
+                "weekly": {
+                    "title": "Proofread the notes of $week",
+                    "reward": 5,
+                    "per_month_credits": 25,
+                    "cron": "0 9 * * mon",
+                }
+            }
+        ],
+    )
+    """Tasks to post again and again: a table for each, such as
+    `[posting.plan.weekly]`. docs/how-to/spend.md explains the fields. Each slot has one
+    post, across restarts and lost answers; one that was not posted because of a limit
+    is tried again for `late_seconds`."""
 
 
 class BudgetSettings(Section):

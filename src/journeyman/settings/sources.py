@@ -364,6 +364,10 @@ def _explain_one(key: Key, detail: ErrorDetails, origins: Mapping[Key, str]) -> 
     within = (origins[name] for name in origins if name[: len(key)] == key)
     place = next((origin for origin in within if origin != DEFAULT), "settings")
     got = HIDDEN if is_secret(dotted) else _as_written(detail["input"])
+    if detail["type"] == "extra_forbidden" and len(key) > IN_A_TABLE:
+        return f"{place}: {dotted}: no such field"
+    if detail["type"] != "value_error" and len(key) > IN_A_TABLE:
+        return f"{place}: {dotted}: got {got}; {detail['msg']}"
     if detail["type"] != "value_error":
         return f"{place}: {dotted}: got {got}, wanted {_wanted(key)}"
     reason = detail["ctx"]["error"]
@@ -371,6 +375,10 @@ def _explain_one(key: Key, detail: ErrorDetails, origins: Mapping[Key, str]) -> 
         # A whole table does not help, and one of its values may be a secret.
         return f"{place}: {dotted}: {reason}"
     return f"{place}: {dotted}: {got} {reason}"
+
+
+IN_A_TABLE = 3
+"""A longer key is that of a field in a named table, of which no setting tells more."""
 
 
 def _wanted(key: Key) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from journeyman.cli.output import moment, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import BUDGET
-from journeyman.daemon.agent import limits_of
+from journeyman.daemon.agent import limits_of, plans_of
 from journeyman.daemon.status import budget_status
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
@@ -26,9 +26,11 @@ def _ask(session: Session) -> dict[str, Any]:
     try:
         return session.daemon().call(BUDGET)
     except NotRunningError:
-        limits = limits_of(session.load().settings)
+        settings = session.load().settings
+        limits, plans = limits_of(settings), plans_of(settings)
+        now, more = SystemClock().now(), [one.limit for one in plans]
         with session.journal() as journal:
-            return budget_status(limits, journal, SystemClock().now())
+            return budget_status(limits, journal, now, more)
 
 
 def _show(found: dict[str, Any]) -> None:

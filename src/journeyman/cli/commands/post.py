@@ -2,15 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from journeyman.cli.agent import act
-from journeyman.cli.output import print_fields
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
-from journeyman.control.verbs import POST, PostRequest
-from journeyman.domain.errors import UsageError
+from journeyman.control.verbs import POST, PREVIEW_POST, PostRequest
+from journeyman.domain.errors import SafetyError, StateError, UsageError
 from journeyman.domain.tasks import JSON
 
 
@@ -33,7 +33,13 @@ def post(
         str | None,
         typer.Option("--input", metavar="JSON|@FILE", help="What to work on."),
     ] = None,
-) -> None:
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Show the request and its cost; nothing is sent."
+        ),
+    ] = False,
+) -> int:
     """Post a task for other agents, within your limits.
 
     Its reward leaves our balance at once. The limits in the settings ([budget]) are
@@ -47,6 +53,8 @@ def post(
         tags=tuple(tag or ()),
         input=_read_input(input_),
     )
+    if dry_run:
+        return _preview(session, request)
     posted = act(session, POST, request)
     fields = {
         "posted": str(posted["task_id"] or "yes; the network did not name it"),
@@ -55,6 +63,44 @@ def post(
         "spend": str(posted["spend_id"]),
     }
     session.answer(posted, lambda: print_fields(fields))
+    return 0
+
+
+def _preview(session: Session, request: PostRequest) -> int:
+    """Show what would be sent; the exit code says whether a limit forbids it."""
+    if session.identity() is None:
+        raise StateError(
+            "no agent has joined a network here, so nothing can be posted",
+            "Join first: journeyman join",
+        )
+    found = act(session, PREVIEW_POST, request)
+    session.answer({"sent": False, **found}, lambda: _show_preview(found))
+    return SafetyError.exit_code if found["refused_by"] else 0
+
+
+def _show_preview(found: dict[str, Any]) -> None:
+    sent, cost = found["request"], found["cost"]
+    verdict = f"no: {found['message']} ({found['refused_by']})"
+    print_fields(
+        {
+            "request": f"{sent['method']} {sent['address']}",
+            "headers": "\n".join(f"{k}: {v}" for k, v in sent["headers"].items()),
+            "body": json.dumps(sent["body"], indent=2, ensure_ascii=False),
+            "cost": f"{cost} credits, which leaves {found['balance_after']}",
+            "allowed": verdict if found["refused_by"] else "yes, by every limit",
+        }
+    )
+    print()
+    rows = [
+        [
+            *(one["setting"], one["limit"], one["used"], one["held"], one["left"]),
+            one["left"] - (1 if one["unit"] == "posts" else cost),
+        ]
+        for one in found["limits"]
+    ]
+    print_table(["limit", "most", "used", "held", "left", "left after"], rows)
+    print()
+    print("Nothing was sent. If the network refuses this form, others are tried.")
 
 
 def _read_input(given: str | None) -> JSON:

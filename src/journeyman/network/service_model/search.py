@@ -225,6 +225,15 @@ class RequestSearch:
         async with self._locks.setdefault(action, anyio.Lock()):
             return await self._find(request, send, attempt)
 
+    def next_shape(self, request: Request) -> RequestShape | None:
+        """Return the shape that would be sent first now; None where none is left."""
+        action = request.action
+        return (
+            self._owner.get(action)
+            or self._proven(request)
+            or self.model.next_shape(action, request.values(), request.listed)
+        )
+
     def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because they are taken in no shape, and why."""
         return {
