@@ -91,7 +91,7 @@ endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, 
 	$(BIN)/pytest $(PYTEST_WORKERS) -m endurance $(PYTEST_ARGS)
 
 .PHONY: browser
-browser: $(VENV)/.browser ## test the payment page in Chromium, which must be installed
+browser: $(VENV)/.browser ## test the pages in Chromium, which must be installed
 	$(BIN)/pytest tests/browser $(PYTEST_ARGS)
 
 .PHONY: manifests
@@ -164,8 +164,9 @@ trace: $(VENV)/.installed ## count the files and calls that one task goes throug
 	@$(BIN)/python tools/trace_task.py
 
 .PHONY: picture
-picture: $(VENV)/.installed ## draw the pictures of a real demo for the README
+picture: $(VENV)/.browser ## draw the pictures for the README: of a real demo, of a real page
 	$(BIN)/python tools/picture.py
+	PICTURES=docs/pictures $(BIN)/pytest -q tests/browser/test_watching.py -k picture
 
 .PHONY: lock
 lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the versions they have

@@ -162,7 +162,7 @@ def test_it_is_paused_with_a_reason_and_resumed(visit: Open) -> None:
     page.get_by_label("Why (optional)").fill("a look at the accounts")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".state")).to_contain_text("Paused")
-    expect(page.locator(".bar .note")).to_contain_text("a look at the accounts")
+    expect(page.locator(".causes")).to_contain_text("a look at the accounts")
 
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".state")).to_contain_text("Working")

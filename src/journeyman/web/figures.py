@@ -325,6 +325,7 @@ def _record(line: str) -> dict[str, Any] | None:
     try:
         record = json.loads(line)
         time, level, event = (str(record[name]) for name in _HEAD[:3])
+        datetime.fromisoformat(time)
     except (ValueError, KeyError, TypeError):
         return None
     if level not in LEVELS:

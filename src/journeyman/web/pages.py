@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -76,8 +77,19 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        templates.filters |= {"shown": escape, "duration": duration, "tone": tone}
+        templates.filters |= {
+            "at": self._at,
+            "duration": duration,
+            "shown": escape,
+            "tone": tone,
+        }
         return templates
+
+    def _at(self, moment: datetime | str) -> str:
+        """Return a time of today, or a day with its time, in UTC."""
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        is_today = at.date() == self.commands.agent.environment.clock.now().date()
+        return f"{at:%H:%M:%S}" if is_today else f"{at:%d %b %H:%M}"
 
     def sections(self, page: WebPage, visit: Visit) -> dict[str, str]:
         """Return the HTML of each section of a page."""
