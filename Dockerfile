@@ -12,7 +12,8 @@ WORKDIR /build
 # Locked dependencies first: an edit of the code does not install them again.
 # The page is in it, and off: see docs/how-to/watch.md.
 # With --build-arg LOCK=requirements/llm.lock, the strategy ask_llm can ask a model;
-# with LOCK=requirements/cluster.lock, strategies can run on a Dask cluster.
+# with LOCK=requirements/cluster.lock, strategies can run on a Dask cluster;
+# with LOCK=requirements/notify.lock, Apprise sends notifications.
 ARG LOCK=requirements/web.lock
 COPY requirements requirements
 RUN python -m venv --without-pip /app/venv \

@@ -18,6 +18,7 @@ LOCKS = (
     "requirements/llm.lock",
     "requirements/cluster.lock",
     "requirements/web.lock",
+    "requirements/notify.lock",
     "requirements/manifests.lock",
 )
 SHIPPED = (
@@ -26,6 +27,7 @@ SHIPPED = (
     "requirements/llm.lock",
     "requirements/cluster.lock",
     "requirements/web.lock",
+    "requirements/notify.lock",
 )
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)( ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
@@ -81,7 +83,7 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
     assert unmet(wanted, pins(root / "requirements/dev.lock")) == []
 
 
-@pytest.mark.parametrize("extra", ["llm", "cluster", "web"])
+@pytest.mark.parametrize("extra", ["llm", "cluster", "web", "notify"])
 def test_the_lock_of_an_extra_answers_the_project_and_that(
     root: Path, pyproject: dict[str, Any], extra: str
 ) -> None:

@@ -16,6 +16,7 @@ from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.disk import is_ephemeral, was_copied
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.health import health
+from journeyman.daemon.notify import LOOK_SECONDS
 from journeyman.daemon.owner_pauses import pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
@@ -117,7 +118,8 @@ class Daemon:
         parts = self.parts
         if parts.environment.has_processes:
             require_cluster(parts.settings.cluster, parts.active.current.everyone)
-        _ = parts.cluster  # a mistake in its settings is told before anything begins
+        # A mistake in their settings is told before anything begins.
+        _ = parts.cluster, parts.notifier
         self._announce()
         self._report_to_service_manager()
         recover_interrupted(parts.agent.journal, parts.environment.log)
@@ -193,6 +195,8 @@ class Daemon:
             ("housekeeping", every.housekeeping_every_seconds, self._keep_house),
             ("spend", every.spend_every_seconds, parts.spend),
         ]
+        if parts.notifier is not None:
+            loops.append(("notify", LOOK_SECONDS, parts.notifier.look))
         if parts.settings.strategies.watch:
             watch = StrategyWatch(
                 lambda: parts.source.directory,

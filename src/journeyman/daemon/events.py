@@ -173,6 +173,19 @@ ABANDONED = declare(
     "The owner has given up a task. The contract shows no way to give it back.",
     "Nothing; `journeyman tasks retry ID` takes up again what was claimed.",
 )
+NOTIFIED = declare(
+    "notify.sent",
+    "info",
+    "setting causes",
+    "The owner was told what keeps the agent from earning, by this setting.",
+)
+NOTIFY_FAILED = declare(
+    "notify.failed",
+    "warning",
+    "setting message",
+    "A notification was not taken; it is tried again in a minute.",
+    "Check the address that the setting has; it may be a secret and is not shown here.",
+)
 BACKED_UP = declare(
     "journal.backed_up",
     "info",

@@ -17,6 +17,12 @@ from journeyman.daemon.disk import DiskWatch
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.heartbeat import Heartbeat
 from journeyman.daemon.housekeeping import Housekeeping
+from journeyman.daemon.notify import (
+    Notifier,
+    money_concerns,
+    to_apprise,
+    to_webhook,
+)
 from journeyman.daemon.schedule import Schedule
 from journeyman.daemon.strategies import (
     StrategySource,
@@ -535,6 +541,48 @@ class Components:
             now=clock.now(),
             around=around,
         ).find()
+
+    @cached_property
+    def notifier(self) -> Notifier | None:
+        """Tells the owner where the owner looks anyway; None: nobody wants that.
+
+        Raises:
+            ConfigurationError: Apprise is not installed, or does not know a target.
+        """
+        settings, agent = self.settings.notify, self.agent
+        webhook = settings.webhook.get_secret_value() if settings.webhook else ""
+        targets = [one.get_secret_value() for one in settings.targets]
+        for secret in filter(None, (webhook, *targets)):
+            self.environment.redactor.add(secret)
+        senders = [("notify.webhook", to_webhook(webhook))] if webhook else []
+        senders += [("notify.targets", to_apprise(targets))] if targets else []
+        if not senders:
+            return None
+        clock = self.environment.clock
+        since, idle = clock.now(), timedelta(hours=settings.idle_hours)
+
+        def find() -> list[EarningCause]:
+            concerns = money_concerns(
+                agent.journal,
+                clock.now(),
+                low_credits=settings.low_credits,
+                since=since,
+                idle=idle or None,
+            )
+            return [*self.find_causes(), *concerns]
+
+        return Notifier(
+            find=find,
+            senders=senders,
+            agent_id=agent.identity.agent_id,
+            base_url=agent.base_url,
+            patience=timedelta(minutes=settings.patience_minutes),
+            repeat=timedelta(hours=settings.repeat_hours),
+            journal=agent.journal,
+            clean=self.environment.redactor.clean,
+            clock=clock,
+            log=self.environment.log,
+        )
 
     def _network_pause(self) -> str:
         for name, pause in self.agent.rate_limiter.pauses():

@@ -261,6 +261,15 @@ class Ledger:
         )
         return [(datetime.fromisoformat(row["at"]), row["balance"]) for row in rows]
 
+    def last_earned_at(self) -> datetime | None:
+        """Return when work last brought credits; None: it never did."""
+        row = self.database.row(
+            "SELECT at FROM ledger WHERE kind = ? AND amount > 0 "
+            "ORDER BY entry_id DESC LIMIT 1",
+            EntryKind.EARNED,
+        )
+        return datetime.fromisoformat(row["at"]) if row else None
+
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.
 

@@ -933,6 +933,53 @@ class WebSettings(Section):
         return self
 
 
+def _http_only(address: SecretStr) -> SecretStr:
+    try:
+        parts = urlsplit(address.get_secret_value())
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        # Without the value: it may be a secret.
+        raise ValueError("must be an http or https address")
+    return address
+
+
+class NotifySettings(Section):
+    """Where the owner is told what keeps the agent from earning.
+
+    What is new is folded into one message: paused, a token that is refused, a payment
+    page that waits, and everything else that `journeyman why` finds.
+    """
+
+    webhook: Annotated[SecretStr, AfterValidator(_http_only)] | None = Field(
+        None,
+        examples=["https://chat.example/hooks/a-secret"],
+        json_schema_extra={"default_is": "none"},
+    )
+    """An address to which each message is posted as JSON. Its field `text` is what chat
+    services such as Slack and Mattermost show. Kept as a secret."""
+    targets: Annotated[tuple[SecretStr, ...], Field(strict=False)] = Field(
+        (), examples=[["mailto://user:password@example.org"]]
+    )
+    """Addresses as Apprise knows them, for mail and some hundred services; they need
+    the extra `notify`. Kept as secrets."""
+    patience_minutes: Annotated[
+        float, Field(ge=0, le=24 * 60, allow_inf_nan=False), unit("minutes")
+    ] = 5.0
+    """What goes by itself within this time is not told."""
+    repeat_hours: Annotated[
+        float, Field(gt=0, le=24 * 366, allow_inf_nan=False), unit("hours")
+    ] = 24.0
+    """What was told is not told again within this time, also after a restart."""
+    idle_hours: Annotated[
+        float, Field(ge=0, le=24 * 366, allow_inf_nan=False), unit("hours")
+    ] = 6.0
+    """It is told when nothing was earned for so long; 0: it is not."""
+    low_credits: Credits = 20
+    """It is told when less can be spent. The default is the reserve."""
+
+
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address."""
     try:
@@ -966,6 +1013,7 @@ class Settings(BaseSettings):
     topup: TopUpSettings = TopUpSettings()
     log: LogSettings = LogSettings()
     web: WebSettings = WebSettings()
+    notify: NotifySettings = NotifySettings()
 
     sources: ClassVar[Sequence[PydanticBaseSettingsSource]] = ()
     """The strongest first; `load_settings` names them."""

@@ -403,7 +403,9 @@ def _as_written(value: object) -> str:
 
 
 _SECRET = re.compile(
-    r"token|secret|password|api[_-]?key|credential|\bheaders\b", re.IGNORECASE
+    r"token|secret|password|api[_-]?key|credential|\bheaders\b"
+    r"|\bnotify\.(?:webhook|targets)\b",
+    re.IGNORECASE,
 )
 
 
