@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from tests.journal.conftest import Open
 
+from journeyman.domain.errors import StateError
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.maintenance import ledger_faults
 from journeyman.testing import FakeClock
 
 
@@ -156,3 +158,93 @@ def test_a_changed_cost_is_found(journal: Journal, path: Path) -> None:
     _tamper(path, "UPDATE ledger SET cost = 1 WHERE entry_id = 1")
 
     assert journal.ledger.first_fault()
+
+
+def test_credits_move_between_accounts_and_are_never_made(journal: Journal) -> None:
+    book(
+        journal,
+        entry("starter", 100, EntryKind.STARTER),
+        entry("delivered:t1", 5, EntryKind.DELIVERED),
+        entry("corrected:t1", 2, EntryKind.CORRECTED),
+        entry("delivered:t2", 4, EntryKind.DELIVERED),
+        entry("earned:t1", 7),
+        entry("spent:p1", -30, EntryKind.SPENT),
+        cost("c1", 5),
+    )
+
+    assert journal.ledger.accounts() == {
+        "agent": 77,
+        "earnings": -11,
+        "escrow": 30,
+        "receivable": 4,
+        "starter": -100,
+    }
+    assert journal.ledger.totals() == {"earned": 7, "spent": -30, "starter": 100}
+    assert journal.ledger.owed("t1") == 7
+    assert journal.ledger.owed("unknown") is None
+    assert journal.ledger.first_fault() is None
+
+
+def test_what_is_not_known_is_not_0(journal: Journal) -> None:
+    book(journal, replace(entry("a"), expected=5, claimed=0), entry("b"))
+
+    known, unknown = journal.ledger.recent(2)
+    assert (known.expected, known.claimed, known.observed) == (5, 0, None)
+    assert (unknown.expected, unknown.claimed, unknown.observed) == (None, None, None)
+
+
+NEW_COLUMNS = (
+    *("account", "contra", "expected", "claimed", "observed"),
+    *("cause", "request", "version"),
+)
+
+
+@pytest.mark.parametrize("column", NEW_COLUMNS)
+def test_no_part_of_an_entry_can_change_unseen(
+    journal: Journal, path: Path, column: str
+) -> None:
+    book(journal, entry("a"), entry("b"), entry("c"))
+
+    _tamper(path, f"UPDATE ledger SET {column} = 1 WHERE entry_id = 2")  # noqa: S608 - ours
+
+    assert journal.ledger.first_fault() == "entry 2 was changed after it was booked"
+
+
+def _bytes_of_entries(path: Path) -> range:
+    """Return where the rows of the ledger stand in the file, which fit on a page."""
+    with sqlite3.connect(path) as other:
+        (page,) = other.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'ledger'"
+        ).fetchone()
+        (size,) = other.execute("PRAGMA page_size").fetchone()
+    other.close()
+    content = path.read_bytes()
+    begin = (page - 1) * size
+    first = int.from_bytes(content[begin + 5 : begin + 7], "big")
+    return range(begin + first, begin + size)
+
+
+def _verified(path: Path) -> list[str]:
+    try:
+        with Journal(path, FakeClock().now, read_only=True) as journal:
+            return ledger_faults(journal)
+    except StateError as error:
+        return [error.problem]
+
+
+@pytest.mark.parametrize(
+    "step", [19, pytest.param(1, marks=pytest.mark.endurance, id="each")]
+)
+def test_a_flipped_byte_of_an_entry_is_found(
+    journal: Journal, path: Path, step: int
+) -> None:
+    book(journal, entry("a"), replace(entry("b"), expected=5, claimed=7, cause="x"))
+    journal.close()
+    whole = path.read_bytes()
+    assert _verified(path) == []
+
+    for position in _bytes_of_entries(path)[::step]:
+        path.write_bytes(
+            whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]
+        )
+        assert _verified(path), f"byte {position}"

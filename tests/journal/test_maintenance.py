@@ -8,10 +8,11 @@ import pytest
 from tests.journal.conftest import Open, brought_to
 
 from journeyman.domain.errors import StateError
-from journeyman.domain.tasks import TaskState
+from journeyman.domain.tasks import SpendId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
 from journeyman.journal.maintenance import back_up, compact, faults
+from journeyman.journal.spends import SpendKind
 from journeyman.testing import FakeClock
 
 
@@ -21,15 +22,24 @@ def lived(journal: Journal) -> Journal:
     for number, state in enumerate((TaskState.COMPLETED, TaskState.SKIPPED)):
         brought_to(journal, state, f"t{number}")
     with journal.tx("booking"):
-        for number in range(3):
+        for key in ("earned:t0", "k1", "k2"):
             journal.ledger.book(
                 NewEntry(
-                    key=f"k{number}",
+                    key=key,
                     kind=EntryKind.EARNED,
                     amount=5,
                     confidence=Confidence.CONFIRMED,
+                    subject=key.partition(":")[2],
                 ),
             )
+        journal.spends.reserve(
+            SpendId("post-1"),
+            SpendKind.POST,
+            credits_=5,
+            cents=0,
+            strategy="owner",
+            request={},
+        )
     return journal
 
 
@@ -51,7 +61,16 @@ def test_a_journal_that_nobody_touched_is_whole(lived: Journal) -> None:
             "0 of them forgotten, but 1 are",
         ),
         ("UPDATE totals SET value = 9 WHERE name = 'state.completed'", "state.comp"),
-        ("UPDATE totals SET value = 1 WHERE name = 'ledger.earned'", "ledger.earned"),
+        ("UPDATE totals SET value = 1 WHERE name = 'ledger.earned'", "1 was booked"),
+        ("UPDATE totals SET value = 1 WHERE name = 'account.agent'", "not to 0"),
+        (
+            "UPDATE spends SET state = 'settled'",
+            "post post-1 was accepted, and its reward was not booked",
+        ),
+        (
+            "UPDATE spends SET kind = 'top-up', state = 'settled'",
+            "top-up post-1 was paid, and its credits were not booked",
+        ),
         ("UPDATE tasks SET state = 'lost' WHERE task_id = 't1'", "its history says"),
         ("DELETE FROM task_events WHERE task_id = 't1'", "history says nothing"),
     ],

@@ -1,5 +1,7 @@
 """A journal of an earlier version goes on in this one, with all that is in it."""
 
+import hashlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -47,8 +49,32 @@ def first_version(tmp_path: Path) -> Path:
                 f"INSERT INTO main.{table} ({columns}) "  # noqa: S608 - names of ours
                 f"SELECT {columns} FROM full.{table} ORDER BY rowid"
             )
+        connection.execute("DELETE FROM totals WHERE name LIKE 'account.%'")
+        _chain_as_first_version(connection)
         connection.commit()
     return old
+
+
+def _chain_as_first_version(connection: sqlite3.Connection) -> None:
+    """Give each entry the hash that the first version gave it."""
+    columns = "key, kind, amount, balance, confidence, subject, strategy, note, at"
+    rows = connection.execute(
+        f"SELECT entry_id, {columns} FROM ledger"  # noqa: S608 - names of ours
+    ).fetchall()
+    trigger = connection.execute(
+        "SELECT sql FROM main.sqlite_master WHERE name = 'ledger_is_not_changed'"
+    ).fetchone()[0]
+    connection.execute("DROP TRIGGER ledger_is_not_changed")
+    previous = "0" * 64
+    for entry_id, *content in rows:
+        text = json.dumps([previous, *content])
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        connection.execute(
+            "UPDATE ledger SET previous_hash = ?, hash = ? WHERE entry_id = ?",
+            (previous, digest, entry_id),
+        )
+        previous = digest
+    connection.execute(trigger)
 
 
 def _fill(journal: Journal) -> None:
@@ -92,6 +118,11 @@ def test_nothing_of_a_first_version_is_lost(first_version: Path) -> None:
     with Journal(first_version, FakeClock().now) as journal:
         assert faults(journal) == []
         assert journal.ledger.balance() == 103
+        assert journal.ledger.accounts() == {
+            "agent": 103,
+            "earnings": -3,
+            "starter": -100,
+        }
         assert journal.facts.get("agent") == "agent-1"
         assert journal.strategy_states.get("count") == {"runs": 3}
         spend = journal.spends.get(SpendId("post-1"))

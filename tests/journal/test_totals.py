@@ -18,7 +18,7 @@ def _counted(path: Path) -> tuple[dict[str, int], int, int]:
         states = dict(other.execute("SELECT state, count(*) FROM tasks GROUP BY state"))
         (seen,) = other.execute("SELECT count(*) FROM tasks").fetchone()
         (credits_,) = other.execute(
-            "SELECT coalesce(sum(amount), 0) FROM ledger"
+            "SELECT coalesce(sum(amount), 0) FROM ledger WHERE account = 'agent'"
         ).fetchone()
     other.close()
     return states, seen, credits_

@@ -25,6 +25,7 @@ from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import IN_FLIGHT, TERMINAL, Identity, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
+from journeyman.journal.maintenance import ledger_faults
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.quarantine import QuarantineRule
 from journeyman.settings.sections import Settings
@@ -337,8 +338,8 @@ class FinalChecks:
             here = self._journal.ledger.balance()
             there = self._network.balance(agent_id)
             self._check("I-10", f"{here} here and {there} there", holds=here == there)
-        fault = self._journal.ledger.first_fault()
-        self._check("I-10", f"the ledger: {fault}", holds=fault is None)
+        wrong = ledger_faults(self._journal)
+        self._check("I-10", f"the books: {wrong}", holds=not wrong)
 
     # -- the end --------------------------------------------------------------
 

@@ -80,14 +80,16 @@ def no_doubt(self: Internal, record: Internal, next_at: float) -> Internal:
     return _postpone(self, replace(record, maybe_sent=False), next_at)
 
 
-async def booked_apart(self: Internal, record: Internal, shown: int | None) -> Internal:
+async def booked_apart(
+    self: Internal, record: Internal, answered: Internal
+) -> Internal:
     journal = self.intents.journal
     with journal.tx("booked apart"):
         journal.ledger.book(
             NewEntry(
                 key=f"earned:{record.task_id}:{record.attempts}",
                 kind=EntryKind.EARNED,
-                amount=record.task.reward if shown is None else shown,
+                amount=answered.credits or record.task.reward,
                 confidence=Confidence.ASSUMED,
             ),
         )

@@ -406,7 +406,6 @@ class Loop:
             endings=endings,
             result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
-            log=self.log,
         )
         complete = Complete(
             network=market,

@@ -356,7 +356,6 @@ class Components:
                 endings=endings,
                 result_max_age=max_age,
                 clock=clock,
-                log=log,
             ),
             complete=Complete(
                 network=network,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
@@ -33,6 +33,10 @@ def book_starter(ledger: Ledger, shown: int | None) -> bool:
             amount=shown if shown is not None and is_told else STARTER_CREDITS,
             confidence=Confidence.CONFIRMED if is_told else Confidence.CONTRACT,
             note="; ".join(filter(None, ("free registration", doubt))),
+            cause="register",
+            expected=STARTER_CREDITS,
+            claimed=shown,
+            observed=shown,
         )
     )
 
@@ -49,21 +53,61 @@ def book_first_balance(ledger: Ledger, balance: int) -> bool:
             amount=balance,
             confidence=Confidence.OBSERVED,
             note="a new journal: the balance is the owner's word",
+            cause="owner",
+            observed=balance,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answered:
+    """What an answer that may have moved credits showed."""
+
+    request: str = ""
+    """The idempotency key of the request."""
+    credits: int | None = None
+    """That it says were paid; None: it names none."""
+    balance: int | None = None
+    """That it shows, where only this request can have moved it."""
+
+
+def book_delivery(
+    ledger: Ledger, task_id: TaskId, *, strategy: str, listed: int, request: str
+) -> bool:
+    """Book that the network has a result and owes us the listed reward, once."""
+    return ledger.book(
+        NewEntry(
+            key=f"{EntryKind.DELIVERED}:{task_id}",
+            kind=EntryKind.DELIVERED,
+            amount=max(0, listed),
+            confidence=Confidence.ASSUMED,
+            subject=task_id,
+            strategy=strategy,
+            cause="submit",
+            request=request,
+            expected=_expected(listed),
         )
     )
 
 
 def book_earning(
-    ledger: Ledger, task_id: TaskId, *, strategy: str, listed: int, shown: int | None
+    ledger: Ledger,
+    task_id: TaskId,
+    *,
+    strategy: str,
+    listed: int,
+    answered: Answered,
+    cause: str,
 ) -> NewEntry:
     """Book a completed task, once; return its entry.
 
-    `shown` is what the completion's answer named; without it, the reward that the
-    listing promised is assumed. An amount that is not plausible is kept in the note,
-    and 0 is booked.
+    Where the answer named no amount, the reward that the listing promised is assumed.
+    An amount that is not plausible books 0, and stays owed until it is known.
     """
-    amount = listed if shown is None else shown
-    confidence = Confidence.ASSUMED if shown is None else Confidence.CONFIRMED
+    amount = listed if answered.credits is None else answered.credits
+    confidence = (
+        Confidence.ASSUMED if answered.credits is None else Confidence.CONFIRMED
+    )
     doubt = doubt_about_earning(amount, listed)
     entry = NewEntry(
         key=_earning_key(task_id),
@@ -73,9 +117,55 @@ def book_earning(
         subject=task_id,
         strategy=strategy,
         note=doubt,
+        cause=cause,
+        request=answered.request,
+        expected=_expected(listed),
+        claimed=answered.credits,
+        observed=answered.balance,
     )
+    if not doubt:
+        _correct(ledger, entry, "the pay differs from what was listed")
     ledger.book(entry)
     return entry
+
+
+def book_nothing_owed(
+    ledger: Ledger, task_id: TaskId, *, strategy: str, cause: str, reason: str
+) -> None:
+    """Book that a result which was delivered will not be paid, once."""
+    entry = NewEntry(
+        key="",
+        kind=EntryKind.CORRECTED,
+        amount=0,
+        confidence=Confidence.CONFIRMED,
+        subject=task_id,
+        strategy=strategy,
+        cause=cause,
+    )
+    if ledger.owed(task_id):
+        _correct(ledger, entry, reason)
+
+
+def _correct(ledger: Ledger, paid: NewEntry, note: str) -> None:
+    """Make what is owed for a task what it is known to be."""
+    owed = ledger.owed(paid.subject) or 0
+    if owed == paid.amount:
+        return
+    ledger.book(
+        replace(
+            paid,
+            key=f"{EntryKind.CORRECTED}:{paid.subject}",
+            kind=EntryKind.CORRECTED,
+            amount=paid.amount - owed,
+            note=note,
+            observed=None,
+        )
+    )
+
+
+def _expected(listed: int) -> int | None:
+    """Return what a listing promised; None where it named no reward."""
+    return listed if listed > 0 else None
 
 
 def earned_by(ledger: Ledger, task_id: TaskId) -> int:
@@ -87,8 +177,18 @@ def _earning_key(task_id: TaskId) -> str:
     return f"earned:{task_id}"
 
 
-def book_post(ledger: Ledger, spend: Spend, confidence: Confidence) -> bool:
-    """Book the reward that left our balance with a post, once."""
+def book_post(
+    ledger: Ledger,
+    spend: Spend,
+    confidence: Confidence,
+    *,
+    cause: str = "post",
+    observed: int | None = None,
+) -> bool:
+    """Book the reward that left our balance with a post, once.
+
+    `observed` is the balance that the network showed then.
+    """
     return ledger.book(
         NewEntry(
             key=f"spent:{spend.spend_id}",
@@ -98,11 +198,23 @@ def book_post(ledger: Ledger, spend: Spend, confidence: Confidence) -> bool:
             subject=spend.spend_id,
             strategy=spend.strategy,
             note=str(spend.request.get("title", "")),
+            cause=cause,
+            # A post is sent under its own name.
+            request=spend.spend_id,
+            expected=-spend.credits,
+            observed=observed,
         )
     )
 
 
-def book_top_up(ledger: Ledger, spend: Spend, note: str) -> bool:
+def book_top_up(
+    ledger: Ledger,
+    spend: Spend,
+    note: str,
+    *,
+    cause: str = "balance",
+    observed: int | None = None,
+) -> bool:
     """Book bought credits that were seen or confirmed, once."""
     return ledger.book(
         NewEntry(
@@ -113,6 +225,10 @@ def book_top_up(ledger: Ledger, spend: Spend, note: str) -> bool:
             subject=spend.spend_id,
             strategy=spend.strategy,
             note=note,
+            cause=cause,
+            request=spend.spend_id,
+            expected=spend.credits,
+            observed=observed,
         )
     )
 
@@ -135,6 +251,7 @@ def book_cost(
             subject=subject,
             strategy=strategy,
             note=note,
+            cause="strategy",
         )
     )
 
@@ -146,8 +263,8 @@ def cost_today(
     return ledger.cost_since(strategy, start_of(Period.DAY, now, zone)) / MILLIONTHS
 
 
-def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:
-    """Book a difference that nothing of ours explains."""
+def book_adjustment(ledger: Ledger, amount: int, key: str, shown: int) -> bool:
+    """Book a difference to a shown balance that nothing of ours explains."""
     return ledger.book(
         NewEntry(
             key=f"adjustment:{key}",
@@ -155,11 +272,13 @@ def book_adjustment(ledger: Ledger, amount: int, key: str) -> bool:
             amount=amount,
             confidence=Confidence.OBSERVED,
             note="the network showed a different balance",
+            cause="balance",
+            observed=shown,
         )
     )
 
 
-def book_doubt(ledger: Ledger, doubt: str, now: datetime) -> bool:
+def book_doubt(ledger: Ledger, doubt: str, shown: int, now: datetime) -> bool:
     """Keep a balance that cannot be ours in the ledger, without an effect.
 
     Once a day: a network that shows such balances shows one with each answer.
@@ -171,6 +290,8 @@ def book_doubt(ledger: Ledger, doubt: str, now: datetime) -> bool:
             amount=0,
             confidence=Confidence.DOUBTFUL,
             note=doubt,
+            cause="balance",
+            observed=shown,
         )
     )
 
@@ -236,27 +357,35 @@ class BalanceWatch:
         if difference == 0:
             return
         if doubt := doubt_about_balance(shown, booked):
-            self._doubt(doubt)
+            self._doubt(doubt, shown)
             return
         paid = self._paid(difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
         if paid:
-            settle_top_up(self.journal, self.log, paid, "its credits were seen")
+            settle_top_up(
+                self.journal, self.log, paid, "its credits were seen", observed=shown
+            )
         elif taken:
-            self._settle_post(taken)
+            self._settle_post(taken, shown)
         else:
             self._adjust(difference, shown)
 
-    def _settle_post(self, spend: Spend) -> None:
+    def _settle_post(self, spend: Spend, shown: int) -> None:
         reason = "its credits have left the shown balance"
         with self.journal.tx("post observed"):
-            book_post(self.journal.ledger, spend, Confidence.OBSERVED)
+            book_post(
+                self.journal.ledger,
+                spend,
+                Confidence.OBSERVED,
+                cause="balance",
+                observed=shown,
+            )
             self.journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=reason)
 
-    def _doubt(self, doubt: str) -> None:
+    def _doubt(self, doubt: str, shown: int) -> None:
         ledger = self.journal.ledger
         with self.journal.tx("doubtful balance"):
-            is_new = book_doubt(ledger, doubt, ledger.now())
+            is_new = book_doubt(ledger, doubt, shown, ledger.now())
         if is_new:
             self.log.emit(events.DOUBTED, message=doubt)
 
@@ -265,7 +394,7 @@ class BalanceWatch:
         last = self.journal.ledger.recent(1)
         key = f"{last[-1].entry_id if last else 0}:{shown}"
         with self.journal.tx("adjustment"):
-            book_adjustment(self.journal.ledger, difference, key)
+            book_adjustment(self.journal.ledger, difference, key, shown)
         self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
 
     def _paid(self, credits_: int) -> Spend | None:
@@ -289,10 +418,18 @@ class BalanceWatch:
         return next(candidates, None)
 
 
-def settle_top_up(journal: Journal, log: Log, spend: Spend, note: str) -> None:
+def settle_top_up(
+    journal: Journal,
+    log: Log,
+    spend: Spend,
+    note: str,
+    *,
+    observed: int | None = None,
+) -> None:
     """Book a top-up that was paid, and close it."""
     with journal.tx("top-up paid"):
-        book_top_up(journal.ledger, spend, note)
+        cause = "owner" if observed is None else "balance"
+        book_top_up(journal.ledger, spend, note, cause=cause, observed=observed)
         journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=note)
     log.emit(
         events.TOP_UP_BOOKED,

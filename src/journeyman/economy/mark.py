@@ -108,7 +108,7 @@ def carry_missing(
     """
     with journal.tx("mark carried"):
         for post in carry_limits(journal, mark, now, zone):
-            book_post(journal.ledger, post, Confidence.OBSERVED)
+            book_post(journal.ledger, post, Confidence.OBSERVED, cause="mark")
         journal.facts.put(CARRIED_AT, now.isoformat())
 
 

@@ -236,7 +236,7 @@ class Posting:
             outcome = await self.network.post_task(new, key)
             if not isinstance(outcome, Confirmed):
                 return self._not_accepted(reserved, outcome)
-            accepted = self._settle(reserved, outcome.value)
+            accepted = self._settle(reserved, outcome.value, is_alone=window.alone)
             self.watch.observe(window, outcome.value.balance)
         await self.first.verify(at_once=True)
         return accepted
@@ -299,9 +299,14 @@ class Posting:
                 slot=planned.slot if planned else "",
             )
 
-    def _settle(self, spend: Spend, posted: Posted) -> Accepted:
+    def _settle(self, spend: Spend, posted: Posted, *, is_alone: bool) -> Accepted:
         with self.journal.tx("post accepted"):
-            book_post(self.journal.ledger, spend, Confidence.CONFIRMED)
+            book_post(
+                self.journal.ledger,
+                spend,
+                Confidence.CONFIRMED,
+                observed=posted.balance if is_alone else None,
+            )
             self.journal.spends.move(
                 spend.spend_id, SpendState.SETTLED, task_id=posted.task_id
             )

@@ -1,30 +1,61 @@
-"""The ledger: every credit that came or went, appended once, chained by hashes."""
+"""The ledger: every credit that moved, appended once, chained by hashes.
+
+Double entry: each entry moves whole credits from one account to another, so the sum
+over all accounts is 0 by construction. The balance of `agent` is what we hold.
+"""
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from journeyman.journal.codec import Moment, dump, load
-from journeyman.journal.database import Database, Memo, Now
+from journeyman.journal.database import Database, Memo, Now, Row
 from journeyman.journal.facts import Totals
 
 GENESIS = "0" * 64
 """The previous hash of the first entry."""
 KIND_TOTAL = "ledger."
+ACCOUNT_TOTAL = "account."
+AGENT = "agent"
+"""The account of what we hold."""
+RECEIVABLE = "receivable"
+"""The accounts of what we are owed for results that were delivered, one for a task."""
+HASH_VERSION = 2
+"""Of what the hash of a new entry covers; entries from before the accounts have 1."""
 
 
 class EntryKind(StrEnum):
     """What moved the credits."""
 
     STARTER = "starter"
+    #: The network has a result, and owes us its reward.
+    DELIVERED = "delivered"
+    #: What we are owed for a result turned out to be more or less, or nothing.
+    CORRECTED = "corrected"
     EARNED = "earned"
     SPENT = "spent"
     TOP_UP = "top-up"
     ADJUSTMENT = "adjustment"
     #: Money of the owner that left outside of the network: no credits move.
     COST = "cost"
+
+
+_ACCOUNTS = {
+    EntryKind.STARTER: (AGENT, "starter"),
+    EntryKind.DELIVERED: (f"{RECEIVABLE}:{{}}", "earnings"),
+    EntryKind.CORRECTED: (f"{RECEIVABLE}:{{}}", "earnings"),
+    EntryKind.EARNED: (AGENT, f"{RECEIVABLE}:{{}}"),
+    EntryKind.SPENT: (AGENT, "escrow:{}"),
+    EntryKind.TOP_UP: (AGENT, "topup"),
+    EntryKind.ADJUSTMENT: (AGENT, "adjustment"),
+    EntryKind.COST: ("", ""),
+}
+"""The account that gains the amount of an entry, and the one that loses it."""
+_ACCOUNTS_OF_VERSION_1 = _ACCOUNTS | {EntryKind.EARNED: (AGENT, "earnings")}
+"""Before there were receivables."""
 
 
 class Confidence(StrEnum):
@@ -49,6 +80,7 @@ class NewEntry:
     key: str
     """Unique for what happened, such as `earned:task_7`: a replay books nothing."""
     kind: EntryKind
+    """It says between which accounts the credits move."""
     amount: int
     """In credits; negative when they leave."""
     confidence: Confidence
@@ -56,6 +88,17 @@ class NewEntry:
     """The task or the spend that it belongs to."""
     strategy: str = ""
     note: str = ""
+    cause: str = ""
+    """What made it: an action that was answered, such as `complete`, or `balance`,
+    `owner`, `strategy`."""
+    request: str = ""
+    """The idempotency key of the request that was answered."""
+    expected: int | None = None
+    """Credits that were listed or agreed; None: unknown."""
+    claimed: int | None = None
+    """Credits that the answer named; None: it named none."""
+    observed: int | None = None
+    """The balance that the network showed; None: it showed none."""
     cost: int = 0
     """In millionths of a credit; only an entry of the kind `cost` has one."""
 
@@ -90,9 +133,14 @@ class Entry(NewEntry):
     """An entry as booked."""
 
     entry_id: int
+    account: str
+    """That gained the amount."""
+    contra: str
+    """That lost it."""
     balance: int
-    """In credits, after this entry."""
+    """Of the account `agent` after this entry, in credits."""
     at: Moment
+    version: int
     previous_hash: str
     hash: str
 
@@ -119,17 +167,21 @@ class Ledger:
             sqlite3.Error: the disk refused; the whole transaction is undone.
         """
         before, previous = self._last()
-        balance = before + new.amount
-        at = self.now().isoformat()
-        digest = _hash(new, balance, at, previous)
-        values = dump(new) | {"balance": balance, "at": at}
-        values |= {"previous_hash": previous, "hash": digest}
+        account, contra = _accounts(new.kind, new.subject)
+        balance = before + new.amount * (account == AGENT)
+        values = dump(new) | {"account": account, "contra": contra, "balance": balance}
+        values |= {"at": self.now().isoformat(), "version": HASH_VERSION}
+        values["previous_hash"] = previous
+        digest = values["hash"] = _hash(values)
         if not self.database.insert_if_new("ledger", "key", **values):
             return False
         if new.cost:
             self._costs.clear()
         self.tail = balance, digest
-        self.running_totals.add(KIND_TOTAL + new.kind, new.amount)
+        if account == AGENT:
+            self.running_totals.add(KIND_TOTAL + new.kind, new.amount)
+        for name, amount in ((account, new.amount), (contra, -new.amount)):
+            self.running_totals.add(ACCOUNT_TOTAL + name.partition(":")[0], amount)
         return True
 
     def balance(self) -> int:
@@ -149,8 +201,21 @@ class Ledger:
         return str(row["hash"]) if row else None
 
     def totals(self) -> dict[str, int]:
-        """Return the credits moved by each kind of entry, since the beginning."""
+        """Return the credits that each kind of entry brought us or took, in all."""
         return self.running_totals.starting_with(KIND_TOTAL)
+
+    def accounts(self) -> dict[str, int]:
+        """Return the balance of each account; those of one kind are added up."""
+        return self.running_totals.starting_with(ACCOUNT_TOTAL)
+
+    def owed(self, task_id: str) -> int | None:
+        """Return the credits owed for a result; None where none was delivered."""
+        kinds = EntryKind.DELIVERED, EntryKind.CORRECTED
+        keys = [f"{kind}:{task_id}" for kind in kinds]
+        row = self.database.row(
+            "SELECT sum(amount) FROM ledger WHERE key IN (?, ?)", *keys
+        )
+        return row[0] if row else None
 
     def amount_of(self, key: str) -> int:
         """Return the credits of the entry that has this key; 0 where there is none."""
@@ -212,7 +277,8 @@ class Ledger:
         rows = self.database.rows(
             "SELECT strategy, sum(max(amount, 0)) AS received, "
             "-sum(min(amount, 0)) AS paid, sum(cost) AS cost FROM ledger "
-            "GROUP BY strategy ORDER BY sum(amount) DESC, strategy"
+            "WHERE account IN ('agent', '') GROUP BY strategy "
+            "ORDER BY sum(amount) DESC, strategy"
         )
         return [load(Share, row) for row in rows]
 
@@ -273,24 +339,22 @@ class Ledger:
     def first_fault(self) -> str | None:
         """Check the whole chain; None when every entry follows from the one before.
 
-        Reads every entry: for `journeyman ledger --verify`, not for the loop.
+        Reads every entry: for `journeyman ledger verify` and before a start.
         """
+        return next(self._faults(), None)
+
+    def _faults(self) -> Iterator[str]:
         previous, balance = GENESIS, 0
-        for row in self.database.rows("SELECT * FROM ledger ORDER BY entry_id"):
-            entry = load(Entry, row)
-            balance += entry.amount
-            if entry.previous_hash != previous:
-                return f"entry {entry.entry_id} does not follow the one before it"
-            if entry.balance != balance:
-                return (
-                    f"entry {entry.entry_id} has balance {entry.balance}, not {balance}"
-                )
-            if entry.hash != _hash(entry, balance, row["at"], previous):
-                return f"entry {entry.entry_id} was changed after it was booked"
-            previous = entry.hash
+        rows = self.database.rows("SELECT * FROM ledger ORDER BY entry_id")
+        for number, row in enumerate(rows, 1):
+            if fault := _fault(row, number, previous, balance):
+                yield fault
+                return  # what follows is compared with what is wrong
+            previous, balance = row["hash"], row["balance"]
         if balance != (booked := sum(self.totals().values())):
-            return f"the entries add up to {balance}, but {booked} was booked"
-        return None
+            yield f"the entries add up to {balance}, but {booked} was booked"
+        if left := sum(self.accounts().values()):
+            yield f"the balances of all accounts add up to {left}, not to 0"
 
     def _last(self) -> tuple[int, str]:
         """Return the balance and the hash of the last entry; read once, then kept."""
@@ -305,11 +369,50 @@ class Ledger:
         self.tail = None
 
 
-def _hash(new: NewEntry, balance: int, at: str, previous: str) -> str:
+def _accounts(kind: EntryKind, subject: str, version: int = 2) -> tuple[str, str]:
+    """Return which account gains, and which loses."""
+    known = _ACCOUNTS if version == HASH_VERSION else _ACCOUNTS_OF_VERSION_1
+    account, contra = known[kind]
+    return account.format(subject), contra.format(subject)
+
+
+def _fault(row: Row, number: int, previous: str, balance: int) -> str | None:
+    """Return what is wrong with an entry, after one that was right."""
+    values = dict(row)
+    name = f"entry {row['entry_id']}"
+    if row["entry_id"] != number or row["previous_hash"] != previous:
+        return f"{name} does not follow the one before it"
+    try:
+        # The row as it is: a value of another type would be read as the same.
+        is_changed = row["hash"] != _hash(values)
+        entry = load(Entry, values)
+        accounts = _accounts(entry.kind, entry.subject, entry.version)
+    except (TypeError, ValueError):
+        return f"{name} cannot be read: it was changed after it was booked"
+    if is_changed or (entry.account, entry.contra) != accounts:
+        return f"{name} was changed after it was booked"
+    balance += entry.amount * (entry.account == AGENT)
+    if entry.balance != balance:
+        return f"{name} has balance {entry.balance}, not {balance}"
+    return None
+
+
+_COVERED = (
+    *("previous_hash", "key", "kind", "amount", "balance", "confidence"),
+    *("subject", "strategy", "note", "at"),
+)
+_COVERED_SINCE_VERSION_2 = (
+    *("version", "account", "contra", "cause", "request"),
+    *("expected", "claimed", "observed", "cost"),
+)
+
+
+def _hash(values: Mapping[str, object]) -> str:
     """Bind an entry to all before it: change one, and every later hash is wrong."""
-    content = [previous, new.key, new.kind, new.amount, balance, new.confidence]
-    content += [new.subject, new.strategy, new.note, at]
-    if new.cost:
+    content = [values[name] for name in _COVERED]
+    if values["version"] != 1:
+        content += [values[name] for name in _COVERED_SINCE_VERSION_2]
+    elif values["cost"]:
         # Only then: entries from before there were costs keep their hashes.
-        content.append(new.cost)
+        content.append(values["cost"])
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -8,7 +8,7 @@ from journeyman.domain.errors import StateError
 from journeyman.journal.database import Database
 from journeyman.journal.files import create_new, disk_errors, sync_directory, sync_file
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import KIND_TOTAL
+from journeyman.journal.ledger import ACCOUNT_TOTAL, KIND_TOTAL
 from journeyman.journal.tasks import (
     FORGOTTEN_TOTAL,
     SEEN_TOTAL,
@@ -39,7 +39,7 @@ def faults(journal: Journal) -> list[str]:
     with journal.database.snapshot():
         found = _damage(journal.database, "integrity_check")
         return found or [
-            *_broken_ledger(journal),
+            *_broken_books(journal),
             *_wrong_totals(journal),
             *_wrong_histories(journal.database),
         ]
@@ -79,6 +79,58 @@ def _broken_ledger(journal: Journal) -> list[str]:
     return [f"ledger: {broken}"] if broken else []
 
 
+def ledger_faults(journal: Journal) -> list[str]:
+    """Check the file, the ledger's chain and sums, and that tasks and spends agree.
+
+    Reads everything, at one moment, also while a daemon writes. Empty: it is whole.
+
+    Raises:
+        StateError: the file cannot even be read.
+    """
+    with journal.database.snapshot():
+        found = _damage(journal.database, "integrity_check")
+        return found or _broken_books(journal)
+
+
+def _broken_books(journal: Journal) -> list[str]:
+    chain = _broken_ledger(journal)
+    # An entry that was changed tells nothing of a task.
+    return chain or list(_disagreements(journal.database))
+
+
+_DISAGREEMENTS = {
+    "ledger: task {} is completed, and no pay was booked for it": (
+        "SELECT task_id FROM tasks WHERE state = 'completed' AND NOT EXISTS "
+        "(SELECT 1 FROM ledger WHERE key = 'earned:' || task_id)"
+    ),
+    "ledger: pay was booked for task {}, which is not completed": (
+        "SELECT subject FROM ledger JOIN tasks ON task_id = subject "
+        "WHERE ledger.kind = 'earned' AND state != 'completed'"
+    ),
+    "ledger: post {} was accepted, and its reward was not booked": (
+        "SELECT spend_id FROM spends WHERE kind = 'post' AND state = 'settled' "
+        "AND NOT EXISTS (SELECT 1 FROM ledger "
+        "WHERE key = 'spent:' || spend_id AND amount = -credits)"
+    ),
+    "ledger: top-up {} was paid, and its credits were not booked": (
+        "SELECT spend_id FROM spends WHERE kind = 'top-up' AND state = 'settled' "
+        "AND NOT EXISTS (SELECT 1 FROM ledger "
+        "WHERE key = 'top-up:' || spend_id AND amount = credits)"
+    ),
+    "ledger: {} was booked, and was not spent": (
+        "SELECT subject FROM ledger JOIN spends ON spend_id = subject "
+        "WHERE ledger.kind IN ('spent', 'top-up') AND state = 'released'"
+    ),
+}
+"""What the ledger must not say of a task or a spend, and how such are found."""
+
+
+def _disagreements(database: Database) -> Iterator[str]:
+    for message, query in _DISAGREEMENTS.items():
+        for row in database.rows(f"{query} LIMIT {FAULTS_SHOWN}"):
+            yield message.format(row[0])
+
+
 def _wrong_totals(journal: Journal) -> Iterator[str]:
     seen, database = journal.totals.get(SEEN_TOTAL), journal.database
     forgotten = journal.totals.get(FORGOTTEN_TOTAL)
@@ -98,8 +150,14 @@ def _wrong_totals(journal: Journal) -> Iterator[str]:
     known = journal.recordings.bytes()
     if known != counted:
         yield f"totals: the recordings take {counted} bytes, not {known}"
-    kinds = "SELECT kind, sum(amount) FROM ledger GROUP BY kind"
+    kinds = "SELECT kind, sum(amount) FROM ledger WHERE account = 'agent' GROUP BY kind"
     yield from _differences(journal, KIND_TOTAL, kinds)
+    accounts = (
+        "SELECT substr(name, 1, instr(name || ':', ':') - 1), sum(credits) "
+        "FROM (SELECT account AS name, amount AS credits FROM ledger "
+        "UNION ALL SELECT contra, -amount FROM ledger) GROUP BY 1"
+    )
+    yield from _differences(journal, ACCOUNT_TOTAL, accounts)
 
 
 def _differences(journal: Journal, prefix: str, query: str) -> Iterator[str]:

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
-from journeyman.domain.tasks import Progress, TaskState
-from journeyman.economy.bookkeeping import BalanceWatch, BalanceWindow
+from journeyman.domain.tasks import IdempotencyKey, Progress, TaskState
+from journeyman.economy.bookkeeping import Answered, BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
@@ -50,7 +50,7 @@ class Complete:
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
         if self.intents.proof.is_absent("complete"):
-            return await self.endings.earned(record, None, reason=NO_COMPLETION)
+            return await self.endings.earned(record, Answered(), reason=NO_COMPLETION)
         if record.unsent and (seconds := self.intents.proof.review_seconds):
             return await self.intents.expect_review(record, seconds)
         if paused := await self.intents.postpone_if_paused(
@@ -67,12 +67,16 @@ class Complete:
             if self.intents.is_blank_yes(record, outcome):
                 outcome = Confirmed(Receipt())
             if isinstance(outcome, Confirmed):
-                balance = None if uncertain else window
-                return await self._confirmed(record, outcome.value, balance)
-        return await self._failed(record, outcome, uncertain=uncertain)
+                current = None if uncertain else window
+                return await self._confirmed(record, outcome.value, key, current)
+        return await self._failed(record, outcome, key, uncertain=uncertain)
 
     async def _confirmed(
-        self, record: TaskRecord, answer: Receipt, window: BalanceWindow | None
+        self,
+        record: TaskRecord,
+        answer: Receipt,
+        key: IdempotencyKey,
+        window: BalanceWindow | None,
     ) -> TaskRecord:
         """Take an answer for what it says; `window` is None for the answer to a repeat.
 
@@ -83,14 +87,24 @@ class Complete:
         if answer.progress in NO_END:
             said = f"the answer says: {answer.progress}"
             refused = Refused(Refusal.OTHER, said, 200, None, answer.progress)
-            return await self._failed(record, refused, uncertain=False)
-        record = await self._earned(record, answer.credits_earned)
+            return await self._failed(record, refused, key, uncertain=False)
+        answered = Answered(
+            request=key,
+            credits=answer.credits_earned,
+            balance=answer.balance if window is not None and window.alone else None,
+        )
+        record = await self._earned(record, answered)
         if window is not None:
             self.watch.observe(window, answer.balance)
         return record
 
     async def _failed(
-        self, record: TaskRecord, failure: Failure, *, uncertain: bool
+        self,
+        record: TaskRecord,
+        failure: Failure,
+        key: IdempotencyKey,
+        *,
+        uncertain: bool,
     ) -> TaskRecord:
         if not isinstance(failure, Refused):
             return await self._wait_or_end(record, failure, uncertain=uncertain)
@@ -99,26 +113,32 @@ class Complete:
             # Completed by the submission, or by an attempt whose answer was lost.
             if is_done and not uncertain:
                 self.intents.proof.note_needless("complete", record)
-            return await self._earned(record, None)
+            return await self._earned(record, Answered(request=key))
         if failure.progress is Progress.REJECTED:
             return await self.endings.reject(record, failure.message)
         if failure.progress is Progress.IN_REVIEW:
             return await self._follow(record, failure)
-        return await self._refused(record, failure, uncertain=uncertain)
+        return await self._refused(record, failure, key, uncertain=uncertain)
 
     def _says(self, refused: Refused) -> bool:
         """Return whether a refusal tells where the task stands, and it is no end."""
         return refused.progress in {*NO_END, Progress.CLAIMED}
 
     async def _refused(
-        self, record: TaskRecord, refused: Refused, *, uncertain: bool
+        self,
+        record: TaskRecord,
+        refused: Refused,
+        key: IdempotencyKey,
+        *,
+        uncertain: bool,
     ) -> TaskRecord:
         """Do what a refusal means that does not tell how the task ends."""
         if self._lost_the_result(record, refused):
             return await self._submit_again(record, refused)
         if self._is_missing(record, refused):
             self._note_missing(refused)
-            return await self.endings.earned(record, None, reason=NO_COMPLETION)
+            answered = Answered(request=key)
+            return await self.endings.earned(record, answered, reason=NO_COMPLETION)
         if self.intents.is_contradiction(record, refused):
             self.intents.proof.refuse("complete", record, refused)
         return await self._wait_or_end(record, refused, uncertain=uncertain)
@@ -131,13 +151,13 @@ class Complete:
         said, wait = refused.message, refused.retry_after
         return await self.intents.follow_review(record, said, wait)
 
-    async def _earned(self, record: TaskRecord, shown: int | None) -> TaskRecord:
+    async def _earned(self, record: TaskRecord, answered: Answered) -> TaskRecord:
         seconds = None
         if record.reviews and record.attempts > 1:
             age = self.intents.age_since(record, TaskState.SUBMITTED)
             seconds = age.total_seconds()
         self.intents.proof.note_review(seconds)
-        return await self.endings.earned(record, shown)
+        return await self.endings.earned(record, answered)
 
     # -- a result that did not arrive ------------------------------------------------
 
@@ -208,7 +228,7 @@ class Complete:
     async def _give_up(self, record: TaskRecord, failure: Failure) -> TaskRecord:
         """End a task of which nobody says whether it was paid; nothing is booked.
 
-        If it was, a balance that the network shows corrects the ledger.
+        Its reward stays owed. If it was paid, a balance that the network shows tells.
         """
         days = self.result_max_age / timedelta(days=1)
         reason = f"no clear answer in {days:g} days, so perhaps paid: {failure.message}"

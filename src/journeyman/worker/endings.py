@@ -1,32 +1,74 @@
-"""How a task ends: completed with its credits booked, or rejected."""
+"""What delivered work brings: a reward that is owed, then earned, or never paid."""
 
 from dataclasses import dataclass
 
 from journeyman.domain.credits import MILLIONTHS
-from journeyman.domain.tasks import NOTHING_GIVEN, Given, TaskState
-from journeyman.economy.bookkeeping import book_earning
+from journeyman.domain.tasks import DEADLINE_PASSED, NOTHING_GIVEN, Given, TaskState
+from journeyman.economy.bookkeeping import (
+    Answered,
+    book_delivery,
+    book_earning,
+    book_nothing_owed,
+)
 from journeyman.economy.events import DOUBTED
 from journeyman.journal.ledger import Confidence, NewEntry
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.quarantine import Quarantine
 from journeyman.observability.events import Log
 from journeyman.worker import events
-from journeyman.worker.intents import Intents, about
+from journeyman.worker.intents import ENDPOINTS, Intents, about
 
 
 @dataclass(kw_only=True, eq=False)
 class Endings:
-    """Commits the ends to which a submission and a completion lead."""
+    """Commits what a submission and a completion lead to, with the credits it moves."""
 
     intents: Intents
     quarantine: Quarantine
     """Counts what the work of a strategy brings."""
     log: Log
 
+    async def delivered(
+        self,
+        record: TaskRecord,
+        request: str,
+        *,
+        reason: str = "",
+        given: Given = NOTHING_GIVEN,
+        in_review: bool = False,
+    ) -> TaskRecord:
+        """Book what a submitted result is owed, and go on to its completion.
+
+        `request` is the key of the submission. The intent of the completion shares the
+        commit, which is what a task costs most.
+        """
+        journal = self.intents.journal
+
+        def write() -> TaskRecord:
+            book_delivery(
+                journal.ledger,
+                record.task_id,
+                strategy=record.strategy,
+                listed=record.task.reward,
+                request=request,
+            )
+            return journal.tasks.move(
+                with_given(record, given),
+                TaskState.COMPLETING,
+                through=TaskState.SUBMITTED,
+                reason=reason,
+                attempts=1,
+                reviews=int(in_review),
+            )
+
+        record = await journal.commit(write)
+        self.log.emit(events.SUBMITTED, **about(record))
+        return record
+
     async def earned(
         self,
         record: TaskRecord,
-        shown: int | None,
+        answered: Answered,
         *,
         through: TaskState | None = None,
         reason: str = "",
@@ -34,8 +76,8 @@ class Endings:
     ) -> TaskRecord:
         """Complete a task and book what it earned, in one commit.
 
-        `shown` is the amount that the network named; without it, the listed one is
-        assumed. One that is not plausible books nothing.
+        Where the answer named no amount, the listed one is assumed. One that is not
+        plausible books nothing.
         """
         journal = self.intents.journal
 
@@ -45,7 +87,8 @@ class Endings:
                 record.task_id,
                 strategy=record.strategy,
                 listed=record.task.reward,
-                shown=shown,
+                answered=answered,
+                cause="submit" if through else "complete",
             )
             self.quarantine.count_result(
                 record, entry.amount, "it was accepted for nothing"
@@ -83,8 +126,31 @@ class Endings:
 
         def write() -> TaskRecord:
             self.quarantine.count_result(record, 0, message)
+            self._book_unpaid(record, message)
             return journal.tasks.move(record, TaskState.REJECTED, reason=message)
 
         ended = await journal.commit(write)
         self.log.emit(events.REJECTED, **about(ended), message=message)
         return ended
+
+    async def expire(self, record: TaskRecord) -> TaskRecord:
+        """End a task whose result the network does not have in time."""
+        journal = self.intents.journal
+
+        def write() -> TaskRecord:
+            self._book_unpaid(record, DEADLINE_PASSED)
+            return journal.tasks.move(record, TaskState.FAILED, reason=DEADLINE_PASSED)
+
+        ended = await journal.commit(write)
+        self.log.emit(events.EXPIRED, **about(ended), error=DEADLINE_PASSED)
+        return ended
+
+    def _book_unpaid(self, record: TaskRecord, reason: str) -> None:
+        """Book that nothing is owed for a result any more, inside a transaction."""
+        book_nothing_owed(
+            self.intents.journal.ledger,
+            record.task_id,
+            strategy=record.strategy,
+            cause=ENDPOINTS.get(record.state, "submit"),
+            reason=reason,
+        )

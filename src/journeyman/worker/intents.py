@@ -17,8 +17,6 @@ from journeyman.domain.outcomes import (
 )
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import (
-    NOTHING_GIVEN,
-    Given,
     IdempotencyKey,
     Progress,
     TaskState,
@@ -26,7 +24,7 @@ from journeyman.domain.tasks import (
 )
 from journeyman.economy.mark import CARRIED_AT
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord, with_given
+from journeyman.journal.tasks import TaskRecord
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -204,31 +202,11 @@ class Intents:
         return await self.journal.commit(lambda: postpone(waiting, next_at))
 
     async def close(
-        self,
-        record: TaskRecord,
-        state: TaskState,
-        reason: str = "",
-        *,
-        then: TaskState | None = None,
-        given: Given = NOTHING_GIVEN,
-        reviews: int = 0,
+        self, record: TaskRecord, state: TaskState, reason: str = ""
     ) -> TaskRecord:
-        """Commit what a clear answer means for a task, and what it gave.
-
-        `then` is the intent that follows at once: it shares the commit, which is what
-        a task costs most.
-        """
-
-        def write() -> TaskRecord:
-            tasks = self.journal.tasks
-            known = with_given(record, given)
-            if then is None:
-                return tasks.move(known, state, reason=reason)
-            return tasks.move(
-                known, then, through=state, reason=reason, attempts=1, reviews=reviews
-            )
-
-        return await self.journal.commit(write)
+        """Commit what a clear answer means for a task."""
+        move = self.journal.tasks.move
+        return await self.journal.commit(lambda: move(record, state, reason=reason))
 
     def may_be_mistaken(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a refusal came too seldom to be believed.

@@ -6,23 +6,19 @@ from datetime import timedelta
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import (
-    DEADLINE_PASSED,
-    NOTHING_GIVEN,
-    Given,
+    IdempotencyKey,
     Progress,
     Result,
     TaskState,
     has_passed,
 )
+from journeyman.economy.bookkeeping import Answered
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
-from journeyman.observability.events import Log
-from journeyman.worker import events
 from journeyman.worker.endings import Endings
 from journeyman.worker.intents import (
     Intents,
-    about,
     is_open,
     key_for,
     may_be_done,
@@ -44,37 +40,38 @@ class Submit:
     endings: Endings
     result_max_age: timedelta
     clock: Clock
-    log: Log
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Send the stored result once; it is the same at each repeat."""
         if record.result is None:
             raise LookupError(f"task {record.task_id} is {record.state}, no result")
         if self._is_too_late(record):
-            return await self._expire(record)
+            return await self.endings.expire(record)
         paused = await self.intents.postpone_if_paused(record, TaskState.SUBMITTING)
         return paused or await self._send(record, record.result)
 
     async def _send(self, record: TaskRecord, result: Result) -> TaskRecord:
         record, uncertain = await self.intents.open(record, TaskState.SUBMITTING)
+        key = key_for(record, "submit", uncertain=uncertain)
         if uncertain and self.intents.proof.ignores_keys:
             # Sent again it would count twice; the completion tells if it arrived.
-            return await self._accepted(record, UNSURE)
-        key = key_for(record, "submit", uncertain=uncertain)
+            return await self.endings.delivered(record, key, reason=UNSURE)
         outcome = await self.network.submit(record.task, result, key, record.given)
         if self.intents.is_blank_yes(record, outcome):
             self.intents.proof.confirm("submit")
-            return await self._accepted(record, BLANK_YES)
+            return await self.endings.delivered(record, key, reason=BLANK_YES)
         if isinstance(outcome, Confirmed):
-            return await self._confirmed(record, outcome.value)
-        return await self._failed(record, outcome, uncertain=uncertain)
+            return await self._confirmed(record, outcome.value, key)
+        return await self._failed(record, outcome, key, uncertain=uncertain)
 
-    async def _confirmed(self, record: TaskRecord, answer: Receipt) -> TaskRecord:
+    async def _confirmed(
+        self, record: TaskRecord, answer: Receipt, key: IdempotencyKey
+    ) -> TaskRecord:
         self.intents.proof.confirm("submit")
         if answer.progress is Progress.PAID:
             return await self.endings.earned(
                 record,
-                answer.credits_earned,
+                Answered(request=key, credits=answer.credits_earned),
                 through=TaskState.SUBMITTED,
                 given=answer.given,
             )
@@ -82,22 +79,27 @@ class Submit:
             return await self.endings.reject(record, "the answer says: rejected")
         in_review = answer.progress is Progress.IN_REVIEW
         said = SAID_DONE if answer.progress is Progress.DONE else ""
-        return await self._accepted(
-            record, said, given=answer.given, in_review=in_review
+        return await self.endings.delivered(
+            record, key, reason=said, given=answer.given, in_review=in_review
         )
 
     async def _failed(
-        self, record: TaskRecord, failure: Failure, *, uncertain: bool
+        self,
+        record: TaskRecord,
+        failure: Failure,
+        key: IdempotencyKey,
+        *,
+        uncertain: bool,
     ) -> TaskRecord:
         if isinstance(failure, Refused):
             if self._is_there(failure):
-                return await self._accepted(record, failure.message)
+                return await self.endings.delivered(record, key, reason=failure.message)
             if failure.progress is Progress.REJECTED:
                 return await self.endings.reject(record, failure.message)
             if uncertain and may_be_done(failure):
                 # An earlier attempt may have arrived: the completion decides.
                 self.intents.proof.note_ignored_key()
-                return await self._accepted(record, UNSURE)
+                return await self.endings.delivered(record, key, reason=UNSURE)
             if self.intents.is_contradiction(record, failure):
                 self.intents.proof.refuse("submit", record, failure)
         if self._is_open(record, failure):
@@ -126,33 +128,9 @@ class Submit:
         was_sent = record.maybe_sent and not record.unsent
         return not was_sent and has_passed(record.task, self.clock)
 
-    async def _expire(self, record: TaskRecord) -> TaskRecord:
-        record = await self.intents.close(record, TaskState.FAILED, DEADLINE_PASSED)
-        self.log.emit(events.EXPIRED, **about(record), error=DEADLINE_PASSED)
-        return record
-
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether the submission is worth repeating."""
         if is_open(failure) or self.intents.may_be_mistaken(record, failure):
             age = self.intents.age_since(record, TaskState.EXECUTED)
             return age <= self.result_max_age
         return False
-
-    async def _accepted(
-        self,
-        record: TaskRecord,
-        reason: str,
-        *,
-        given: Given = NOTHING_GIVEN,
-        in_review: bool = False,
-    ) -> TaskRecord:
-        record = await self.intents.close(
-            record,
-            TaskState.SUBMITTED,
-            reason,
-            then=TaskState.COMPLETING,
-            given=given,
-            reviews=int(in_review),
-        )
-        self.log.emit(events.SUBMITTED, **about(record))
-        return record
