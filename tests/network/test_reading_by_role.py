@@ -233,6 +233,13 @@ def test_what_only_sounds_like_a_claimant_is_none(field: dict[str, JSON]) -> Non
     assert task.claimant is None
 
 
+def test_an_assignment_that_is_the_task_itself_is_no_claimant() -> None:
+    tasks = read(records(lambda n: {"AssignmentId": f"81{n}", "text": TEXTS[n]}))
+
+    assert [task.id for task in tasks] == ["810", "811", "812", "813"]
+    assert {task.claimant for task in tasks} == {None}
+
+
 def test_a_claimant_of_zeros_is_nobody() -> None:
     tasks = read(
         [

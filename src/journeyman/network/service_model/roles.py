@@ -267,7 +267,8 @@ class _Search:
         return _first(
             column
             for column in self._columns
-            if column.has(CLAIM_WORDS)
+            if column.path not in self._taken.values()  # such as an `assignment_id`
+            and column.has(CLAIM_WORDS)
             and not column.has(other)
             and all(self._is_agent(column, one) for one in column.values.values())
         )
