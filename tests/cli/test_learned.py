@@ -8,13 +8,29 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
+from journeyman.daemon.network import MODEL_FACT
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import JSON, AccessToken
 from journeyman.journal.journal import Journal
 from journeyman.network.call import Call, Reply
 from journeyman.network.service_model.evidence import Observed, Observer
+from journeyman.network.service_model.model import (
+    RefusedShape,
+    RequestModel,
+    ServiceModel,
+    Suggestion,
+)
+from journeyman.network.service_model.refusals import Fault, FieldFault
+from journeyman.network.service_model.request import Placed, RequestShape
+from journeyman.network.service_model.search import DOCUMENT, Learned
 
 Run = Callable[..., Any]
+
+
+def journal_in(data: Path) -> Journal:
+    """Return the journal of an agent that has not lived yet."""
+    data.mkdir()
+    return Journal(data / "journal.db", SystemClock().now)
 
 
 @pytest.fixture
@@ -67,6 +83,31 @@ def test_it_is_told_that_we_can_earn_and_what_proves_it(
     ]
     assert {one["standing"] for one in asked["steps"]} == {"proven"}
     assert run("status", *where, "--json").answer["can_earn"] == asked["can_earn"]
+
+
+def test_what_a_language_model_proposed_is_shown_apart_from_the_networks_words(
+    run: Run, tmp_path: Path
+) -> None:
+    shape = RequestShape((Placed(("task_id",), "task_id"),))
+    said = "400: Bitte geben Sie die Kennziffer an."
+    lacking = FieldFault(("auftrag", "kennziffer"), Fault.MISSING)
+    refused = RequestModel(
+        refused=(RefusedShape(shape, said, 400, has_taught=False),),
+        suggestions=(Suggestion(said, (lacking,)),),
+    )
+    learned = Learned(model=ServiceModel({"claim": refused}))
+    where = ("--data-dir", str(tmp_path / "data"), "--base-url", "http://network")
+    with journal_in(tmp_path / "data") as journal, journal.tx("test"):
+        saved = DOCUMENT.dump_python(learned, mode="json")
+        journal.facts.put(MODEL_FACT.format(base_url="http://network"), saved)
+
+    told = " ".join(run("contract", *where).out.split())
+    claimable = run("contract", *where, "--json").answer["steps"][2]
+
+    shown = f"{said} (suggested by the language model: auftrag.kennziffer)"
+    assert f"no: claimable is refused: {shown}" in told
+    assert (claimable["standing"], claimable["reason"]) == ("refused", shown)
+    assert "kennziffer" not in claimable["toml"]
 
 
 def test_an_export_can_be_imported_by_another_agent(
@@ -161,8 +202,7 @@ def _learn_from_a_hostile_network(data: Path, token: str) -> None:
         reply = Reply(status, headers, body, json.dumps(body))
         outcome = "confirmed" if is_yes else "refused: invalid"
         observer.learn(Observed(call, reply, 0.1, outcome, is_yes, (token,)))
-    data.mkdir()
-    with Journal(data / "journal.db", clock.now) as journal, journal.tx("test"):
+    with journal_in(data) as journal, journal.tx("test"):
         for endpoint, record in observer.changed().items():
             journal.observations.put("http://network", endpoint, record)
 

@@ -393,6 +393,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "strategies/test_leaks.py",
         ),
         SourceMutant(
+            "a model is told our values",
+            "network/service_model/suggestions.py",
+            "        if len(value) >= SHORTEST_VALUE:",
+            "        if len(value) > LONGEST_WORDS:",
+            "network/service_model/test_suggestions.py",
+        ),
+        SourceMutant(
+            "a model's key goes out unencrypted",
+            "network/service_model/suggestions.py",
+            "        if is_open and (key_variable or key_file):",
+            "        if is_open and key_file:",
+            "network/service_model/test_suggestions.py",
+        ),
+        SourceMutant(
             "the folder does not end",
             "strategies/child/metadata.py",
             "if Path(self._home) not in _link(opened).readlink().parents:",
