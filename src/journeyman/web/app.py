@@ -6,7 +6,7 @@ Whatever else is served on this port is one more line in `build_app`.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
@@ -145,7 +145,7 @@ class Site:
             html = self.pages.document(
                 page,
                 _visit(request, token),
-                f"/live{request.url.path}{query}",
+                f"/live{quote(request.url.path)}{query}",
                 has_password=has_password,
             )
             return HTMLResponse(html)

@@ -25,6 +25,8 @@ Shown = Mapping[str, Any]
 LEAST_SECONDS: Final = 0.5
 SHARE_OF_TIME: Final = 0.05
 """Looking at itself may take the daemon no more of its time."""
+MOST_KEPT: Final = 50
+"""Of what was looked up; stories of tasks come and go."""
 DAYS: Final = 14
 MOST_ENTRIES: Final = 20_000
 """Of the ledger; older ones are in no chart."""
@@ -112,7 +114,10 @@ class Figures:
 
     def balance(self, _visit: Visit) -> Shown:
         """Return the credits, and how they came about."""
-        points = self._journal.ledger.balances(MOST_ENTRIES, MOST_POINTS)
+        ledger = self._journal.ledger
+        points = self._keep(
+            "balances", lambda: ledger.balances(MOST_ENTRIES, MOST_POINTS)
+        )
         now = self._now()
         # So that a quiet agent's chart is not sent each second.
         now -= timedelta(seconds=now.second % 10, microseconds=now.microsecond)
@@ -195,7 +200,9 @@ class Figures:
         result = record.result
         return {
             "record": record,
-            "steps": story(self._journal, record),
+            "steps": self._keep(
+                f"story {visit.task_id}", lambda: story(self._journal, record)
+            ),
             "next": outlook(record, self._now()),
             "result": "" if result is None else _as_text(result.output),
         }
@@ -283,6 +290,8 @@ class Figures:
             found = look()
             took = monotonic() - began
             fresh_until = began + max(LEAST_SECONDS, took / SHARE_OF_TIME)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
             self._kept[name] = fresh_until, found
         return found
 
