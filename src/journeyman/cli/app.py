@@ -95,6 +95,8 @@ SECTIONS = {
     },
     "Upkeep": {
         "doctor": "Check this machine, the agent's state and the network.",
+        "support-bundle": "Write a file for somebody who shall help: versions, "
+        "settings, events, contract.",
         "config show": "Show the files that were read and the current settings; "
         "secrets are hidden.",
         "journal check": "Check the file, the ledger's chain and the totals.",
@@ -122,6 +124,7 @@ FILES = {
     "strategies scoreboard": "strategies.shadow",
     "strategies promote": "strategies.shadow",
     "strategies check": "check",
+    "support-bundle": "support_bundle",
     "try": "try_",
 }
 """The modules of commands that are not in one of their own, or of their group."""

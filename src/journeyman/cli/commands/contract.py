@@ -75,7 +75,7 @@ def show_contract(
     running daemon writes what is new once a minute.
     """
     chosen = ENDPOINTS if endpoint is None else (_find_endpoint(endpoint),)
-    network, records = _read_records(session)
+    network, records = read_records(session)
     pairs = [(one, records.get(one.name, evidence.EndpointRecord())) for one in chosen]
 
     def show() -> None:
@@ -102,7 +102,7 @@ def export_contract(
     What the contract does not show is marked `x-learned`. No value of any body is in
     it, so it can be given to others.
     """
-    network, records = _read_records(session)
+    network, records = read_records(session)
     text = json.dumps(openapi_document(records, network), indent=2)
     if output is None:
         print(text)
@@ -148,7 +148,7 @@ def import_contract(
     session.answer(data, lambda: print(text))
 
 
-def _read_records(
+def read_records(
     session: Session,
 ) -> tuple[str, dict[str, evidence.EndpointRecord]]:
     """Return a network, and what was learned about its endpoints, by name.
