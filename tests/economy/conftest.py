@@ -39,6 +39,7 @@ NOT_SENT = NotSent("no connection")
 UNKNOWN = Unknown("timed out")
 LIMITS = Limits(
     reserve_credits=20,
+    low_credits=0,
     per_post_credits=25,
     per_hour_credits=50,
     per_day_credits=50,

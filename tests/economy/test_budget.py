@@ -26,6 +26,7 @@ from journeyman.testing import FakeClock
 
 WIDE = Limits(
     reserve_credits=0,
+    low_credits=0,
     per_post_credits=1000,
     per_hour_credits=1000,
     per_day_credits=1000,

@@ -172,6 +172,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "economy/test_plan.py",
         ),
         SourceMutant(
+            "strategies spend what is low",
+            "economy/budget.py",
+            "if (strategy or more) and available - reward < limits.low_credits:",
+            "if False:",
+            "economy/test_credit_state.py",
+        ),
+        SourceMutant(
             "no reserve",
             "economy/budget.py",
             "if available - reward < limits.reserve_credits:",

@@ -159,14 +159,14 @@ STATUS = Verb[None](
     "data_directory up_seconds obstacle pauses slots carried this_run "
     "blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
-    "strategy_status can_earn registration_unknown token_rejected balance ledger "
-    "reserved_credits tasks_seen tasks in_flight waiting strategies skipped_because "
-    "open_top_ups causes",
+    "strategy_status credit_state can_earn registration_unknown token_rejected "
+    "balance ledger reserved_credits tasks_seen tasks in_flight waiting strategies "
+    "skipped_because open_top_ups causes",
 )
 BUDGET = Verb[None](
     *("budget", "GET", "/budget", None),
-    "balance held available reserve_credits spendable per_post_credits time_zone "
-    "worst_case_credits worst_case_cents limits costs",
+    "balance held available reserve_credits credit_state spendable per_post_credits "
+    "time_zone worst_case_credits worst_case_cents limits costs",
 )
 HEALTH = Verb[None](
     *("health", "GET", "/healthz", None),

@@ -220,6 +220,7 @@ def limits_of(settings: Settings) -> Limits:
     budget, topup = settings.budget, settings.topup
     return Limits(
         reserve_credits=budget.reserve_credits,
+        low_credits=budget.low_credits,
         per_post_credits=budget.per_post_credits,
         per_hour_credits=budget.per_hour_credits,
         per_day_credits=budget.per_day_credits,

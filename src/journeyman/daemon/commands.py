@@ -22,6 +22,7 @@ from journeyman.domain.tasks import JSON, SpendId, TaskId
 from journeyman.domain.text import escape
 from journeyman.economy.budget import OverBudget, limits_on_posts, use_of
 from journeyman.economy.catalogue import PriceDoubted, pack_problem
+from journeyman.economy.credit_state import credit_state
 from journeyman.economy.posting import NotAccepted
 from journeyman.economy.topup import Asked, NotOpened
 from journeyman.journal.journal import Journal
@@ -233,6 +234,7 @@ class OwnerCommands(AgentCommands):
             "blocked_actions": dict(agent.network.search.blocked_actions()),
             **owner_pauses.stands_still(agent.journal, agent.environment.clock.now()),
             **self._strategies(),
+            "credit_state": credit_state(agent.limits, agent.journal),
             **journal_status(agent.journal, agent.base_url),
             "causes": [one.as_json() for one in parts.find_causes()],
         }

@@ -243,6 +243,7 @@ class Daemon:
         self.parts.agent.mark.note()
         self.parts.heartbeat.beat()
         self.parts.agent.learning.keep_news()
+        self.parts.credit_watch.look()
         self.parts.causes.look()
 
     async def _keep_house(self) -> None:
@@ -312,6 +313,7 @@ class Daemon:
             LIMITS_IN_FORCE,
             limits={
                 "budget.reserve_credits": limits.reserve_credits,
+                "budget.low_credits": limits.low_credits,
                 "budget.per_post_credits": limits.per_post_credits,
                 **{
                     one.limit.setting: one.limit.most

@@ -19,6 +19,7 @@ from journeyman.economy.budget import (
     uses,
     worst_case,
 )
+from journeyman.economy.credit_state import credit_state
 from journeyman.journal.journal import Journal
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.journal.strategy_health import Condition
@@ -72,6 +73,7 @@ def budget_status(
         "held": at.reserved,
         "available": at.available,
         "reserve_credits": limits.reserve_credits,
+        "credit_state": credit_state(limits, journal),
         "spendable": spendable(limits, journal, now),
         "per_post_credits": limits.per_post_credits,
         "time_zone": str(limits.zone),

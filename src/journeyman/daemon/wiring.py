@@ -31,6 +31,7 @@ from journeyman.daemon.strategies import (
 )
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import is_over_cost
+from journeyman.economy.credit_state import CreditWatch, credit_state
 from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -521,6 +522,16 @@ class Components:
     def causes(self) -> CauseWatch:
         """Logs what keeps us from earning."""
         return CauseWatch(find=self.find_causes, log=self.environment.log)
+
+    @cached_property
+    def credit_watch(self) -> CreditWatch:
+        """Logs when credits run short."""
+        agent = self.agent
+        return CreditWatch(
+            find=lambda: credit_state(agent.limits, agent.journal),
+            journal=agent.journal,
+            log=self.environment.log,
+        )
 
     def find_causes(self) -> list[EarningCause]:
         """Return what keeps us from earning now, the most important first."""

@@ -51,6 +51,8 @@ class Limits:
 
     reserve_credits: int
     """Floor: this much of the balance is never spent."""
+    low_credits: int
+    """Floor of the posts that nobody asks for by hand."""
     per_post_credits: int
     per_hour_credits: int
     per_day_credits: int
@@ -235,6 +237,12 @@ def check_post(
         if over := _check(limit, journal, now, limits.zone, amount):
             return over
     available = usage(journal, now).available
+    if (strategy or more) and available - reward < limits.low_credits:
+        return OverBudget(
+            "budget.low_credits",
+            f"{available} credits available, {reward} to spend; {limits.low_credits} "
+            "must stay for what the owner posts",
+        )
     if available - reward < limits.reserve_credits:
         return OverBudget(
             "budget.reserve_credits",
@@ -311,13 +319,16 @@ def spendable(
     limits: Limits, journal: Journal, now: datetime, strategy: str = ""
 ) -> int:
     """Return the credits that may still leave now, within every limit on credits."""
+    floor = limits.reserve_credits
+    if strategy:
+        floor = max(floor, limits.low_credits)
     own = [limit_on_strategy(limits, strategy)] if strategy else []
     lefts = [
         use_of(limit, journal, now, limits.zone).left
         for limit in (*own, *limits_on_posts(limits))
         if limit.unit is Unit.CREDITS
     ]
-    return max(0, min(usage(journal, now).available - limits.reserve_credits, *lefts))
+    return max(0, min(usage(journal, now).available - floor, *lefts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,21 @@ LIMITS_IN_FORCE = declare(
     "most that may leave for posts before the day ends in `time_zone`, of the credits "
     "held now; `worst_case_cents` is the most that payment pages may ask for.",
 )
+CREDITS_SHORT = declare(
+    "credits.short",
+    "warning",
+    "state before balance effect",
+    "Credits have run short: `low`, `critical`, or `needs_owner`. `effect` is what is "
+    "not done because of it; tasks are claimed and done as before.",
+    "See `journeyman budget`. For `needs_owner`: pay or cancel what `journeyman topup "
+    "list` shows, and look for posts of unknown outcome (`journeyman posts`).",
+)
+CREDITS_RECOVER = declare(
+    "credits.recover",
+    "info",
+    "state before balance effect",
+    "Credits are less short than before.",
+)
 POST_REFUSED_BY_BUDGET = declare(
     "post.over_budget",
     "info",

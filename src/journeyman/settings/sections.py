@@ -777,6 +777,9 @@ class BudgetSettings(Section):
     reserve_credits: Credits = 20
     """The floor that is never spent. A fifth of the starter credits, so that a mistake
     leaves enough to go on."""
+    low_credits: Credits = 40
+    """Below this, credits are low: the posting plan and strategies post nothing, and
+    what you post yourself still goes, down to the reserve. Work goes on in any case."""
     per_hour_credits: Credits = 50
     """The most that is spent on posts in one hour. As much as in a day, and so without
     an effect until you lower it, where posts should be spread over the day."""

@@ -9,6 +9,7 @@ from journeyman.daemon.agent import limits_of, plans_of
 from journeyman.daemon.status import budget_status
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
+from journeyman.economy.credit_state import EFFECTS, CreditState
 
 
 @command("budget", example="journeyman budget --data-dir demo/data")
@@ -39,6 +40,7 @@ def _show(found: dict[str, Any]) -> None:
         {
             "credits": f"{found['balance']}{held}; {found['reserve_credits']} are "
             "never spent (budget.reserve_credits)",
+            "state": _state(found["credit_state"]),
             "spendable": f"{found['spendable']} now, {found['per_post_credits']} at "
             "most for one post (budget.per_post_credits)",
             "worst case": f"{found['worst_case_credits']} credits more may leave today "
@@ -54,6 +56,11 @@ def _show(found: dict[str, Any]) -> None:
     print_table(columns, rows, drop=["unit", "free at (utc)"])
     print()
     print_text(f"Days and months are those of {found['time_zone']} (budget.time_zone).")
+
+
+def _state(name: str) -> str:
+    effect = EFFECTS[CreditState(name)]
+    return f"{name}: {effect}" if effect else name
 
 
 def _all(found: dict[str, Any]) -> list[dict[str, Any]]:

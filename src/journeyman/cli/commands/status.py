@@ -16,6 +16,7 @@ from journeyman.cli.session import Session, command
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import UsageError
 from journeyman.domain.text import duration, escape
+from journeyman.economy.credit_state import EFFECTS, CreditState
 
 WATCH_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J"
@@ -119,6 +120,7 @@ def status_fields(status: Status) -> dict[str, str]:
         "can earn": escape(status.get("can_earn", "")),
         "pauses": "\n".join(map(_pause, status.get("pauses", ()))),
         "credits": _credits(status),
+        "credit state": _credit_state(status),
         "now": _now(status),
         "this run": _counted(status, "this_run").replace("_", " "),
         "all time": _all_time(status),
@@ -203,6 +205,11 @@ def _credits(status: Status) -> str:
         if reserved
         else ""
     )
+
+
+def _credit_state(status: Status) -> str:
+    state = CreditState(status.get("credit_state", CreditState.NORMAL))
+    return f"{state}: {EFFECTS[state]}" if EFFECTS[state] else ""
 
 
 def _now(status: Status) -> str:
