@@ -20,7 +20,8 @@ def test_a_task_that_was_paid_tells_each_step_from_listing_to_credits(
     steps = [one["step"] for one in told["steps"]]
     assert steps[:2] == ["seen", "gates"]
     assert steps.index("yes") < steps.index("wanted") < steps.index("claimed")
-    assert steps.index("submitting") < steps.index("paid")
+    assert steps.index("submitting") < steps.index("owed") < steps.index("paid")
+    assert steps.count("paid") == 1
     verdicts = [one["message"] for one in told["steps"] if one["step"] == "yes"]
     assert verdicts[0].startswith(f"{task['strategy']}: ")
     assert told["next"] == ""

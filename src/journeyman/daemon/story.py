@@ -142,5 +142,11 @@ def _booked(entry: Entry) -> StoryStep:
     if entry.kind is EntryKind.COST:
         cost = f"{entry.cost / MILLIONTHS:g} credits outside the network"
         return StoryStep(entry.at, "cost", ": ".join(filter(None, (cost, entry.note))))
-    pay = f"{entry.amount:+d} credits ({entry.confidence}), balance {entry.balance}"
+    amount = f"{entry.amount:+d} credits ({entry.confidence})"
+    if entry.kind in (EntryKind.DELIVERED, EntryKind.CORRECTED):
+        # What we are owed is not paid yet.
+        return StoryStep(
+            entry.at, "owed", "; ".join(filter(None, (amount, entry.note)))
+        )
+    pay = f"{amount}, balance {entry.balance}"
     return StoryStep(entry.at, "paid", "; ".join(filter(None, (pay, entry.note))))

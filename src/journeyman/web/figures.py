@@ -14,7 +14,7 @@ from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.economy.budget import Period, limit_on_strategy, start_of
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import DayEarnings
+from journeyman.journal.ledger import RECEIVABLE, DayEarnings
 from journeyman.journal.tasks import TaskRecord
 from journeyman.observability.log_file import last_lines
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -132,6 +132,7 @@ class Figures:
             "earned_today": sum(x.earned for x in self._earned() if x.day == day),
             "busy": sum(counts[name] for name in ("working", "delivering")),
             "unpaid": counts["awaiting pay"],
+            "owed": self._journal.ledger.accounts().get(RECEIVABLE, 0),
         }
 
     def flow(self, _visit: Visit) -> Shown:
