@@ -80,5 +80,6 @@ class Arithmetic(Strategy):
             raise Decline("it divides by zero") from None
         except (InvalidExpression, SyntaxError, TypeError, ValueError) as error:
             raise Decline("it is not an expression", why=str(error)) from error
-        except (RecursionError, MemoryError):
+        # SystemError: what a parser says when another thread's runs too deep, too.
+        except (RecursionError, MemoryError, SystemError):
             raise Decline("it is nested too deeply") from None

@@ -122,6 +122,65 @@ def test_a_template_that_is_not_there_is_answered_with_those_that_are(run: Run) 
 
 # -- check -----------------------------------------------------------------------
 
+LENGTH = """
+import time
+
+time.sleep(0.15)
+from journeyman import Strategy
+
+
+class Length(Strategy):
+    kinds = {"length"}
+
+    def run(self, task):
+        return len(task.text) // len(task.text)
+"""
+
+
+def test_a_strategy_without_examples_is_tried_on_odd_tasks(run: Run) -> None:
+    Path("strategies").mkdir()
+    Path("strategies/length.py").write_text(LENGTH)
+
+    checked = run("check", "length")
+
+    assert checked.code == 0
+    assert "importing it takes 0." in checked.out
+    proposed = "examples = [Example({'kind': 'length', 'text': 'to be or not to be'}, "
+    assert f"{proposed}expect=1)]" in checked.out
+    assert "fails on an empty text" in checked.out
+    assert "ZeroDivisionError" in checked.out
+    assert "(strategies/length.py:12 in run)" in checked.out
+
+
+def test_what_reaches_somebody_is_not_tried_on_tasks_that_nobody_gave(run: Run) -> None:
+    Path("strategies").mkdir()
+    with_hosts = LENGTH.replace("Strategy\n", "Needs, Strategy\n", 1).replace(
+        "kinds =", 'needs = Needs(hosts={"api.example"})\n    kinds ='
+    )
+    Path("strategies/length.py").write_text(with_hosts)
+
+    (row,) = run("check", "length", "--json").answer["checked"]
+
+    assert (row["proposed"], row["odd_failures"]) == ("", [])
+
+
+def test_try_warns_of_a_result_that_contains_the_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANG", "de_AT.UTF-8")
+    Path("strategies").mkdir()
+    Path("strategies/length.py").write_text(
+        LENGTH.replace("import time", "import os\nimport time").replace(
+            "len(task.text) // len(task.text)", "dict(os.environ)"
+        )
+    )
+
+    tried = run("try", "length", "--kind", "length", "--text", "x")
+
+    assert tried.code == 0
+    assert "the result contains your environment: " in tried.out
+    assert "LANG" in tried.out.split("your environment: ")[1]
+
 
 def test_check_runs_the_examples_of_what_is_named(run: Run, word_count: Path) -> None:
     for name in ("word_count", "WordCount", "word_count.py", str(word_count)):

@@ -294,3 +294,27 @@ def test_settings_for_a_strategy_that_is_not_there_are_told(folder: Path) -> Non
     (problem,) = loading.problems
     assert (problem.code, problem.fix) == ("E108", "did you mean 'echo'?")
     assert len(loading.strategies) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("kind", "kinds"), ("tag", "tags"), ("input", "inputs")]
+)
+def test_a_declaration_with_a_wrong_name_is_recognised(
+    folder: Path, written: str, meant: str
+) -> None:
+    source = f"""
+from journeyman import Strategy
+
+
+class Mine(Strategy):
+    {written} = {{"x"}}
+
+    def run(self, task):
+        return 1
+"""
+    put(folder, "mine.py", source)
+
+    problem = only_problem(folder)
+
+    assert problem.code == "E112"
+    assert problem.fix == f"did you mean `{meant}`? it says `{written}`"

@@ -147,8 +147,12 @@ async def test_an_exception_that_cannot_be_shown_is_still_a_crash(
             "output[1]['a'] is inf, which JSON cannot represent",
         ),
         ("{1: 2}", "output has the key 1, which is not a string"),
-        ("{'a': {3}}", "output['a'] is a set: give a str, number, bool, list, "),
+        ("{'a': {3}}", "output['a'] is a set: give a str, number, bool, list "),
         ("b'x'", "output is a bytes: give a str"),
+        (
+            "[__import__('asyncio').sleep(1)]",
+            "output[0] is a coroutine: `await` is missing before the call of sleep",
+        ),
         ("(1, 2)", "output is a tuple: give a str"),
         ("'x' * 1_048_577", "too large: 1048585 bytes as JSON (limit 1048576)"),
         ("10 ** 5000", "it cannot be written as JSON"),

@@ -1,5 +1,6 @@
 """How a run can end: a result, what the author raised, an error, or a time-out."""
 
+import inspect
 import json
 import math
 import traceback
@@ -116,9 +117,14 @@ def _check_scalar(value: object, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise ResultError(f"{where} is {value!r}, which JSON cannot represent")
     if value is not None and not isinstance(value, bool | int | float | str):
-        kind = type(value).__name__
-        allowed = "a str, number, bool, list, dict or None"
-        raise ResultError(f"{where} is a {kind}: give {allowed}")
+        raise ResultError(f"{where} is a {type(value).__name__}: {_instead(value)}")
+
+
+def _instead(value: object) -> str:
+    if inspect.iscoroutine(value):
+        value.close()  # or Python warns, at some time, that nobody has awaited it
+        return f"`await` is missing before the call of {value.__qualname__}"
+    return "give a str, number, bool, list or dict"
 
 
 def _check_size(value: list[object]) -> None:

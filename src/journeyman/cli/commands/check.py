@@ -1,5 +1,6 @@
 """`journeyman check`: load strategies and run their examples, without a network."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,18 @@ from journeyman.cli.completion import strategy_names
 from journeyman.cli.output import plural
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import ConfigurationError
+from journeyman.domain.tasks import Result, Task
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import Loading
-from journeyman.strategies.running.dry_run import run_examples
+from journeyman.strategies.outcomes import StrategyError, TimedOut
+from journeyman.strategies.running.dry_run import dry_run, run_examples
+from journeyman.strategies.running.odd_tasks import tasks_for
 from journeyman.strategies.running.runner import Runner
+from journeyman.strategies.watchdog import SLOW_SECONDS
+
+LONGEST_EXAMPLE = 200
+"""In characters: a longer one is not proposed."""
 
 
 @command("check", example="journeyman check count_words")
@@ -66,18 +74,58 @@ def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
 
 def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
     outcomes = anyio.run(run_examples, loaded, runner)
+    proposed = ""
+    odd_failures: list[dict[str, str]] = []
+    if not outcomes and _costs_nothing(loaded):
+        proposed, odd_failures = anyio.run(_rehearse, loaded, runner)
     return {
         "name": loaded.name,
         "version": loaded.version,
         "from": f"{catalog.relative_path(loaded.path)}:{loaded.line}",
         "examples": len(outcomes),
         "passed": all(outcome.passed for outcome in outcomes),
+        "import_seconds": round(loaded.import_seconds, 3),
+        "proposed": proposed,
+        "odd_failures": odd_failures,
         "failed": [
             {"number": one.number, "example": repr(one.example), "message": one.message}
             for one in outcomes
             if not one.passed
         ],
     }
+
+
+def _costs_nothing(loaded: LoadedStrategy) -> bool:
+    """Return whether it can be run on tasks that nobody gave, and reaches nobody."""
+    return loaded.is_confined and not loaded.needs.hosts
+
+
+async def _rehearse(
+    loaded: LoadedStrategy, runner: Runner
+) -> tuple[str, list[dict[str, str]]]:
+    """Run a strategy on a task that fits it, and on odd ones.
+
+    Returns:
+        an example made of the first, and how it failed on the others.
+    """
+    proposed = ""
+    failures: list[dict[str, str]] = []
+    async with runner.running():
+        for number, (name, task) in enumerate(tasks_for(loaded)):
+            outcome = (await dry_run(loaded, task, runner=runner)).outcome
+            if number == 0 and isinstance(outcome, Result):
+                proposed = _example(task, outcome)
+            if isinstance(outcome, StrategyError | TimedOut):
+                failures.append({"task": name, "error": str(outcome)})
+    return proposed, failures
+
+
+def _example(task: Task, outcome: Result) -> str:
+    given: dict[str, object] = {"kind": task.kind, "tags": list(task.tags)}
+    given |= {"text": task.text, "input": task.input}
+    said = {name: value for name, value in given.items() if value}
+    example = f"examples = [Example({said!r}, expect={outcome.output!r})]"
+    return example if len(example) <= LONGEST_EXAMPLE else ""
 
 
 def _show(rows: list[dict[str, Any]], loading: Loading) -> None:
@@ -87,6 +135,8 @@ def _show(rows: list[dict[str, Any]], loading: Loading) -> None:
         for failed in row["failed"]:
             print(escape(f"    example {failed['number']}: {failed['message']}"))
             print(escape(f"        {failed['example']}"))
+        for line in _remarks(row):
+            print(escape(f"    {line}"))
     for problem in loading.problems:
         print(escape(problem, keep="\n"))
     bad = sum(not row["passed"] for row in rows) + len(loading.problems)
@@ -94,6 +144,21 @@ def _show(rows: list[dict[str, Any]], loading: Loading) -> None:
         codes = sorted(problem.code for problem in loading.problems)
         hint = f"; more: journeyman explain {codes[0]}" if codes else ""
         print(f"{bad} of {len(rows) + len(loading.problems)} failed{hint}")
+
+
+def _remarks(row: dict[str, Any]) -> Iterator[str]:
+    """Yield what is no problem, and better known before it earns."""
+    if row["import_seconds"] >= SLOW_SECONDS:
+        yield f"importing it takes {row['import_seconds']:.1f} s, at each start"
+    if row["proposed"]:
+        yield f"correct, and add: {row['proposed']}"
+    by_error: dict[str, list[str]] = {}
+    for failed in row["odd_failures"]:
+        by_error.setdefault(failed["error"], []).append(failed["task"])
+    for error, tasks in by_error.items():
+        others = len(tasks) - 1
+        more = f", and {plural(others, 'other task')}" if others else ""
+        yield f"fails on {tasks[0]}{more}: {error}"
 
 
 def _verdict(row: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """`journeyman try`: one task through one strategy; nothing is sent."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -173,7 +174,22 @@ def _as_json(
         ],
         "cost": done.cost,
         "would": _would(task, done),
+        "warning": _told_of_us(result, task) if result else "",
     }
+
+
+def _told_of_us(result: Result, task: Task) -> str:
+    """Return a warning if a result contains what stands in our environment."""
+    said, given = json.dumps(result.output), json.dumps([task.text, task.input])
+    listing = ", ".join(
+        name
+        for name, value in sorted(os.environ.items())
+        if value and json.dumps(value)[1:-1] not in given
+        # As JSON has it, and as `env` prints it.
+        if f"{json.dumps(name)}: {json.dumps(value)}" in said
+        or json.dumps(f"{name}={value}")[1:-1] in said
+    )
+    return f"the result contains your environment: {listing}" if listing else ""
 
 
 def _verdict(done: DryRun) -> str:
@@ -229,6 +245,8 @@ def _show(data: dict[str, Any]) -> None:
         _show_run(data)
     if data["cost"]:
         print(f"cost     {data['cost']:.6g} credits outside the network")
+    if data["warning"]:
+        print(escape(f"warning  {data['warning']}"))
     print(f"would    {data['would']}")
 
 

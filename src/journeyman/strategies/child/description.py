@@ -62,6 +62,7 @@ def description_of(loaded: LoadedStrategy) -> dict[str, JSON]:
         "doc": loaded.description,
         "path": str(loaded.path),
         "line": loaded.line,
+        "import_seconds": loaded.import_seconds,
         "timeout": loaded.timeout,
         "needs": {**asdict(loaded.needs)},
         "params": {
@@ -200,10 +201,17 @@ def definition_from(message: object, origin: Origin) -> StrategyDefinition:
             line=_number(message, "line"),
             file=origin.source.path,
             distribution=origin.distribution,
+            import_seconds=_seconds(message["import_seconds"]),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # Also NeedsError and ParamError: its own process should have refused them.
         raise DescriptionError(describe(error)) from error
+
+
+def _seconds(value: Any) -> float:  # noqa: ANN401 - whatever the child has sent
+    if not 0 <= (seconds := float(value)) < math.inf:
+        raise DescriptionError(f"import_seconds = {value!r}")
+    return seconds
 
 
 def _attributes(message: Message, origin: Origin) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Validating a strategy: every problem is reported at once, not only the first."""
 
+import difflib
 import hashlib
 import inspect
 import math
@@ -104,11 +105,22 @@ def check_methods(definition: StrategyDefinition) -> Iterator[Problem]:
     ):
         message = "it does not declare which tasks it wants"
         fix = 'add `kinds = {"..."}` or `tags = {"..."}`, or a method wants(self, task)'
-        yield definition.problem("E112", message, fix)
+        yield definition.problem("E112", message, _meant_instead(cls) or fix)
     for hook in loaded.HOOKS:
         if hasattr(cls, hook):
             yield from _hook(definition, hook)
     yield from _unknown_hooks(definition)
+
+
+DECLARING = ("kinds", "tags", "inputs", "min_reward")
+
+
+def _meant_instead(cls: type[Strategy]) -> str:
+    """Return the declaration that one of the class's own names looks like."""
+    for name in vars(cls):
+        if near := difflib.get_close_matches(name, DECLARING, n=1, cutoff=0.75):
+            return f"did you mean `{near[0]}`? it says `{name}`"
+    return ""
 
 
 def _hook(definition: StrategyDefinition, hook: str) -> Iterator[Problem]:
@@ -315,6 +327,7 @@ def _confined(
             for name, is_async in described.hooks
         },
         distribution=definition.distribution,
+        import_seconds=definition.import_seconds,
         is_confined=True,
     )
 
