@@ -12,13 +12,27 @@ import pytest
 
 from journeyman.cli.app import COMMANDS
 from journeyman.domain import __version__
+from journeyman.domain.tasks import TaskId
+from journeyman.economy.bookkeeping import book_delivery
+from journeyman.journal.journal import Journal
+from journeyman.testing import FakeClock
 
 Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 EVERY = (
     *("budget", "posts", "posts --offline"),
-    *("status", "why", "tasks", "ledger", "ledger --verify", "join", "topup --list"),
+    *(
+        "status",
+        "why",
+        "tasks",
+        "ledger",
+        "ledger verify",
+        "ledger receivables",
+        "ledger show 1",
+        "join",
+        "topup --list",
+    ),
     *("market", "market --public", "directory", "directory --public", "discover"),
     *("strategies list", "config show", "events", "version"),
     *("identity show", "journal check", "doctor"),
@@ -178,13 +192,64 @@ def test_a_ledger_that_was_tampered_with_is_found(
         journal.execute("UPDATE ledger SET amount = 1000 WHERE entry_id = 1")
     journal.close()
 
-    whole = run("ledger", "--verify", "--data-dir", str(lived))
-    broken = run("ledger", "--verify", "--data-dir", str(copy))
+    whole = run("ledger", "verify", "--data-dir", str(lived))
+    broken = run("ledger", "verify", "--data-dir", str(copy))
 
     assert whole.code == 0
-    assert "The chain is intact." in whole.out
+    assert "the chain and the sums are intact" in whole.out
     assert broken.code == 1
-    assert "BROKEN: entry 1" in broken.out
+    assert "BROKEN: ledger: entry 1" in broken.out
+
+
+def test_an_entry_tells_its_whole_cause(run: Run, lived: Path) -> None:
+    where = ("--data-dir", str(lived))
+    entries = run("ledger", "--limit", "99", *where, "--json").answer["entries"]
+    paid = next(one for one in entries if one["kind"] == "earned")
+
+    shown = run("ledger", "show", str(paid["id"]), *where, "--json").answer
+    told = run("ledger", "show", str(paid["id"]), *where).out
+
+    assert (shown["cause"], shown["gains"]) == ("complete", "agent")
+    assert shown["request"].startswith("complete-")
+    assert shown["history"][-1]["after"] == "completed"
+    assert f"journeyman why {paid['subject']}" in told
+
+
+def test_an_entry_that_is_not_there_is_said_to_be_missing(
+    run: Run, lived: Path
+) -> None:
+    done = run("ledger", "show", "9999", "--data-dir", str(lived))
+
+    assert done.code == 2
+    assert "there is no entry 9999" in done.err
+
+
+def test_what_is_owed_is_listed_with_its_age(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(lived, copy)
+    with Journal(copy / "journal.db", FakeClock().now) as journal, journal.tx("owed"):
+        for task_id, listed in (("new", 7), ("unknown", 0)):
+            book_delivery(
+                journal.ledger,
+                TaskId(task_id),
+                strategy="count",
+                listed=listed,
+                request="",
+            )
+    where = ("--data-dir", str(copy))
+
+    owed = run("ledger", "receivables", *where, "--json").answer
+    status = run("status", *where, "--json").answer
+
+    assert [(one["task_id"], one["credits"]) for one in owed] == [
+        ("new", 7),
+        ("unknown", None),
+    ]
+    assert owed[0]["seconds"] > 0
+    assert status["owed_credits"] == 7
+    assert run("ledger", "verify", *where).code == 0
 
 
 def test_the_public_market_needs_no_identity(run: Run, sandbox: str) -> None:

@@ -23,7 +23,8 @@ COMMANDS = (
     *("journal check", "journal backup", "journal compact"),
     *("doctor", "contract", "contract show", "contract export"),
     *("contract import", "topup list", "topup approve", "topup confirm"),
-    *("topup cancel", "topup packs"),
+    *("topup cancel", "topup packs", "ledger verify", "ledger show"),
+    "ledger receivables",
 )
 
 

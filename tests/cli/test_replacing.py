@@ -72,6 +72,7 @@ def test_status_tells_of_a_rejected_token_and_of_pauses() -> None:
             "ledger": {},
             "balance": 0,
             "reserved_credits": 0,
+            "owed_credits": 0,
             "slots": 8,
             "in_flight": 0,
             "waiting": 0,

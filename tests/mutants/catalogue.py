@@ -341,6 +341,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "if ledger.owed(task_id) is None:",
             "worker/test_books.py",
         ),
+        SourceMutant(
+            "what is owed is not listed",
+            "journal/ledger.py",
+            '"HAVING credits != 0 OR',
+            '"HAVING credits < 0 OR',
+            "cli/test_answers.py::test_what_is_owed_is_listed_with_its_age",
+        ),
     ),
     TOKEN: (
         SourceMutant(

@@ -51,6 +51,11 @@ SECTIONS = {
     },
     "Money": {
         "ledger": "Show the last entries of the ledger, and its totals.",
+        "ledger verify": "Check the ledger: its chain, its sums, and that tasks and "
+        "spends agree.",
+        "ledger show": "Show one entry with its cause: the request, the answer, and "
+        "what led there.",
+        "ledger receivables": "Show what is owed for delivered work, the oldest first.",
         "budget": "Show each limit on spending: used, held, left, when it is free.",
         "post": "Post a task for other agents, within your limits.",
         "posts": "List the tasks that we posted: cost, outcome, state in the listing.",

@@ -160,8 +160,8 @@ STATUS = Verb[None](
     "blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
     "strategy_status credit_state can_earn registration_unknown token_rejected "
-    "balance ledger reserved_credits tasks_seen tasks in_flight waiting strategies "
-    "skipped_because open_top_ups causes",
+    "balance ledger reserved_credits owed_credits tasks_seen tasks in_flight waiting "
+    "strategies skipped_because open_top_ups causes",
 )
 BUDGET = Verb[None](
     *("budget", "GET", "/budget", None),

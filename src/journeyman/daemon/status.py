@@ -21,6 +21,7 @@ from journeyman.economy.budget import (
 )
 from journeyman.economy.credit_state import credit_state
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import RECEIVABLE
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.journal.strategy_health import Condition
 from journeyman.lifecycle.quarantine import is_half_open
@@ -45,6 +46,7 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
         "balance": journal.ledger.balance(),
         "ledger": dict(journal.ledger.totals()),
         "reserved_credits": journal.spends.reserved_credits(),
+        "owed_credits": journal.ledger.accounts().get(RECEIVABLE, 0),
         "tasks_seen": journal.totals.get("tasks.seen"),
         "tasks": dict(counts),
         "in_flight": sum(counts.get(state, 0) for state in IN_FLIGHT),

@@ -104,6 +104,23 @@ class NewEntry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Receivable:
+    """What is owed for one result that was delivered and not paid yet."""
+
+    task_id: str
+    strategy: str
+    credits: int
+    """0 where the listing named no reward."""
+    since: Moment
+    """When it was delivered."""
+    state: str
+    reason: str
+    """What the network said last of it."""
+    reviews: int
+    """Answers in a row that it is being looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
     """What the entries of one strategy add up to."""
 
@@ -207,6 +224,26 @@ class Ledger:
     def accounts(self) -> dict[str, int]:
         """Return the balance of each account; those of one kind are added up."""
         return self.running_totals.starting_with(ACCOUNT_TOTAL)
+
+    def receivables(self) -> list[Receivable]:
+        """Return what is owed, the oldest first. It reads every entry: for a person."""
+        rows = self.database.rows(
+            "WITH owed AS (SELECT subject AS task_id, strategy, min(at) AS since, "
+            "sum(iif(account = 'agent', -amount, amount)) AS credits FROM ledger "
+            "WHERE 'receivable:' || subject IN (account, contra) GROUP BY subject "
+            # A reward that nobody named is owed until an answer settles it.
+            "HAVING credits != 0 OR sum(kind != 'delivered') = 0) "
+            "SELECT task_id, owed.strategy, since, credits, "
+            "coalesce(state, '') AS state, coalesce(reason, '') AS reason, "
+            "coalesce(reviews, 0) AS reviews "
+            "FROM owed LEFT JOIN tasks USING (task_id) ORDER BY since, task_id"
+        )
+        return [load(Receivable, row) for row in rows]
+
+    def entry(self, entry_id: int) -> Entry | None:
+        """Return the entry of this number; None where there is none."""
+        row = self.database.row("SELECT * FROM ledger WHERE entry_id = ?", entry_id)
+        return load(Entry, row) if row else None
 
     def owed(self, task_id: str) -> int | None:
         """Return the credits owed for a result; None where none was delivered."""

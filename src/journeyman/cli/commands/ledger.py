@@ -1,5 +1,7 @@
-"""`journeyman ledger`: every credit that came or went."""
+"""`journeyman ledger`: every credit that came, went or is owed, and why."""
 
+import json
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -7,8 +9,14 @@ import typer
 
 from journeyman.cli.output import moment, print_fields, print_table
 from journeyman.cli.session import Session, command
+from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
+from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import SpendId, TaskId, TaskState
+from journeyman.domain.text import duration, escape
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import RECEIVABLE, Entry, Receivable
+from journeyman.journal.maintenance import ledger_faults
 
 BROKEN = 1
 
@@ -19,53 +27,50 @@ class SumBy(StrEnum):
     STRATEGY = "strategy"
 
 
-@command("ledger", example="journeyman ledger --verify")
+@command("ledger", example="journeyman ledger --by strategy")
 def ledger(
     session: Session,
+    context: typer.Context,
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many of the last.")] = 20,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Check the chain of all entries; exit 1 if broken."
-        ),
-    ] = False,
     by: Annotated[
         SumBy | None,
         typer.Option(help="Show sums instead of entries."),
     ] = None,
-) -> int:
+) -> None:
     """Show the last entries of the ledger, and its totals."""
+    if context.invoked_subcommand is not None:
+        return
     with session.journal() as journal:
         data = {
             "balance": journal.ledger.balance(),
             "totals": journal.ledger.totals(),
-            "entries": _entries(journal, limit),
-            "verified": verify,
-            "fault": journal.ledger.first_fault() if verify else None,
+            "accounts": journal.ledger.accounts(),
+            "entries": [_as_json(entry) for entry in journal.ledger.recent(limit)],
         }
         if by is not None:
             data["strategies"] = _by_strategy(journal)
     session.answer(data, lambda: _show(data))
-    return BROKEN if data["fault"] else 0
 
 
-def _entries(journal: Journal, limit: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": entry.entry_id,
-            "at": entry.at.isoformat(timespec="seconds"),
-            "kind": entry.kind,
-            "amount": entry.amount,
-            "balance": entry.balance,
-            "confidence": entry.confidence,
-            "subject": entry.subject,
-            "strategy": entry.strategy,
-            "note": entry.note,
-            "cost": entry.cost / MILLIONTHS,
-        }
-        for entry in journal.ledger.recent(limit)
-    ]
+def _as_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.entry_id,
+        "at": entry.at.isoformat(timespec="seconds"),
+        "kind": entry.kind,
+        "amount": entry.amount,
+        "gains": entry.account,
+        "loses": entry.contra,
+        "balance": entry.balance,
+        "confidence": entry.confidence,
+        "expected": entry.expected,
+        "claimed": entry.claimed,
+        "observed": entry.observed,
+        "subject": entry.subject,
+        "strategy": entry.strategy,
+        "note": entry.note,
+        "cost": entry.cost / MILLIONTHS,
+    }
 
 
 def _by_strategy(journal: Journal) -> list[dict[str, Any]]:
@@ -90,20 +95,26 @@ def _show(data: dict[str, Any]) -> None:
     # Costs move no credits, so their total is always 0.
     totals = {kind: amount for kind, amount in data["totals"].items() if kind != "cost"}
     text = ", ".join(f"{kind} {amount:+d}" for kind, amount in totals.items())
-    print_fields({"balance": str(data["balance"]), "totals": text})
-    if data["verified"]:
-        print(f"BROKEN: {data['fault']}" if data["fault"] else "The chain is intact.")
+    fields = {"balance": str(data["balance"]), "totals": text}
+    fields["owed"] = str(data["accounts"].get(RECEIVABLE, 0))
+    print_fields(fields)
 
 
 def _show_entries(entries: list[dict[str, Any]]) -> None:
-    columns = ["id", "at", "kind", "amount", "balance", "confidence", "subject"]
+    columns = ["id", "at", "kind", "amount", "gains", "balance", "confidence"]
+    columns += ["subject"]
     if any(entry["cost"] for entry in entries):
         columns.insert(columns.index("balance"), "cost")
-    rows = [
-        [moment(entry[name]) if name == "at" else entry[name] for name in columns]
-        for entry in entries
-    ]
-    print_table(columns, rows, drop=["confidence", "id", "balance", "cost"])
+    rows = [[_cell(name, entry[name]) for name in columns] for entry in entries]
+    drop = ["gains", "confidence", "id", "balance", "cost"]
+    print_table(columns, rows, drop=drop)
+
+
+def _cell(name: str, value: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    if name == "at":
+        return moment(value)
+    # An account of one task or post is named after it; the subject says which.
+    return value.partition(":")[0] if name == "gains" else value
 
 
 def _show_by_strategy(shares: list[dict[str, Any]]) -> None:
@@ -120,3 +131,156 @@ def _show_by_strategy(shares: list[dict[str, Any]]) -> None:
     print_table(("strategy", "received", "paid", "cost", "net"), rows)
     print()
     print("Cost is what work cost you outside the network; it moves no credits.")
+
+
+@command("verify", example="journeyman ledger verify --data-dir /data")
+def verify(session: Session) -> int:
+    """Check the ledger: its chain, its sums, and that tasks and spends agree.
+
+    It reads everything; a daemon may run meanwhile. The exit code is 1 if anything is
+    wrong.
+    """
+    with session.journal() as journal:
+        found = ledger_faults(journal)
+        entries, _ = journal.ledger.head()
+
+    def show() -> None:
+        for fault in found:
+            print(f"BROKEN: {escape(fault)}")
+        if found:
+            print("Stop the daemon, then: journeyman journal restore")
+        else:
+            noun = "entry" if entries == 1 else "entries"
+            print(f"{entries} {noun}: the chain and the sums are intact, and tasks")
+            print("and spends agree.")
+
+    session.answer({"entries": entries, "faults": found}, show)
+    return BROKEN if found else 0
+
+
+@command("show", example="journeyman ledger show 12")
+def show_entry(
+    session: Session,
+    entry_id: Annotated[
+        int, typer.Argument(metavar="ENTRY", min=1, help="The entry's number.")
+    ],
+) -> None:
+    """Show one entry with its cause: the request, the answer, and what led there."""
+    with session.journal() as journal:
+        entry = journal.ledger.entry(entry_id)
+        if entry is None:
+            raise UsageError(
+                f"there is no entry {entry_id}",
+                "`journeyman ledger` lists the last ones, with their numbers.",
+            )
+        data = {
+            **_as_json(entry),
+            "key": entry.key,
+            "cause": entry.cause,
+            "request": entry.request,
+            "hash": entry.hash,
+            **_cause(journal, entry),
+        }
+    session.answer(data, lambda: _show_entry(data))
+
+
+def _cause(journal: Journal, entry: Entry) -> dict[str, Any]:
+    """Return what the journal keeps of the request and the answer of an entry."""
+    spend = journal.spends.get(SpendId(entry.subject))
+    history = journal.tasks.history(TaskId(entry.subject))
+    return {
+        "spend": None
+        if spend is None
+        else {
+            "state": spend.state,
+            "request": dict(spend.request),
+            "answer": dict(spend.answer),
+            "reason": spend.reason,
+        },
+        "history": [
+            {**asdict(event), "at": event.at.isoformat(timespec="seconds")}
+            for event in history
+        ],
+    }
+
+
+def _show_entry(data: dict[str, Any]) -> None:
+    moved = f"{data['amount']:+d} to {data['gains']}, from {data['loses']}"
+    shown = {
+        "entry": f"{data['id']} ({data['key']})",
+        "at": f"{moment(data['at'])} UTC",
+        "kind": data["kind"],
+        "credits": moved if data["gains"] else "none moved",
+        "balance": str(data["balance"]),
+        **{name: _known(data[name]) for name in ("expected", "claimed", "observed")},
+        "confidence": data["confidence"],
+        "strategy": data["strategy"],
+        "note": data["note"],
+        "cost": f"{data['cost']:g}" if data["cost"] else "",
+        "cause": data["cause"] or "not kept: booked by an earlier version",
+        "request": data["request"],
+        "hash": data["hash"],
+    }
+    if spend := data["spend"]:
+        shown["sent"] = json.dumps(spend["request"], ensure_ascii=False)
+        shown["answer"] = json.dumps(spend["answer"], ensure_ascii=False)
+        shown["spend"] = f"{spend['state']} ({spend['reason']})".removesuffix(" ()")
+    print_fields(shown)
+    if data["history"]:
+        print()
+        columns = ["at", "after", "reason"]
+        rows = [[_cell(name, one[name]) for name in columns] for one in data["history"]]
+        print_table(columns, rows, texts=["reason"])
+        print()
+        print(f"All of it: journeyman why {escape(data['subject'])}")
+
+
+def _known(credits_: int | None) -> str:
+    return "unknown" if credits_ is None else str(credits_)
+
+
+@command("receivables", example="journeyman ledger receivables --json")
+def receivables(session: Session) -> None:
+    """Show what is owed for delivered work, the oldest first."""
+    now = SystemClock().now()
+    with session.journal() as journal:
+        data = [
+            {
+                "task_id": one.task_id,
+                "strategy": one.strategy,
+                "credits": one.credits or None,
+                "since": one.since.isoformat(timespec="seconds"),
+                "seconds": max(0, round((now - one.since).total_seconds())),
+                "state": _network_state(one),
+                "reason": one.reason,
+            }
+            for one in journal.ledger.receivables()
+        ]
+    session.answer(data, lambda: _show_receivables(data))
+
+
+def _network_state(one: Receivable) -> str:
+    """Return where delivered work stands at the network, as far as it told."""
+    if one.state == TaskState.COMPLETED:
+        return "completed, pay in doubt"
+    if one.state == TaskState.REJECTED:
+        return "given up, unsettled"
+    return "in review" if one.reviews else "no answer yet"
+
+
+def _show_receivables(data: list[dict[str, Any]]) -> None:
+    if not data:
+        print("Nothing is owed: all work that was delivered is settled.")
+        return
+    rows = [
+        [
+            *(one["task_id"], one["strategy"]),
+            "-" if one["credits"] is None else one["credits"],
+            *(duration(one["seconds"]), one["state"], one["reason"]),
+        ]
+        for one in data
+    ]
+    columns = ["task", "strategy", "credits", "for", "state", "reason"]
+    print_table(columns, rows, texts=["reason"], drop=["reason", "strategy"])
+    print()
+    print(f"owed  {sum(one['credits'] or 0 for one in data)} credits")

@@ -199,11 +199,15 @@ def _credits(status: Status) -> str:
     moved = ", ".join(
         f"{kind} {amount:+d}" for kind, amount in status["ledger"].items() if amount
     )
-    reserved = status["reserved_credits"]
-    return f"{status['balance']} ({moved or 'nothing booked'})" + (
-        f", of which {reserved} are reserved for posts of unknown outcome"
-        if reserved
-        else ""
+    reserved, owed = status["reserved_credits"], status["owed_credits"]
+    return (
+        f"{status['balance']} ({moved or 'nothing booked'})"
+        + (
+            f", of which {reserved} are reserved for posts of unknown outcome"
+            if reserved
+            else ""
+        )
+        + (f"; {owed} more are owed for delivered work" if owed else "")
     )
 
 
