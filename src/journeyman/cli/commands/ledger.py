@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import moment, print_fields, print_table
+from journeyman.cli.output import moment, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
@@ -151,8 +151,10 @@ def verify(session: Session) -> int:
             print("Stop the daemon, then: journeyman journal restore")
         else:
             noun = "entry" if entries == 1 else "entries"
-            print(f"{entries} {noun}: the chain and the sums are intact, and tasks")
-            print("and spends agree.")
+            print_text(
+                f"{entries} {noun}: the chain and the sums are intact, and all tasks "
+                "and spends agree."
+            )
 
     session.answer({"entries": entries, "faults": found}, show)
     return BROKEN if found else 0
@@ -205,7 +207,8 @@ def _cause(journal: Journal, entry: Entry) -> dict[str, Any]:
 
 
 def _show_entry(data: dict[str, Any]) -> None:
-    moved = f"{data['amount']:+d} to {data['gains']}, from {data['loses']}"
+    way = (data["loses"], data["gains"])[:: 1 if data["amount"] >= 0 else -1]
+    moved = f"{abs(data['amount'])} from {way[0]} to {way[1]}"
     shown = {
         "entry": f"{data['id']} ({data['key']})",
         "at": f"{moment(data['at'])} UTC",
@@ -223,7 +226,8 @@ def _show_entry(data: dict[str, Any]) -> None:
     }
     if spend := data["spend"]:
         shown["sent"] = json.dumps(spend["request"], ensure_ascii=False)
-        shown["answer"] = json.dumps(spend["answer"], ensure_ascii=False)
+        answer = json.dumps(spend["answer"], ensure_ascii=False)
+        shown["answer"] = answer if spend["answer"] else "named nothing that is kept"
         shown["spend"] = f"{spend['state']} ({spend['reason']})".removesuffix(" ()")
     print_fields(shown)
     if data["history"]:
