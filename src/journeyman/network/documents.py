@@ -1,13 +1,13 @@
 """Reading the portal's static documents (contract section 4)."""
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from xml.etree import ElementTree as ET
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.answers import Document
 from journeyman.network.call import Reply
+from journeyman.network.headers import links_in
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.wording import what_came
 
@@ -20,8 +20,6 @@ _EXPECTED_TYPES = {
 """By suffix: what the content type of such a document contains."""
 _ROOTS = ("urlset", "sitemapindex")
 """What a sitemap may be (sitemaps.org, protocol)."""
-_LINK = re.compile(r"<([^<>]{1,2000})>([^<>]*)")
-_REL = re.compile(r"rel\s*=\s*\"?([\w -]+)", re.IGNORECASE)
 _DESCRIBES = frozenset({"service-desc", "describedby"})
 _AGENT_LINE = re.compile(r"^\s*user-agent\s*:", re.IGNORECASE | re.MULTILINE)
 
@@ -51,16 +49,10 @@ def read_document(path: str, reply: Reply) -> Document:
     if body is None and "json" in kind:
         with suppress(UnreadableJSONError):
             body = parse(reply.text)
-    described_at = tuple(_described_at(reply.headers.get("link", "")))
+    links = links_in(reply.headers.get("link", ""))
+    described_at = tuple(one for one, rels in links if one and rels & _DESCRIBES)
     oddity = _oddity(path, kind, reply)
     return Document(path, kind, reply.text, body, oddity, described_at)
-
-
-def _described_at(header: str) -> Iterator[str]:
-    for address, parameters in _LINK.findall(header):
-        rel = _REL.search(parameters)
-        if rel and not _DESCRIBES.isdisjoint(rel[1].lower().split()):
-            yield address
 
 
 def _oddity(path: str, kind: str, reply: Reply) -> str:

@@ -1,4 +1,4 @@
-"""Headers that an owner may add to requests, and those that are ours to set."""
+"""Headers: those that an owner may add, those that are ours, and links in answers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +16,17 @@ OWN_HEADERS = frozenset(
 """They are the client's, or frame the message."""
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VISIBLE = re.compile(r"[\x20-\x7e]*")
+
+
+_LINK = re.compile(r"<([^<>]*)>([^<]*)")
+_REL = re.compile(r"\brel\s*=\s*[\"']?([^\"',;]+)", re.IGNORECASE)
+
+
+def links_in(header: str) -> Iterator[tuple[str, set[str]]]:
+    """Yield the addresses in a `Link` header, with their relations (RFC 8288)."""
+    for address, attributes in _LINK.findall(header):
+        rel = _REL.search(attributes)
+        yield address, set(rel[1].lower().split()) if rel else set()
 
 
 def header_problems(headers: Mapping[str, JSON]) -> Iterator[str]:

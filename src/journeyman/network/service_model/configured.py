@@ -17,6 +17,7 @@ from journeyman.network.headers import header_problems
 from journeyman.network.service_model.naming import Path
 from journeyman.network.service_model.request import (
     ACTIONS,
+    GIVEN,
     RECORD,
     Placed,
     RequestShape,
@@ -27,7 +28,7 @@ Table = Mapping[str, JSON]
 """A shape as in the configuration."""
 MAX_DEPTH = 8
 """Objects around a field; more is a slip of the pen."""
-_GIVEN = (*(f"{action}." for action in ACTIONS), RECORD)
+_FOUND = (*GIVEN, RECORD)
 
 
 def configured_shape(action: str, table: Table) -> RequestShape:
@@ -61,7 +62,7 @@ def _problems(action: str, table: Table) -> Iterator[str]:
         return
     known = ACTIONS[action].names
     for name in table:
-        if name in {*known, "constants", "headers"} or name.startswith(_GIVEN):
+        if name in {*known, "constants", "headers"} or name.startswith(_FOUND):
             continue
         near = get_close_matches(name, known, n=1)
         also = f", did you mean {near[0]}" if near else ""
@@ -77,7 +78,7 @@ def _problems(action: str, table: Table) -> Iterator[str]:
 
 def _missing(action: str, table: Table) -> Iterator[str]:
     """Name what a request cannot do without; an answer's value may stand for the id."""
-    stands_in = any(name.startswith(_GIVEN) for name in table)
+    stands_in = any(name.startswith(_FOUND) for name in table)
     missing = [
         name
         for name in ACTIONS[action].essential

@@ -67,13 +67,13 @@ STATE_OF: Mapping[str, str] = {
     "complete": "completed",
     "post_task": "open",
 }
-RESOURCES: Mapping[str, str] = {
-    "claim": "claims",
-    "submit": "submissions",
-    "complete": "completions",
-    "post_task": "tasks",
+MADE: Mapping[str, str] = {
+    "claim": "claim",
+    "submit": "submission",
+    "complete": "completion",
+    "post_task": "task",
 }
-"""The `type` of what an action makes, as JSON:API would have it."""
+"""What most networks call it; JSON:API has the plural as its `type`."""
 POST_WORDS: Mapping[str, tuple[str, ...]] = {
     "title": in_order("title name headline subject label summary"),
     "description": in_order(

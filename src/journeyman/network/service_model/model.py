@@ -15,6 +15,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.meaning import (
     ENVELOPES,
     GENERIC_NOUNS,
+    MADE,
     NOUNS,
     TASK_NOUNS,
     is_of_one_value,
@@ -25,6 +26,7 @@ from journeyman.network.service_model.openapi import (
     Schema,
     merged,
     object_in,
+    required_in,
 )
 from journeyman.network.service_model.refusals import (
     Fault,
@@ -301,9 +303,6 @@ def _noun_in(name: str) -> str:
 _DEEPEST = 7
 
 
-_OF_ACTION = {"claim": "claim", "submit": "submission", "complete": "completion"}
-
-
 def _in_the_manner_of(
     style: Style, verb: str, shape: RequestShape, action: str, wanted: set[Path]
 ) -> Style:
@@ -318,7 +317,7 @@ def _in_the_manner_of(
         words = words_of(word)
         if len(words) != 1 or words[0] not in NOUNS[verb] or words[0] == "work":
             return word
-        ours = _OF_ACTION[action] + ("s" if words[0].endswith("s") else "")
+        ours = MADE[action] + ("s" if words[0].endswith("s") else "")
         return ours.capitalize() if word[:1].isupper() else ours
 
     def there(path: Path) -> Path:
@@ -575,9 +574,7 @@ def _described(
     schema: Schema, above: Path, *, is_needed: bool = True
 ) -> Iterator[Wanted]:
     """Return the names that a JSON schema has; what may be left out needs nothing."""
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
-    properties = object_in(schema, "properties")
+    names, properties = required_in(schema), object_in(schema, "properties")
     for name in [*properties][:_MAX_DESCRIBED]:
         inside = object_in(properties, name)
         path, is_required = (*above, name), is_needed and name in names

@@ -160,14 +160,15 @@ def merged(schema: Schema) -> Schema:
         if not isinstance(part, dict):
             continue
         properties = object_in(part, "properties") | object_in(schema, "properties")
-        required = [*_names_in(part), *_names_in(schema)]
+        required = [*required_in(part), *required_in(schema)]
         schema = part | schema
         schema |= {"properties": properties} if properties else {}
         schema |= {"required": list(dict.fromkeys(required))} if required else {}
     return schema
 
 
-def _names_in(schema: Schema) -> list[str]:
+def required_in(schema: Schema) -> list[str]:
+    """Return the names that a schema requires."""
     required = schema.get("required")
     names = required if isinstance(required, list) else []
     return [name for name in names if isinstance(name, str)]

@@ -1,13 +1,13 @@
 """How a listing's next page is asked for: read from its answer, else guessed."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.headers import links_in
 from journeyman.network.service_model.naming import word_set, words_of
 from journeyman.network.service_model.reading import spelling
 
@@ -22,8 +22,6 @@ _LONGEST_VALUE = 2_000
 _MOST_GUESSES = 12
 _MOST_LINKS = 20
 _MOST_DIGITS = 12
-_LINK = re.compile(r"<(?P<address>[^>]*)>(?P<attributes>[^<]*)")
-_REL_NEXT = re.compile(r"""\brel\s*=\s*["']?(?:[^"',;]*\s)?next\b""", re.IGNORECASE)
 
 _CURSOR_WORDS = word_set(
     "cursor token continuation marker after bookmark scroll key checkpoint"
@@ -150,10 +148,9 @@ class _Finder:
     # -- what the network shows --------------------------------------------------
 
     def _header_link(self) -> PageRequest | None:
-        for link in _LINK.finditer(self.paging.headers.get("link", "")):
-            if _REL_NEXT.search(link["attributes"]):
-                return self._link(link["address"])
-        return None
+        links = links_in(self.paging.headers.get("link", ""))
+        ahead = next((address for address, rels in links if "next" in rels), None)
+        return None if ahead is None else self._link(ahead)
 
     def _is_last(self) -> bool:
         """Return whether the network says that nothing follows."""

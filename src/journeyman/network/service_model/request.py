@@ -82,6 +82,8 @@ ACTIONS: Mapping[str, ActionValues] = {
     ),
 }
 """By the names of the endpoints."""
+GIVEN = tuple(f"{action}." for action in ACTIONS)
+"""Before the sources that are values of an earlier answer."""
 _OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {""}
 
 

@@ -24,9 +24,9 @@ from journeyman.network.service_model.meaning import (
     FAR_FETCHED,
     FITS,
     GENERIC,
+    MADE,
     NOUNS,
     POST_WORDS,
-    RESOURCES,
     RESULT_WORDS,
     STATE_OF,
     TASK_NOUNS,
@@ -39,6 +39,7 @@ from journeyman.network.service_model.naming import ID_WORDS, Path, words_of
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
     ACTIONS,
+    GIVEN,
     OBJECT,
     RECORD,
     ActionValues,
@@ -55,8 +56,6 @@ _CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "fin
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
 
-_GIVEN = tuple(f"{verb}." for verb in ACTIONS)
-"""What the names of values that earlier answers gave begin with."""
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
 _EMPTY: tuple[JSON, ...] = (None, "", [], {})
 _EMPTY_ABLE = frozenset({"evidence", "kind", "tags", "input"})
@@ -323,7 +322,7 @@ class Writer:
         elif path in self.style.constants:
             yield 0.5, Placed(path, constant=self.style.constants[path])
         elif words == ("type",) and self._has_attributes(path[:-1]):
-            yield 0.5, Placed(path, constant=RESOURCES[self.action])
+            yield 0.5, Placed(path, constant=f"{MADE[self.action]}s")
         else:
             yield from self._named_constants(wanted, words[-1] if words else "")
 
@@ -387,8 +386,7 @@ class Writer:
             yield (0.0 if is_about_one else 2.5), ()
         if self.known.wanted or around:
             return
-        noun = {"claim": "claim", "submit": "submission", "complete": "completion"}
-        likely = ("data", noun.get(self.action, "task"), "input", "payload", "body")
+        likely = ("data", MADE[self.action], "input", "payload", "body")
         for rank, name in enumerate((*likely, "params", "request")):
             yield 1.2 + 0.3 * rank, (self.style.write(name),)
         for name in self.style.around:
@@ -427,7 +425,7 @@ class Writer:
 
     def _is_told(self, taken: Iterable[str]) -> bool:
         """Return whether a value that an earlier answer gave can name the task."""
-        return any(source.startswith(_GIVEN) for source in taken)
+        return any(source.startswith(GIVEN) for source in taken)
 
     def _is_refused(self, source: str, above: Path) -> bool:
         """Return whether the network does not know what a value was called there."""
