@@ -106,6 +106,7 @@ def test_the_figures_are_those_of_the_journal(metrics: dict[str, Metric]) -> Non
     assert value(metrics, "journeyman_received_credits", kind="earned") == 6
     assert value(metrics, "journeyman_balance_credits") == 106
     assert value(metrics, "journeyman_undelivered_results") == 0
+    assert value(metrics, "journeyman_receivable_credits") == 0
     ended = {"strategy": "worker", "state": "completed"}
     assert value(metrics, "journeyman_strategy_tasks", **ended) == 3
     assert value(metrics, "journeyman_network_pause_seconds", scope="service") == 0

@@ -26,7 +26,7 @@ from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__
 from journeyman.domain.clock import Clock
 from journeyman.domain.tasks import IN_FLIGHT, TERMINAL, TaskState
-from journeyman.journal.ledger import EntryKind
+from journeyman.journal.ledger import RECEIVABLE, EntryKind
 from journeyman.journal.owner_pauses import ALL_WORK
 from journeyman.journal.strategy_health import Condition
 from journeyman.network.endpoints import ENDPOINTS
@@ -234,6 +234,11 @@ class JournalMetrics(Collector):
             "Sum of all adjustments to balances that the network showed; not 0 where "
             "its books and ours differ.",
             booked[EntryKind.ADJUSTMENT],
+        )
+        yield _gauge(
+            "receivable_credits",
+            "Credits that the network owes for results that it has.",
+            ledger.accounts().get(RECEIVABLE, 0),
         )
         yield _gauge(
             "reserved_credits",
