@@ -185,6 +185,18 @@ async def test_a_top_up_that_was_given_up_and_paid_after_all_is_booked_once(
     assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 250}
 
 
+async def test_two_pages_that_were_paid_before_a_balance_is_shown_are_both_booked(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers += [OPENED, OPENED]
+    await economy.top_up.ask(ME, 200)
+    await economy.top_up.ask(ME, 250)
+
+    show(economy, 550)
+
+    assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 450}
+
+
 async def test_credits_are_not_taken_for_a_top_up_that_was_only_proposed(
     economy: Economy,
 ) -> None:

@@ -1,9 +1,10 @@
 """What is booked, when, and with which confidence. Always inside a transaction."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from itertools import chain, combinations
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
 from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
@@ -308,6 +309,8 @@ PAYABLE_TOP_UPS = (
     SpendState.CANCELLED,
 )
 """Somebody may have paid one that is in one of these, the likeliest first."""
+MOST_TOGETHER = 3
+"""Pages that are paid between two balances; more would match any sum by chance."""
 
 
 @dataclass(eq=False)
@@ -345,7 +348,7 @@ class BalanceWatch:
     def observe(self, window: BalanceWindow, shown: int | None) -> None:
         """Compare a balance with the ledger, after the window's own effect was booked.
 
-        A difference is explained, in this order, by an open top-up that was paid, by
+        A difference is explained, in this order, by top-ups that were paid, by
         a post of unknown outcome that was taken, or booked as an adjustment.
         """
         if shown is None or not window.alone:
@@ -362,9 +365,10 @@ class BalanceWatch:
         paid = self._paid(difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
         if paid:
-            settle_top_up(
-                self.journal, self.log, paid, "its credits were seen", observed=shown
-            )
+            for one in paid:
+                settle_top_up(
+                    self.journal, self.log, one, "its credits were seen", observed=shown
+                )
         elif taken:
             self._settle_post(taken, shown)
         else:
@@ -397,15 +401,25 @@ class BalanceWatch:
             book_adjustment(self.journal.ledger, difference, key, shown)
         self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
 
-    def _paid(self, credits_: int) -> Spend | None:
-        """Return the top-up whose credits these are, the likeliest first.
+    def _paid(self, credits_: int) -> Sequence[Spend]:
+        """Return the top-ups whose credits these are, the likeliest first.
 
         One whose answer was lost may have a page; one that was given up still has it.
+        Several may have been paid since a balance was last shown.
         """
-        found = (
-            self._matching(SpendKind.TOP_UP, one, credits_) for one in PAYABLE_TOP_UPS
+        payable = [
+            spend
+            for state in PAYABLE_TOP_UPS
+            for spend in self.journal.spends.in_state(state)
+            if spend.kind is SpendKind.TOP_UP
+        ]
+        some = chain.from_iterable(
+            combinations(payable, count) for count in range(1, MOST_TOGETHER + 1)
         )
-        return next(filter(None, found), None)
+        matching = (
+            one for one in some if sum(spend.credits for spend in one) == credits_
+        )
+        return next(matching, ())
 
     def _matching(
         self, kind: SpendKind, state: SpendState, credits_: int
