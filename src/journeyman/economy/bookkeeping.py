@@ -311,6 +311,9 @@ PAYABLE_TOP_UPS = (
 """Somebody may have paid one that is in one of these, the likeliest first."""
 MOST_TOGETHER = 3
 """Pages that are paid between two balances; more would match any sum by chance."""
+MOST_PAYABLE = 20
+"""Pages that are tried for that, the newest of each state: all of a year, three at a
+time, would be millions of sums."""
 
 
 @dataclass(eq=False)
@@ -410,11 +413,12 @@ class BalanceWatch:
         payable = [
             spend
             for state in PAYABLE_TOP_UPS
-            for spend in self.journal.spends.in_state(state)
+            for spend in reversed(self.journal.spends.in_state(state))
             if spend.kind is SpendKind.TOP_UP
         ]
         some = chain.from_iterable(
-            combinations(payable, count) for count in range(1, MOST_TOGETHER + 1)
+            combinations(payable[:MOST_PAYABLE], count)
+            for count in range(1, MOST_TOGETHER + 1)
         )
         matching = (
             one for one in some if sum(spend.credits for spend in one) == credits_
