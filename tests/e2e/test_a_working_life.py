@@ -59,7 +59,7 @@ async def test_it_earns_until_enough_tasks_have_ended_and_exits_with_0(
     left = remains(data)
     assert left.completed == 6
     assert left.balance == agent["balance"] > 100
-    assert left.kinds == {"starter", "earned"}
+    assert left.kinds == {"starter", "delivered", "earned"}
     assert (await network.ledger())["balanced"]
 
 

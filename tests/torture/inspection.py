@@ -74,6 +74,9 @@ class WorkRecord:
     balance: int
 
 
+BALANCE = "SELECT sum(amount) FROM ledger WHERE account = 'agent'"
+
+
 def journal_record(data: Path) -> WorkRecord:
     """Read the journal of a daemon that has ended.
 
@@ -92,7 +95,7 @@ def journal_record(data: Path) -> WorkRecord:
             unfinished=frozenset(
                 task for task, state in db.execute(states) if state in IN_FLIGHT
             ),
-            balance=db.execute("SELECT sum(amount) FROM ledger").fetchone()[0],
+            balance=db.execute(BALANCE).fetchone()[0],
         )
 
 
