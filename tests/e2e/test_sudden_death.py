@@ -47,6 +47,6 @@ async def test_no_task_is_forgotten_and_no_credit_booked_twice(
     assert ledger["tasks"] == {"open": 0, "claimed": 0, "submitted": 0, "completed": 40}
     assert left.completed == 40
     assert left.balance == agent["balance"] == 100 + agent["earned"]
-    assert left.kinds == {"starter", "earned"}
+    assert left.kinds == {"starter", "delivered", "earned"}
     assert left.fault is None
     assert ledger["balanced"]
