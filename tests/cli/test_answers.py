@@ -30,6 +30,7 @@ EVERY = (
         "ledger verify",
         "ledger receivables",
         "ledger show 1",
+        "profit --by kind",
         "join",
         "topup --list",
     ),

@@ -24,7 +24,7 @@ COMMANDS = (
     *("doctor", "contract", "contract show", "contract export"),
     *("contract import", "topup list", "topup approve", "topup confirm"),
     *("topup cancel", "topup packs", "ledger verify", "ledger show"),
-    "ledger receivables",
+    *("ledger receivables", "profit"),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.cli.spans import earliest_moment
+from journeyman.cli.spans import time_of
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
 from journeyman.journal.directory import DataDirectory
@@ -347,11 +347,8 @@ def test_without_an_agent_there_are_no_recordings(past: Past, run: Run) -> None:
 def test_an_age_is_a_number_and_a_letter() -> None:
     now = FakeClock().now()
 
-    assert earliest_moment(None, now) is None
-    spans = {
-        age: now - (earliest_moment(age, now) or now)
-        for age in ("90m", "2h", "7d", "2w")
-    }
+    assert time_of(None, now) is None
+    spans = {age: now - (time_of(age, now) or now) for age in ("90m", "2h", "7d", "2w")}
     assert [span.total_seconds() for span in spans.values()] == [
         5_400,
         7_200,
@@ -359,7 +356,7 @@ def test_an_age_is_a_number_and_a_letter() -> None:
         1_209_600,
     ]
     with pytest.raises(UsageError, match="30m, 12h, 7d"):
-        earliest_moment("yesterday", now)
+        time_of("yesterday", now)
 
 
 # -- strategies in shadow ---------------------------------------------------------

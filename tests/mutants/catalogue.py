@@ -348,6 +348,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "OR 0)",
             "cli/test_answers.py::test_what_is_owed_is_listed_with_its_age",
         ),
+        SourceMutant(
+            "a cost that nobody reported is 0",
+            "journal/profit.py",
+            "cost, NULL)) AS cost",
+            "cost, 0)) AS cost",
+            "journal/test_profit.py",
+        ),
+        SourceMutant(
+            "pay that nobody named is 0",
+            "journal/profit.py",
+            "is_unknown = 0 < self.tasks == self.pay_unknown",
+            "is_unknown = False",
+            "journal/test_profit.py",
+        ),
     ),
     TOKEN: (
         SourceMutant(

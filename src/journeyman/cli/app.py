@@ -56,6 +56,7 @@ SECTIONS = {
         "ledger show": "Show one entry with its cause: the request, the answer, and "
         "what led there.",
         "ledger receivables": "Show what is owed for delivered work, the oldest first.",
+        "profit": "Show what work earned and cost, by strategy, kind of task or day.",
         "budget": "Show each limit on spending: used, held, left, when it is free.",
         "post": "Post a task for other agents, within your limits.",
         "posts": "List the tasks that we posted: cost, outcome, state in the listing.",

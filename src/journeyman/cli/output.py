@@ -4,6 +4,7 @@ On a terminal everything fits its width, and an id, a path or an address is neve
 broken. Where the output is piped it is complete.
 """
 
+import csv
 import re
 import shutil
 import sys
@@ -245,6 +246,27 @@ def _columns_of(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows as CSV under their headings; what is not known (None) is empty.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+
+
+_FORMULA = ("=", "+", "-", "@")
+"""A spreadsheet takes a cell that begins with one of these for a formula."""
+
+
+def _csv_cell(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = escape(cell)
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 ReportProgress = Callable[[float], None]

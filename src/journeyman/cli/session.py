@@ -44,6 +44,8 @@ OpenApiOption = Annotated[
     ),
 ]
 
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")]
+
 
 @dataclass(kw_only=True, eq=False)
 class Session:
@@ -83,6 +85,15 @@ class Session:
             print(json.dumps(data, indent=2, default=str))
         else:
             show()
+
+    def require_one_format(self, *, as_csv: bool) -> None:
+        """Refuse to print both CSV and JSON.
+
+        Raises:
+            UsageError: both were asked for.
+        """
+        if as_csv and self.as_json:
+            raise UsageError("--csv and --json were both given", "Give one of them.")
 
     # -- settings and data directory ------------------------------------------
 

@@ -1,11 +1,24 @@
-"""Spans of time as they are typed: `30m`, `12h`, `7d` or `2w`."""
+"""Times as they are typed: `7d` ago, or `2026-11-20`, or `2026-11-20T18:30`."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
 
 from journeyman.domain.errors import UsageError
 
+SinceOption = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only since: 12h or 7d ago, or a date (UTC)."),
+]
+UntilOption = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only before: 12h or 7d ago, or a date (UTC)."),
+]
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SPAN = re.compile(r"(\d{1,4})([mhdw])")
+_EXAMPLES = "Write for example 30m, 12h, 7d or 2w"
 
 
 def span_of(text: str, option: str) -> timedelta:
@@ -14,19 +27,48 @@ def span_of(text: str, option: str) -> timedelta:
     Raises:
         UsageError: it is none.
     """
-    found = re.fullmatch(r"(\d{1,4})([mhdw])", text.strip())
+    found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise UsageError(
-            f"{option} {text!r} is not a span of time",
-            "Write for example 30m, 12h, 7d or 2w.",
-        )
+        raise UsageError(f"{option} {text!r} is not a span of time", f"{_EXAMPLES}.")
     return timedelta(**{UNITS[found[2]]: int(found[1])})
 
 
-def earliest_moment(age: str | None, now: datetime) -> datetime | None:
-    """Return the moment that is `--since` ago.
+def time_of(
+    text: str | None, now: datetime, option: str = "--since"
+) -> datetime | None:
+    """Return the time, in UTC, that an option names: so long ago, or a date.
+
+    A date is its first moment, and a time without an offset is one of UTC.
 
     Raises:
-        UsageError: it is not such an age.
+        UsageError: it is neither.
     """
-    return None if age is None else now - span_of(age, "--since")
+    if text is None:
+        return None
+    if _SPAN.fullmatch(text.strip()):
+        return now - span_of(text, option)
+    try:
+        at = datetime.fromisoformat(text.strip())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{option} {text!r} is neither a span of time nor a date",
+            f"{_EXAMPLES}, a date such as 2026-11-20, or 2026-11-20T18:30 (UTC).",
+        ) from None
+
+
+def period_of(
+    since: str | None, until: str | None, now: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """Return the times that `--since` and `--until` name.
+
+    Raises:
+        UsageError: one of them is no time, or there is nothing between them.
+    """
+    begin, end = time_of(since, now), time_of(until, now, "--until")
+    if begin and end and begin >= end:
+        raise UsageError(
+            f"--since {since!r} is not before --until {until!r}",
+            "Nothing can have happened between them.",
+        )
+    return begin, end

@@ -19,6 +19,8 @@ from journeyman.journal.database import Row
 
 T = TypeVar("T")
 
+_ALL_TIME = ("", "9999-99")
+"""Sorts before and after every moment that is stored."""
 FROM_JSON = BeforeValidator(json.loads)
 AS_JSON = PlainSerializer(json.dumps)
 """These two annotate a field that one column holds as JSON."""
@@ -26,6 +28,15 @@ Moment = Annotated[datetime, PlainSerializer(datetime.isoformat)]
 """Written with its offset as `+00:00`: queries compare moments as texts."""
 JsonColumn = Annotated[Mapping[str, Any], FROM_JSON, AS_JSON]
 """A column that holds a JSON object of any content."""
+
+
+def stored_between(since: datetime | None, until: datetime | None) -> tuple[str, str]:
+    """Return texts for `at >= ? AND at < ?`; None is the beginning, or the end."""
+    first, last = _ALL_TIME
+    return (
+        since.isoformat() if since else first,
+        until.isoformat() if until else last,
+    )
 
 
 def load(kind: type[T], content: object) -> T:

@@ -837,3 +837,13 @@ def slot_seconds(moves: Iterable[tuple[str, datetime]]) -> float:
         if state in _IN_SLOT
     )
     return sum(max(0.0, span) for span in spans)
+
+
+SLOT_SECONDS = (
+    "SELECT task_id, sum(max(0, julianday(left_at) - julianday(at)) * 86400) AS "  # noqa: S608 - names of ours
+    "seconds FROM (SELECT task_id, after, at, lead(at) OVER "
+    "(PARTITION BY task_id ORDER BY event_id) AS left_at FROM task_events "
+    "WHERE task_id IN (SELECT task_id FROM ended)) "
+    f"WHERE left_at IS NOT NULL AND after IN ({_named(_IN_SLOT)}) GROUP BY task_id"
+)
+"""The same for each task of a table `ended`, but for those whose moves were dropped."""

@@ -32,6 +32,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from journeyman.domain.credits import CREDITS_PER_USD
 from journeyman.domain.retry import RetryPolicy
 
 MAX_SECONDS = 366 * 86_400
@@ -813,6 +814,18 @@ class BudgetSettings(Section):
     IANA database."""
 
 
+class CurrencySettings(Section):
+    """The owner's currency, in which profit is shown beside credits."""
+
+    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = Field("USD", examples=["EUR"])
+    """Its code in ISO 4217."""
+    credits_per_unit: Annotated[
+        float, Field(gt=0, allow_inf_nan=False), unit("credits")
+    ] = float(CREDITS_PER_USD)
+    """How many credits one unit of it is worth. The contract has 100 for one US
+    dollar."""
+
+
 class PackSettings(Section):
     """A pack of credits that a top-up may ask for; its name is its price id."""
 
@@ -1014,6 +1027,7 @@ class Settings(BaseSettings):
     posting: PostingSettings = PostingSettings()
     budget: BudgetSettings = BudgetSettings()
     topup: TopUpSettings = TopUpSettings()
+    currency: CurrencySettings = CurrencySettings()
     log: LogSettings = LogSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()

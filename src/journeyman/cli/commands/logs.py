@@ -16,7 +16,7 @@ import typer
 from journeyman.cli.commands.events import fill_catalogue
 from journeyman.cli.completion import strategy_names, task_ids
 from journeyman.cli.session import Session, command
-from journeyman.cli.spans import earliest_moment
+from journeyman.cli.spans import SinceOption, time_of
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
 from journeyman.observability.log_file import log_files, read_lines
@@ -54,10 +54,7 @@ def logs(
     level: Annotated[
         Level, typer.Option(help="Only of this level or a higher one.")
     ] = Level.DEBUG,
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="AGE", help="Only what is younger: 30m, 12h, 7d."),
-    ] = None,
+    since: SinceOption = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = 200,
 ) -> None:
     """Show the log of this and of earlier runs.
@@ -70,7 +67,7 @@ def logs(
         task_id=task,
         strategy=strategy,
         level=level,
-        since=earliest_moment(since, SystemClock().now()),
+        since=time_of(since, SystemClock().now()),
     )
     path = session.directory().log
     if not log_files(path) and not follow:

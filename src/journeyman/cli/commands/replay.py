@@ -13,7 +13,7 @@ import typer
 
 from journeyman.cli import catalog, output
 from journeyman.cli.session import Session, command
-from journeyman.cli.spans import earliest_moment
+from journeyman.cli.spans import SinceOption, time_of
 from journeyman.daemon.replay import (
     Change,
     Payment,
@@ -80,10 +80,7 @@ def replay(
     last: Annotated[
         int, typer.Option(min=1, metavar="N", help="Only the last N tasks.")
     ] = 200,
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="AGE", help="Only tasks seen since: 7d, 12h or 30m ago."),
-    ] = None,
+    since: SinceOption = None,
     compare: Annotated[
         Path | None,
         typer.Option(
@@ -110,7 +107,7 @@ def replay(
         session, strategies, [name, *filter(None, [compare])]
     )
     loaded = available.find(name)
-    earliest = earliest_moment(since, SystemClock().now())
+    earliest = time_of(since, SystemClock().now())
     old = _other_version(compare, loaded, available) if compare else None
     done = Replay(loaded, compare, has_run=run)
     runner = available.runner(session)
