@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 ANSWERS = {
     "page": ("text/html", b"<!doctype html><title>Welcome</title>"),
     "array": ("application/json", b"[1, 2, 3]"),
+    "portal": ("application/json", b'{"base_url": "https://service.example"}'),
     "escape": ("application/json", b'{"error": "\\u001b[31mred"}'),
 }
 
@@ -14,7 +15,8 @@ ANSWERS = {
 class Odd(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         name = self.path.split("/")[1]
-        kind, body = ANSWERS[name]
+        is_of_service = "/functions/" in self.path
+        kind, body = ANSWERS["page" if name == "portal" and is_of_service else name]
         self.send_response(400 if name == "escape" else 200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -15,7 +15,7 @@ HEAVY = {
     "structlog",
 }
 COMMANDS = (
-    *("run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
+    *("init", "run", "demo", "sandbox", "status", "health", "pause", "resume", "stop"),
     *("join", "market", "directory", "discover", "post", "topup", "ledger"),
     *("events", "version", "tasks", "tasks show", "strategies list", "config show"),
     *("strategies show", "strategies new", "check", "try", "explain"),

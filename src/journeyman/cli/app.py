@@ -32,6 +32,7 @@ EXIT_CODES = (
 
 SECTIONS = {
     "Run it": {
+        "init": "Ask what an agent needs, and write its settings and a compose file.",
         "run": "Run the daemon: join, discover, work and earn until stopped.",
         "pause": "Pause the daemon: it finishes its work and claims no more.",
         "resume": "Resume a paused daemon: it claims tasks again.",

@@ -7,6 +7,7 @@ JourneymanError             exit code 1
 |- TimedOutError            5
 |- SafetyError              6   a rule that protects money or identity says no
 |- NetworkError             7   the network is unreachable or refuses us
+|- BrokenOffError         130   whoever was asked broke off
 `- StateError               1   the data directory, the journal, the identity
    `- AlreadyRunningError   6   another daemon holds the data directory
 """
@@ -61,6 +62,12 @@ class NetworkError(JourneymanError):
     """The network is unreachable, refuses us, or is not what we were told."""
 
     exit_code = 7
+
+
+class BrokenOffError(JourneymanError):
+    """Whoever was asked broke off, by Ctrl-C or by the end of the input."""
+
+    exit_code = 130
 
 
 class StateError(JourneymanError):

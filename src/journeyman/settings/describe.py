@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -78,6 +78,38 @@ def render_toml(schema_name: str) -> str:
     for section in schema.sections():
         lines += ["", "", *_section(section)]
     return "\n".join(lines) + "\n"
+
+
+def render_chosen(head: str, chosen: Mapping[str, object]) -> str:
+    """Return the text of a file with some settings, each with what it does.
+
+    Args:
+        head: What stands at its top; a blank line separates paragraphs.
+        chosen: The values by dotted key.
+    """
+    lines: list[str] = []
+    for paragraph in head.split("\n\n"):
+        lines += [*_comment(paragraph), "#"]
+    lines.pop()
+    for section in schema.sections():
+        settings = [one for one in section.settings if one.dotted in chosen]
+        if settings:
+            lines += ["", "", *_comment(section.description), f"[{section.name}]"]
+        # A table of its own ends the section that it stands in.
+        for one in sorted(settings, key=lambda one: one.wanted == "tables"):
+            lines += ["", *_chosen_entry(one, chosen[one.dotted])]
+    return "\n".join(lines) + "\n"
+
+
+def _chosen_entry(setting: schema.Setting, value: object) -> Iterator[str]:
+    yield from _comment(setting.description)
+    if setting.wanted != "tables" or not isinstance(value, dict):
+        yield f"{setting.key[-1]} = {toml_value(value)}"
+        return
+    for name, table in value.items():
+        yield f"[{setting.dotted}.{name}]"
+        for key, inner in table.items():
+            yield f"{key} = {toml_value(inner)}"
 
 
 def toml_value(value: object) -> str:

@@ -1,6 +1,7 @@
 """`journeyman doctor`: is everything as it must be?"""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated
 
 import anyio
@@ -59,6 +60,14 @@ def doctor(
 
 
 def _show(findings: list[Finding]) -> None:
+    show_findings(findings)
+    counts = Counter(found.grade for found in findings)
+    print()
+    print(", ".join(f"{count} {grade}" for grade, count in counts.items()))
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    """Print a row for each finding, with what to do about it."""
     width = max(len(found.check) for found in findings)
     indent = " " * (width + 8)
     for found in findings:
@@ -70,9 +79,6 @@ def _show(findings: list[Finding]) -> None:
         for line in _lines(found.fix, len(indent + arrow)):
             print(f"{indent}{arrow}{line}")
             arrow = "   "
-    counts = Counter(found.grade for found in findings)
-    print()
-    print(", ".join(f"{count} {grade}" for grade, count in counts.items()))
 
 
 def _lines(text: str, indent: int) -> list[str]:

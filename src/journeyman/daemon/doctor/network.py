@@ -34,13 +34,13 @@ PATIENCE = 5.0
 """Seconds, for one step."""
 SOON = timedelta(days=14)
 """A certificate that ends within this is reported."""
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def check_address(address: str) -> Finding:
     """Check that the token would not travel unencrypted."""
     parts = urlsplit(address)
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         return warn(
             f"{address} is plain http: anyone on the way can read the token",
             "Use https:// if the service has it.",
@@ -278,7 +278,7 @@ def check_place(address: str, look: Look, found: Survey) -> Finding:
     message = f"{address} answers, and has none of the service's endpoints"
     if any(page.found == "yes" for page in found.pages):
         message += ": it serves documents, so it is the portal"
-    others = [one for one in found.services if not same_network(one, address)]
+    others = other_services(address, found)
     if not others:
         return fail(message, "Ask the network's operator for the service's address.")
     return fail(
@@ -286,6 +286,11 @@ def check_place(address: str, look: Look, found: Survey) -> Finding:
         f"If you trust them, set network.base_url to {others[0]}, and "
         f"network.portal_url to {address}.",
     )
+
+
+def other_services(address: str, found: Survey) -> list[str]:
+    """Return the base addresses that the documents name, but for our own."""
+    return [one for one in found.services if not same_network(one, address)]
 
 
 def check_documents(found: Survey) -> Finding:
