@@ -1,5 +1,7 @@
 """What the commands answer, as JSON and to people."""
 
+import csv
+import io
 import shutil
 import sqlite3
 import subprocess
@@ -31,6 +33,7 @@ EVERY = (
         "ledger receivables",
         "ledger show 1",
         "profit --by kind",
+        "ledger --by poster --since 7d",
         "join",
         "topup --list",
     ),
@@ -483,12 +486,50 @@ def test_the_ledger_tells_what_each_strategy_brought(run: Run, lived: Path) -> N
     ).answer
     told = run("ledger", "--by", "strategy", "--data-dir", str(lived)).out
 
-    shares = {one["strategy"]: one for one in answer["strategies"]}
+    shares = {one["strategy"]: one for one in answer["sums"]}
     assert shares[""]["received"] == 100
     assert sum(one["received"] for one in shares.values()) == answer["balance"]
-    assert {one["cost"] for one in shares.values()} == {0.0}
+    assert {one["cost"] for one in shares.values()} == {None}
     assert "(none)" in told
     assert "it moves no credits" in told
+
+
+@pytest.mark.parametrize("by", ["day", "kind", "poster"])
+def test_the_ledger_is_added_up_by_whatever_is_asked(
+    run: Run, lived: Path, by: str
+) -> None:
+    where = ("--data-dir", str(lived))
+
+    answer = run("ledger", "--by", by, *where, "--json").answer
+    printed = run("ledger", "--by", by, *where, "--csv").out
+
+    assert sum(one["net"] for one in answer["sums"]) == answer["balance"]
+    assert len(list(csv.DictReader(io.StringIO(printed)))) == len(answer["sums"])
+
+
+def test_the_ledger_is_written_whole_for_spreadsheets(run: Run, lived: Path) -> None:
+    where = ("--data-dir", str(lived))
+    entries = run("ledger", "--limit", "999", *where, "--json").answer["entries"]
+
+    rows = list(csv.DictReader(io.StringIO(run("ledger", "--csv", *where).out)))
+    last = run("ledger", "--csv", "--limit", "1", *where).out.splitlines()
+
+    assert [row["id"] for row in rows] == [str(one["id"]) for one in entries]
+    assert list(rows[0]) == list(entries[0])
+    assert len(last) == 2
+    assert last[1].startswith(f"{entries[-1]['id']},")
+
+
+def test_the_ledger_of_a_time_has_its_own_totals(run: Run, lived: Path) -> None:
+    where = ("--data-dir", str(lived))
+
+    early = run("ledger", "--until", "2020-01-01", *where, "--json").answer
+    since = run("ledger", "--since", "2020-01-01", *where, "--json").answer
+
+    assert (early["entries"], early["totals"]) == ([], {})
+    assert sum(since["totals"].values()) == since["balance"]
+    assert "Nothing was booked" in run("ledger", "--until", "2020-01-01", *where).out
+    assert run("ledger", "--csv", *where, "--json").code == 2
 
 
 def test_a_live_status_needs_a_terminal(run: Run, lived: Path) -> None:

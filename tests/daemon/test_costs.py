@@ -10,7 +10,7 @@ from journeyman.daemon.commands import OwnerCommands
 from journeyman.economy.bookkeeping import cost_today
 from journeyman.journal.database import CommitObserver, DiskRefusal
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import EntryKind
+from journeyman.journal.ledger import EntryKind, SumBy
 from journeyman.lifecycle.context import Costs
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
 
@@ -54,7 +54,7 @@ def test_costs_are_booked_whatever_becomes_of_the_task(home: Household) -> None:
     home.live(_living(300))
 
     with Journal(home.root / "data" / "journal.db", FakeClock().now) as journal:
-        shares = {share.strategy: share for share in journal.ledger.shares()}
+        shares = {one.group: one for one in journal.ledger.sums(SumBy.STRATEGY)}
         entries = journal.ledger.recent(100)
         assert journal.ledger.first_fault() is None
         assert journal.ledger.balance() == 102

@@ -2,14 +2,16 @@
 
 import sqlite3
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.journal.conftest import Open
+from tests.journal.conftest import Open, sight, task
 
 from journeyman.domain.errors import StateError
+from journeyman.journal import ledger
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
+from journeyman.journal.ledger import Confidence, EntryKind, NewEntry, SumBy
 from journeyman.journal.maintenance import ledger_faults
 from journeyman.testing import FakeClock
 
@@ -134,14 +136,60 @@ def test_a_cost_moves_no_credits_and_is_added_up_by_strategy(
     book(journal, entry("a", 7), entry("b", -3), cost("c1", 5), cost("c2", 6, "other"))
 
     shares = [
-        (one.strategy, one.received, one.paid, one.cost)
-        for one in journal.ledger.shares()
+        (one.group, one.received, one.paid, one.cost)
+        for one in journal.ledger.sums(SumBy.STRATEGY)
     ]
 
     assert journal.ledger.balance() == 4
     assert shares == [("count", 7, 3, 5), ("other", 0, 0, 6)]
     assert journal.ledger.cost_since("count", clock.now()) == 5
     assert journal.ledger.first_fault() is None
+
+
+def test_entries_are_added_up_by_day_and_by_their_kind(
+    journal: Journal, clock: FakeClock
+) -> None:
+    book(journal, entry("a", 100, EntryKind.STARTER), cost("c1", 5))
+    clock.step(86_400)
+    today = clock.now()
+    book(journal, entry("b", 7), entry("c", -3, EntryKind.SPENT))
+
+    def found(by: SumBy, *period: datetime) -> list[tuple[int, int, int | None]]:
+        sums = journal.ledger.sums(by, *period)
+        return [(one.received, one.paid, one.cost) for one in sums]
+
+    assert found(SumBy.DAY) == [(100, 0, 5), (7, 3, None)]
+    assert found(SumBy.DAY, today) == [(7, 3, None)]
+    kinds = [one.group for one in journal.ledger.sums(SumBy.KIND)]
+    assert kinds == ["starter", "earned", "cost", "spent"]
+
+
+def test_credits_are_added_up_by_who_posted_the_task(journal: Journal) -> None:
+    for name, poster in (("t1", "agent_a"), ("t2", "agent_a"), ("t3", None)):
+        sight(journal, task(name, poster=poster))
+        book(journal, replace(entry(f"earned:{name}", 4), subject=name))
+
+    found = {one.group: one.received for one in journal.ledger.sums(SumBy.POSTER)}
+
+    assert found == {"agent_a": 8, "": 4}
+
+
+def test_entries_are_read_in_order_however_many_they_are(
+    journal: Journal, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "MOST_AT_ONCE", 2)
+    begin = clock.now()
+    for number in range(5):
+        book(journal, entry(f"e{number}"))
+        clock.step(1)
+
+    def keys(*period: datetime) -> list[str]:
+        return [one.key for one in journal.ledger.entries(*period)]
+
+    assert keys() == ["e0", "e1", "e2", "e3", "e4"]
+    assert keys(begin + timedelta(seconds=1), begin + timedelta(seconds=4)) == [
+        *("e1", "e2", "e3"),
+    ]
 
 
 def test_a_cost_counts_from_its_moment_on(journal: Journal, clock: FakeClock) -> None:

@@ -72,3 +72,14 @@ def period_of(
             "Nothing can have happened between them.",
         )
     return begin, end
+
+
+def period_as_json(
+    since: datetime | None, until: datetime | None
+) -> dict[str, str | None]:
+    """Return a period for `--json`; None is the beginning, or now."""
+    ends = {"since": since, "until": until}
+    return {
+        name: at.isoformat(timespec="seconds") if at else None
+        for name, at in ends.items()
+    }

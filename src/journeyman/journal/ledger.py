@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from journeyman.journal.codec import Moment, dump, load
+from journeyman.journal.codec import Moment, dump, load, stored_between
 from journeyman.journal.database import Database, Memo, Now, Row
 from journeyman.journal.facts import Totals
 
@@ -23,6 +23,8 @@ AGENT = "agent"
 """The account of what we hold."""
 RECEIVABLE = "receivable"
 """The accounts of what we are owed for results that were delivered, one for a task."""
+MOST_AT_ONCE = 1_000
+"""Entries that are read at once, of however many."""
 HASH_VERSION = 2
 """Of what the hash of a new entry covers; entries from before the accounts have 1."""
 
@@ -120,18 +122,39 @@ class Receivable:
     """Answers in a row that it is being looked at."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Share:
-    """What the entries of one strategy add up to."""
+class SumBy(StrEnum):
+    """What entries may be added up by."""
 
-    strategy: str
+    STRATEGY = "strategy"
+    #: In UTC.
+    DAY = "day"
+    #: Of the entries.
+    KIND = "kind"
+    #: Who posted the task, as the network showed it.
+    POSTER = "poster"
+
+
+_GROUPS = {
+    SumBy.STRATEGY: "strategy",
+    SumBy.DAY: "substr(at, 1, 10)",
+    SumBy.KIND: "kind",
+    SumBy.POSTER: "coalesce((SELECT json_extract(record, '$.poster') FROM task_texts "
+    "WHERE task_id = subject), '')",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntrySum:
+    """What the entries of one strategy, day, kind or poster add up to."""
+
+    group: str
     """Empty: entries that belong to none, such as the starter credits."""
     received: int
     """In credits."""
     paid: int
     """In credits."""
-    cost: int
-    """In millionths of a credit, outside of the network."""
+    cost: int | None
+    """In millionths of a credit, outside of the network; None: none was reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -306,25 +329,51 @@ class Ledger:
         )
         return {row["strategy"]: row["cost"] for row in rows}
 
-    def shares(self) -> list[Share]:
-        """Return what each strategy brought and cost, the one that brought most first.
+    def sums(
+        self, by: SumBy, since: datetime | None = None, until: datetime | None = None
+    ) -> list[EntrySum]:
+        """Return what each group brought and cost in a time.
 
-        Reads every entry: for `journeyman ledger --by strategy`, not for the loop.
+        Days are in order, of others the one that brought most is the first. Reads every
+        entry of that time: for `journeyman ledger --by`, not for the loop.
         """
+        order = "" if by is SumBy.DAY else "sum(amount) DESC, "
         rows = self.database.rows(
-            "SELECT strategy, sum(max(amount, 0)) AS received, "
-            "-sum(min(amount, 0)) AS paid, sum(cost) AS cost FROM ledger "
-            "WHERE account IN ('agent', '') GROUP BY strategy "
-            "ORDER BY sum(amount) DESC, strategy"
+            f'SELECT {_GROUPS[by]} AS "group", sum(max(amount, 0)) AS received, '  # noqa: S608 - names of ours
+            "-sum(min(amount, 0)) AS paid, "
+            "sum(iif(kind = 'cost', cost, NULL)) AS cost FROM ledger "
+            "WHERE account IN ('agent', '') AND at >= ? AND at < ? "
+            f"GROUP BY 1 ORDER BY {order}1",
+            *stored_between(since, until),
         )
-        return [load(Share, row) for row in rows]
+        return [load(EntrySum, row) for row in rows]
 
-    def recent(self, limit: int) -> list[Entry]:
-        """Return the last entries, oldest first."""
+    def recent(
+        self,
+        limit: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Entry]:
+        """Return the last entries of a time, oldest first."""
         rows = self.database.rows(
-            "SELECT * FROM ledger ORDER BY entry_id DESC LIMIT ?", limit
+            "SELECT * FROM ledger WHERE at >= ? AND at < ? "
+            "ORDER BY entry_id DESC LIMIT ?",
+            *(*stored_between(since, until), limit),
         )
         return [load(Entry, row) for row in reversed(rows)]
+
+    def entries(
+        self, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[Entry]:
+        """Yield the entries of a time, oldest first, some at once."""
+        last = 0
+        while rows := self.database.rows(
+            "SELECT * FROM ledger WHERE entry_id > ? AND at >= ? AND at < ? "
+            "ORDER BY entry_id LIMIT ?",
+            *(last, *stored_between(since, until), MOST_AT_ONCE),
+        ):
+            yield from (load(Entry, row) for row in rows)
+            last = rows[-1]["entry_id"]
 
     def about(self, subject: str) -> list[Entry]:
         """Return the entries about one task or spend, oldest first. A full scan."""

@@ -2,29 +2,46 @@
 
 import json
 from dataclasses import asdict
-from enum import StrEnum
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
-from journeyman.cli.output import moment, print_fields, print_table, print_text
-from journeyman.cli.session import Session, command
+from journeyman.cli.output import (
+    moment,
+    print_csv,
+    print_fields,
+    print_table,
+    print_text,
+)
+from journeyman.cli.session import CsvOption, Session, command
+from journeyman.cli.spans import SinceOption, UntilOption, period_as_json, period_of
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import SpendId, TaskId, TaskState
 from journeyman.domain.text import duration, escape
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import RECEIVABLE, Entry, Receivable
+from journeyman.journal.ledger import (
+    RECEIVABLE,
+    Entry,
+    EntrySum,
+    Ledger,
+    Receivable,
+    SumBy,
+)
 from journeyman.journal.maintenance import ledger_faults
 
 BROKEN = 1
 
 
-class SumBy(StrEnum):
-    """What the entries may be added up by."""
-
-    STRATEGY = "strategy"
+ENTRY_COLUMNS = (
+    *("id", "at", "kind", "amount", "gains", "loses", "balance", "confidence"),
+    *("expected", "claimed", "observed", "subject", "strategy", "note", "cost"),
+)
+SUM_COLUMNS = ("received", "paid", "cost", "net")
+SHOWN = 20
+"""Entries, where neither a number nor a time is asked for."""
 
 
 @command("ledger", example="journeyman ledger --by strategy")
@@ -32,25 +49,63 @@ def ledger(
     session: Session,
     context: typer.Context,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many of the last.")] = 20,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many of the last: 20, or with --csv, --since or --until all.",
+        ),
+    ] = None,
     by: Annotated[
         SumBy | None,
-        typer.Option(help="Show sums instead of entries."),
+        typer.Option(
+            help="Show sums instead of entries: by strategy, day (UTC), kind of entry, "
+            "or the agent that posted the task.",
+        ),
     ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    as_csv: CsvOption = False,
 ) -> None:
     """Show the last entries of the ledger, and its totals."""
     if context.invoked_subcommand is not None:
         return
+    begin, end = period_of(since, until, SystemClock().now())
+    session.require_one_format(as_csv=as_csv)
     with session.journal() as journal:
-        data = {
-            "balance": journal.ledger.balance(),
-            "totals": journal.ledger.totals(),
-            "accounts": journal.ledger.accounts(),
-            "entries": [_as_json(entry) for entry in journal.ledger.recent(limit)],
+        book = journal.ledger
+        if limit is None and not (as_csv or begin or end):
+            limit = SHOWN
+        entries = book.recent(limit, begin, end) if limit else book.entries(begin, end)
+        columns = (by.value, *SUM_COLUMNS) if by else ENTRY_COLUMNS
+        rows = (
+            (_sum_as_json(one, by) for one in book.sums(by, begin, end))
+            if by
+            else (_as_json(entry) for entry in entries)
+        )
+        if as_csv:
+            print_csv(columns, ([row[one] for one in columns] for row in rows))
+            return
+        data: dict[str, Any] = {
+            **period_as_json(begin, end),
+            "balance": book.balance(),
+            "totals": _totals(book, begin, end),
+            "accounts": book.accounts(),
+            "sums" if by else "entries": list(rows),
         }
-        if by is not None:
-            data["strategies"] = _by_strategy(journal)
-    session.answer(data, lambda: _show(data))
+    session.answer(data, lambda: _show(data, by))
+
+
+def _totals(
+    book: Ledger, since: datetime | None, until: datetime | None
+) -> dict[str, int]:
+    """Return the credits of each kind of entry, in a time where one is named."""
+    if since is None and until is None:
+        return book.totals()
+    return {
+        one.group: one.received - one.paid
+        for one in book.sums(SumBy.KIND, since, until)
+    }
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:
@@ -73,31 +128,36 @@ def _as_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _by_strategy(journal: Journal) -> list[dict[str, Any]]:
-    return [
-        {
-            "strategy": share.strategy,
-            "received": share.received,
-            "paid": share.paid,
-            "cost": share.cost / MILLIONTHS,
-            "net": share.received - share.paid - share.cost / MILLIONTHS,
-        }
-        for share in journal.ledger.shares()
-    ]
+def _sum_as_json(one: EntrySum, by: SumBy) -> dict[str, Any]:
+    cost = None if one.cost is None else one.cost / MILLIONTHS
+    return {
+        by.value: one.group,
+        "received": one.received,
+        "paid": one.paid,
+        "cost": cost,
+        "net": round(one.received - one.paid - (cost or 0), 6),
+    }
 
 
-def _show(data: dict[str, Any]) -> None:
-    if "strategies" in data:
-        _show_by_strategy(data["strategies"])
-    else:
+def _show(data: dict[str, Any], by: SumBy | None) -> None:
+    if not data["sums" if by else "entries"]:
+        print("Nothing was booked in this time.")
+    elif by is None:
         _show_entries(data["entries"])
+    else:
+        _show_sums(data["sums"], by)
     print()
     # Costs move no credits, so their total is always 0.
     totals = {kind: amount for kind, amount in data["totals"].items() if kind != "cost"}
     text = ", ".join(f"{kind} {amount:+d}" for kind, amount in totals.items())
-    fields = {"balance": str(data["balance"]), "totals": text}
-    fields["owed"] = str(data["accounts"].get(RECEIVABLE, 0))
-    print_fields(fields)
+    is_part = data["since"] or data["until"]
+    print_fields(
+        {
+            "balance": str(data["balance"]) + (", now" if is_part else ""),
+            "totals": (text or "none") + (", in this time" if is_part else ""),
+            "owed": str(data["accounts"].get(RECEIVABLE, 0)),
+        }
+    )
 
 
 def _show_entries(entries: list[dict[str, Any]]) -> None:
@@ -117,20 +177,23 @@ def _cell(name: str, value: Any) -> Any:  # noqa: ANN401 - a value of JSON
     return value.partition(":")[0] if name == "gains" else value
 
 
-def _show_by_strategy(shares: list[dict[str, Any]]) -> None:
+def _show_sums(sums: list[dict[str, Any]], by: SumBy) -> None:
     rows = [
         [
-            share["strategy"] or "(none)",
-            f"{share['received']:+d}",
-            f"{-share['paid']:+d}",
-            f"{share['cost']:.3f}",
-            f"{share['net']:+.3f}",
+            one[by.value] or "(none)",
+            f"{one['received']:+d}",
+            f"{-one['paid']:+d}",
+            *("-" if one["cost"] is None else f"{one['cost']:.3f}",),
+            *(f"{one['net']:+.0f}" if one["cost"] is None else f"{one['net']:+.3f}",),
         ]
-        for share in shares
+        for one in sums
     ]
-    print_table(("strategy", "received", "paid", "cost", "net"), rows)
+    print_table((by.value, *SUM_COLUMNS), rows)
     print()
-    print("Cost is what work cost you outside the network; it moves no credits.")
+    print_text(
+        "Cost is what strategies reported as theirs outside the network, `-` if "
+        "nothing; it moves no credits."
+    )
 
 
 @command("verify", example="journeyman ledger verify --data-dir /data")

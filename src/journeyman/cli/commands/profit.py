@@ -1,14 +1,13 @@
 """`journeyman profit`: what work brought and cost, in credits and in money."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from journeyman.cli.output import print_csv, print_fields, print_table, print_text
 from journeyman.cli.session import CsvOption, Session, command
-from journeyman.cli.spans import SinceOption, UntilOption, period_of
+from journeyman.cli.spans import SinceOption, UntilOption, period_as_json, period_of
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.text import duration
@@ -43,7 +42,7 @@ def profit(
         difference = unexplained(journal.database, *period)
     rate = currency.credits_per_unit
     data: dict[str, Any] = {
-        **_period(*period),
+        **period_as_json(*period),
         "currency": currency.code,
         "credits_per_unit": rate,
         "total": _as_json(Profit.of_all(groups), None, rate),
@@ -55,13 +54,6 @@ def profit(
         _write_csv(data, by)
     else:
         session.answer(data, lambda: _show(data, by))
-
-
-def _period(since: datetime | None, until: datetime | None) -> dict[str, str | None]:
-    return {
-        "since": since.isoformat(timespec="seconds") if since else None,
-        "until": until.isoformat(timespec="seconds") if until else None,
-    }
 
 
 def _as_json(one: Profit, by: ProfitBy | None, rate: float) -> dict[str, Any]:
