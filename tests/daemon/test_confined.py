@@ -261,6 +261,26 @@ async def test_the_daemon_knows_all_that_a_confined_strategy_declares(
     assert [one.task.text for one in cls.examples] == ["x", ""]
 
 
+async def test_its_needs_may_be_what_its_owner_wrote_into_a_parameter(
+    folder: Path, load: Load
+) -> None:
+    (folder / "caller.py").write_text(
+        "from journeyman import Needs, Strategy, param\n"
+        "class Caller(Strategy):\n"
+        "    kinds = {'call'}\n"
+        "    needs = Needs(hosts={'{hosts}', 'c.example'}, files={'{files}'})\n"
+        "    hosts: str = param('')\n"
+        "    files: str = param('')\n"
+        "    def run(self, task): ...\n"
+    )
+
+    registry = await load(caller={"hosts": "a.example b.example:80"})
+
+    (loaded,) = registry.strategies
+    assert loaded.needs.hosts == ("a.example", "b.example:80", "c.example")
+    assert loaded.needs.files == ()
+
+
 async def test_problems_are_told_as_if_the_daemon_had_found_them(
     folder: Path, load: Load
 ) -> None:

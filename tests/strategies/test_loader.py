@@ -286,6 +286,36 @@ def test_a_setting_that_is_not_allowed_refuses_the_strategy(
     assert [(p.code, p.message) for p in loading.problems] == [("E108", message)]
 
 
+@pytest.mark.parametrize(
+    ("need", "value", "message"),
+    [
+        ("hosts={'{hosts}'}", "https://a.example", "needs: hosts has 'https://a.exam"),
+        (
+            "hosts={'{host}'}",
+            "a",
+            "needs: hosts has '{host}', which is not a parameter",
+        ),
+    ],
+)
+def test_needs_that_no_parameter_fills_rightly_refuse_the_strategy(
+    folder: Path, need: str, value: str, message: str
+) -> None:
+    source = (
+        "from journeyman import Needs, Strategy, param\n"
+        "class Mine(Strategy):\n"
+        "    kinds = {'call'}\n"
+        f"    needs = Needs({need})\n"
+        "    hosts: str = param('')\n"
+        "    def run(self, task): ...\n"
+    )
+    put(folder, "mine.py", source)
+
+    loading = load(folder, {"mine": {"hosts": value}})
+
+    assert [p.code for p in loading.problems] == ["E108"]
+    assert loading.problems[0].message.startswith(message)
+
+
 def test_settings_for_a_strategy_that_is_not_there_are_told(folder: Path) -> None:
     put(folder, "a.py", FINE.replace("NAME", "echo"))
 

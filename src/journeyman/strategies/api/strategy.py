@@ -3,13 +3,15 @@
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, cast
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.strategies.api.outcomes import Decline
 
 HOST = re.compile(r"(\*|(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[0-9]{1,5})?", re.ASCII)
+PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
+"""In `Needs`: what the owner writes into a parameter of this name."""
 
 
 class NeedsError(ValueError):
@@ -19,6 +21,9 @@ class NeedsError(ValueError):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Needs:
     """What one run needs; what is not named here is not needed.
+
+    In `hosts` and `files`, `{name}` stands for the words in the parameter of that name,
+    for what only the owner knows.
 
     The owner reads it in `journeyman strategies show`. The process runner enforces
     what the system can enforce; the other runners enforce `seconds` only.
@@ -50,7 +55,7 @@ class Needs:
         for name in ("hosts", "files", "labels"):
             object.__setattr__(self, name, _words(name, getattr(self, name)))
         for host in self.hosts:
-            if not HOST.fullmatch(host):
+            if not (HOST.fullmatch(host) or PARAMETER.fullmatch(host)):
                 raise NeedsError(
                     f"needs: hosts has {host!r}; write a host without scheme or path, "
                     "such as 'api.example.com' or 'api.example.com:8443'"
@@ -62,6 +67,33 @@ class Needs:
         for name, value in (("credits", self.credits), ("gpus", self.gpus)):
             if not _is_number(value) or value < 0:
                 raise NeedsError(f"needs: {name} = {value!r}; give 0 or more")
+
+    def filled(self, params: Mapping[str, object]) -> "Needs":
+        """Return the same needs, with what the owner wrote into the parameters named.
+
+        Raises:
+            NeedsError: there is no such parameter, or it has a word that is no host.
+        """
+        return replace(
+            self,
+            hosts=_filled("hosts", self.hosts, params),
+            files=_filled("files", self.files, params),
+        )
+
+
+def _filled(
+    need: str, words: Collection[str], params: Mapping[str, object]
+) -> tuple[str, ...]:
+    found: list[str] = []
+    for word in words:
+        named = PARAMETER.fullmatch(word)
+        if named is None:
+            found.append(word)
+        elif named[1] in params:
+            found += str(params[named[1]]).split()
+        else:
+            raise NeedsError(f"needs: {need} has {word!r}, which is not a parameter")
+    return tuple(found)
 
 
 def _words(name: str, value: object) -> tuple[str, ...]:

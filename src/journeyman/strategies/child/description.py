@@ -64,7 +64,8 @@ def description_of(loaded: LoadedStrategy) -> dict[str, JSON]:
         "line": loaded.line,
         "import_seconds": loaded.import_seconds,
         "timeout": loaded.timeout,
-        "needs": {**asdict(loaded.needs)},
+        # As declared: the owner's parameters are known to the daemon alone.
+        "needs": {**asdict(cls.needs)},
         "params": {
             name: {
                 "default": one.default,

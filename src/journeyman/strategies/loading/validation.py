@@ -14,6 +14,7 @@ from journeyman.strategies.api import (
     API_VERSION,
     Example,
     Needs,
+    NeedsError,
     Param,
     ParamError,
     RunnerName,
@@ -258,6 +259,11 @@ def _apply(
         except ParamError as error:
             fix = f"correct strategies.{definition.name}.{key} in the configuration"
             yield definition.problem("E108", str(error), fix)
+    try:
+        instance.needs.filled(_values(instance))
+    except NeedsError as error:
+        fix = "correct the parameter, or the needs in the file"
+        yield definition.problem("E108", str(error), fix)
 
 
 def params_of(cls: type[Strategy]) -> dict[str, Param]:
@@ -270,10 +276,15 @@ def params_of(cls: type[Strategy]) -> dict[str, Param]:
     }
 
 
+def _values(instance: Strategy) -> dict[str, bool | int | float | str]:
+    """Return the value of each parameter, as its owner set it."""
+    return {name: getattr(instance, name) for name in params_of(type(instance))}
+
+
 def _loaded(
     definition: StrategyDefinition, instance: Strategy
 ) -> loaded.LoadedStrategy:
-    cls = definition.strategy
+    cls, params = definition.strategy, _values(instance)
     run = getattr(instance, "run")  # noqa: B009 - the base class does not declare it
     sources = local_sources(cls.__module__) or (definition.source,)
     default: RunnerName = "loop" if inspect.iscoroutinefunction(run) else "thread"
@@ -290,11 +301,11 @@ def _loaded(
         fingerprint=_fingerprint(sources),
         runner=cls.runner or default,
         timeout=cls.needs.seconds if cls.timeout is None else cls.timeout,
-        needs=cls.needs,
+        needs=cls.needs.filled(params),
         instance=instance,
         run=run,
         run_arguments=arguments_of(cls, "run") or (),
-        params={name: getattr(instance, name) for name in params_of(cls)},
+        params=params,
         hooks=_hooks_of(instance),
         distribution=definition.distribution,
         import_seconds=definition.import_seconds,
@@ -305,6 +316,7 @@ def _confined(
     definition: StrategyDefinition, instance: ConfinedStrategy
 ) -> loaded.LoadedStrategy:
     cls, described = type(instance), instance.description
+    params = _values(instance)
     return loaded.LoadedStrategy(
         name=definition.name,
         class_name=cls.__name__,
@@ -317,11 +329,11 @@ def _confined(
         fingerprint=described.fingerprint,
         runner="process",
         timeout=cls.timeout,
-        needs=cls.needs,
+        needs=cls.needs.filled(params),
         instance=instance,
         run=None,
         run_arguments=described.run_arguments,
-        params={name: getattr(instance, name) for name in params_of(cls)},
+        params=params,
         hooks={
             name: loaded.Hook(name, loaded.HOOKS[name], is_async, _elsewhere)
             for name, is_async in described.hooks
