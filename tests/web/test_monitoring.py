@@ -28,6 +28,7 @@ from journeyman.web.live import Live
 from journeyman.web.metrics import MOST_STRATEGIES, OTHERS, MeteredLog, Meters
 
 PASSWORD = "a long enough password"  # noqa: S105 - of a test
+RIGHT = {"Authorization": f"Bearer {PASSWORD}"}
 DEPLOY = Path(__file__).parents[2] / "deploy"
 WORKER = """
     from journeyman import Strategy
@@ -86,8 +87,7 @@ def metrics(home: Household) -> dict[str, Metric]:
     read: list[str] = []
 
     async def scrape(client: httpx.AsyncClient, _commands: OwnerCommands) -> None:
-        bearer = {"Authorization": f"Bearer {PASSWORD}"}
-        answer = await client.get("/metrics", headers=bearer)
+        answer = await client.get("/metrics", headers=RIGHT)
         assert answer.headers["content-type"].startswith("text/plain; version=")
         read.append(answer.text)
 
@@ -134,8 +134,7 @@ def test_a_thousand_strategies_and_addresses_do_not_become_a_thousand_series(
         with journal.tx("a long history"):
             for number in range(1_000):
                 journal.totals.add(f"ended.2026-01-01.completed.old_{number}", number)
-        bearer = {"Authorization": f"Bearer {PASSWORD}"}
-        text = (await client.get("/metrics", headers=bearer)).text
+        text = (await client.get("/metrics", headers=RIGHT)).text
         metrics = {one.name: one for one in text_string_to_metric_families(text)}
         tasks = metrics["journeyman_strategy_tasks"].samples
         assert len({one.labels["strategy"] for one in tasks}) == MOST_STRATEGIES + 1
@@ -184,9 +183,12 @@ def test_a_paused_agent_is_alive_and_not_ready(home: Household) -> None:
     async def probe(client: httpx.AsyncClient, commands: OwnerCommands) -> None:
         commands.pause(PauseRequest(by="ann", reason="a secret plan"))
         alive, ready = await client.get("/healthz"), await client.get("/readyz")
+        told = await client.get("/readyz", headers=RIGHT)
         commands.resume(WhoAsks("ann"))
         assert alive.status_code == 200
-        assert (ready.status_code, ready.text) == (503, "not ready: paused\n")
+        # Why is nothing for a stranger who reaches the port.
+        assert (ready.status_code, ready.text) == (503, "not ready\n")
+        assert (told.status_code, told.text) == (503, "not ready: paused\n")
 
     visit(home, probe)
 

@@ -64,26 +64,19 @@ class Access:
         session = request.cookies.get(_cookie(request), "")
         return hmac.new(self._key, session.encode(), sha256).hexdigest()
 
-    def is_open_to(self, request: Request) -> bool:
+    async def is_open_to(self, request: Request) -> bool:
         """Return whether this person, or program, may see anything."""
         if self.password is None or request.cookies.get(_cookie(request)) in (
             self._sessions
         ):
             return True
         kind, _, given = request.headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and self._is_right(given)
+        return kind.lower() == "bearer" and await self._is_right(request, given)
 
     async def log_in(self, request: Request, given: str) -> str | None:
-        """Return the name and value of a new session's cookie; None: a wrong password.
-
-        Passwords are tried one after the other, with a pause after a wrong one.
-        """
-        async with self._one_at_a_time:
-            if not self._is_right(given):
-                client = request.client.host if request.client else ""
-                self.log.emit(events.LOGIN_REFUSED, client=client)
-                await self.clock.sleep(SECONDS_AFTER_A_WRONG_PASSWORD)
-                return None
+        """Return the name and value of a new cookie; None: a wrong password."""
+        if not await self._is_right(request, given):
+            return None
         session = self.randomness.new_id("session")
         self._sessions[session] = None
         if len(self._sessions) > MOST_SESSIONS:
@@ -94,11 +87,23 @@ class Access:
         """End a session."""
         self._sessions.pop(request.cookies.get(_cookie(request), ""), None)
 
-    def _is_right(self, given: str) -> bool:
+    async def _is_right(self, request: Request, given: str) -> bool:
+        """Look at a password, typed in or sent by a program.
+
+        They are looked at one after the other, with a pause after a wrong one: who
+        guesses is as slow over many connections as over one. A right one queues too,
+        since one that is answered sooner would tell itself from the wrong ones.
+        """
         if self.password is None:
             return True
         right = self.password.get_secret_value().encode()
-        return hmac.compare_digest(given.encode(), right)
+        async with self._one_at_a_time:
+            if hmac.compare_digest(given.encode(), right):
+                return True
+            client = request.client.host if request.client else ""
+            self.log.emit(events.LOGIN_REFUSED, client=client)
+            await self.clock.sleep(SECONDS_AFTER_A_WRONG_PASSWORD)
+            return False
 
 
 def _is_in_digits(name: str) -> bool:

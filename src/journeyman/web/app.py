@@ -67,7 +67,7 @@ def build_app(
         Route("/login", site.login, methods=["GET", "POST"]),
         Route("/logout", site.log_out, methods=["POST"]),
         Route("/do/{verb}", site.do, methods=["POST"]),
-        *Monitoring(commands, meters).routes(),
+        *Monitoring(commands, access, meters).routes(),
         Mount("/static", StaticFiles(packages=[("journeyman.web", "static")])),
     ]
     for page in PAGES:
@@ -102,10 +102,10 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        answer = self._refusal(request) or self.app
+        answer = await self._refusal(request) or self.app
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, request: Request) -> Response | None:
+    async def _refusal(self, request: Request) -> Response | None:
         if not self.access.knows_host(request):
             name = request.headers.get("host", "")
             return PlainTextResponse(
@@ -114,7 +114,7 @@ class Guard:
                 MISDIRECTED,
             )
         is_open = request.url.path.startswith(_OPEN_TO_ALL)
-        if is_open or self.access.is_open_to(request):
+        if is_open or await self.access.is_open_to(request):
             return None
         if "text/html" in request.headers.get("accept", ""):
             return RedirectResponse("/login", SEE_OTHER)

@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from journeyman.daemon.commands import OwnerCommands
+from journeyman.web.access import Access
 from journeyman.web.metrics import Meters, exposition
 
 ALIVE, READY, METRICS = "/healthz", "/readyz", "/metrics"
@@ -19,6 +20,7 @@ class Monitoring:
     """Answers on the paths that monitoring systems ask by convention."""
 
     commands: OwnerCommands
+    access: Access
     meters: Meters
 
     def routes(self) -> list[Route]:
@@ -35,17 +37,20 @@ class Monitoring:
         word = "alive" if is_alive else "stuck"
         return PlainTextResponse(f"{word}\n", OK if is_alive else UNAVAILABLE)
 
-    async def ready(self, _request: Request) -> Response:
+    async def ready(self, request: Request) -> Response:
         """Answer 503 where nothing can be earned now; a restart would not help.
 
-        The causes have names here and no details: anybody may ask this.
+        Why is told, by the names of the causes, to whoever may open the page. A probe
+        needs the status alone; that a token was refused or a disk is full is nothing
+        for a stranger who reaches the port.
         """
         causes = self.commands.parts.find_causes()
         stopping = dict.fromkeys(one.name for one in causes if one.stops_all)
         if not stopping:
             return PlainTextResponse("ready\n")
-        text = f"not ready: {', '.join(stopping)}\n"
-        return PlainTextResponse(text, UNAVAILABLE)
+        is_told = await self.access.is_open_to(request)
+        why = f": {', '.join(stopping)}" if is_told else ""
+        return PlainTextResponse(f"not ready{why}\n", UNAVAILABLE)
 
     async def metrics(self, _request: Request) -> Response:
         """Answer with all metrics, in the text format of Prometheus."""
