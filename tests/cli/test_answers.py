@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,12 @@ import pytest
 from journeyman.cli.app import COMMANDS
 from journeyman.domain import __version__
 from journeyman.domain.tasks import TaskId
-from journeyman.economy.bookkeeping import book_delivery
+from journeyman.economy.bookkeeping import (
+    Answered,
+    book_cost,
+    book_delivery,
+    book_earning,
+)
 from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
 
@@ -254,6 +261,63 @@ def test_what_is_owed_is_listed_with_its_age(
     assert owed[0]["seconds"] > 0
     assert status["owed_credits"] == 7
     assert run("ledger", "verify", *where).code == 0
+
+
+def test_a_task_names_its_pay_what_is_owed_and_its_cost(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(lived, copy)
+    where = ("--data-dir", str(copy))
+    paid, other, skipped = (
+        run("tasks", "--state", state, *where, "--json").answer[place]["task_id"]
+        for state, place in (("completed", 0), ("completed", 1), ("skipped", 0))
+    )
+    with Journal(copy / "journal.db", FakeClock().now) as journal, journal.tx("more"):
+        book_delivery(
+            journal.ledger, TaskId(skipped), strategy="count", listed=0, request=""
+        )
+        book_cost(
+            journal.ledger, "1", 250_000, strategy="count", subject=paid, note="tokens"
+        )
+
+    shown = {
+        name: run("tasks", "show", name, *where, "--json").answer
+        for name in (paid, other, skipped)
+    }
+    told = {name: run("tasks", "show", name, *where).out for name in shown}
+
+    assert (shown[paid]["pay"], shown[paid]["cost"]) == (shown[paid]["reward"], 0.25)
+    assert shown[paid]["slot_seconds"] > 0
+    assert (shown[other]["cost"], shown[other]["is_owed"]) == (None, False)
+    assert (shown[skipped]["pay"], shown[skipped]["owed"]) == (None, None)
+    assert "0.25 credits, outside the network" in told[paid]
+    assert "none reported" in told[other]
+    assert "none yet; an unknown amount owed" in told[skipped]
+
+
+def test_status_names_what_today_brought(run: Run, lived: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(lived, copy)
+    where = ("--data-dir", str(copy))
+    for year, credits_ in ((2001, 1_000), (2101, 7)):
+        now = partial(datetime, year, 1, 1, tzinfo=UTC)
+        with Journal(copy / "journal.db", now) as journal, journal.tx("pay"):
+            book_earning(
+                journal.ledger,
+                TaskId(str(credits_)),
+                strategy="count",
+                listed=credits_,
+                answered=Answered(credits=credits_),
+                cause="complete",
+            )
+
+    today = run("status", *where, "--json").answer["today"]
+
+    # What comes of a clock that was ahead counts, as it does for the limits.
+    assert 7 <= today["earned"] < 1_000
+    assert (today["spent"], today["cost"]) == (0, None)
+    assert "no cost reported (UTC)" in run("status", *where).out
 
 
 def test_the_public_market_needs_no_identity(run: Run, sandbox: str) -> None:

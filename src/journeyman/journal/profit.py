@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Self
 
 from journeyman.domain.credits import MILLIONTHS
+from journeyman.domain.tasks import TaskId
 from journeyman.journal.codec import load, stored_between
 from journeyman.journal.database import Database
 from journeyman.journal.tasks import SLOT_SECONDS
@@ -98,10 +99,37 @@ def profits(
     until: datetime | None = None,
 ) -> list[Profit]:
     """Return the profit of each group in a time, in the order of their names."""
-    group = _GROUPS[by] if by else "''"
     span = stored_between(since, until)
-    booked = {row["name"]: dict(row) for row in database.rows(_booked(group), *span)}
-    timed = {row["name"]: dict(row) for row in database.rows(_timed(group), *span)}
+    return _found(
+        database,
+        _GROUPS[by] if by else "''",
+        ("ledger.at >= ? AND ledger.at < ?", span),
+        ("updated_at >= ? AND updated_at < ?", span),
+    )
+
+
+def profit_of(database: Database, task_id: TaskId) -> Profit:
+    """Return what one task brought and cost; 0 tasks where it is not completed."""
+    found = _found(
+        database,
+        "''",
+        ("ledger.subject = ?", (task_id,)),
+        ("task_id = ?", (task_id,)),
+    )
+    return found[0] if found else Profit()
+
+
+_Condition = tuple[str, tuple[str, ...]]
+"""In SQL, and its values."""
+
+
+def _found(
+    database: Database, group: str, of_entries: _Condition, of_tasks: _Condition
+) -> list[Profit]:
+    booked, timed = (
+        {row["name"]: dict(row) for row in database.rows(query(group, where), *values)}
+        for query, (where, values) in ((_booked, of_entries), (_timed, of_tasks))
+    )
     return [
         load(Profit, {"group": name, **booked.get(name, {}), **timed.get(name, {})})
         for name in sorted(booked.keys() | timed.keys())
@@ -119,14 +147,14 @@ def unexplained(
     )
 
 
-def _booked(group: str) -> str:
+def _booked(group: str, condition: str) -> str:
     return (
         "WITH booked AS (SELECT ledger.kind AS entry, ledger.strategy AS strategy, "  # noqa: S608 - names of ours
         "coalesce(tasks.kind, '') AS kind, ledger.at AS at, amount, "
         "ledger.cost AS cost, confidence "
         "FROM ledger LEFT JOIN tasks ON tasks.task_id = ledger.subject "
         "WHERE ledger.kind IN ('earned', 'spent', 'cost') "
-        "AND ledger.at >= ? AND ledger.at < ?) "
+        f"AND {condition}) "
         f"SELECT {group} AS name, sum(entry = 'earned') AS tasks, "
         # A listed reward of 0 is one that the listing does not name.
         "sum(entry = 'earned' AND amount = 0 "
@@ -138,11 +166,11 @@ def _booked(group: str) -> str:
     )
 
 
-def _timed(group: str) -> str:
+def _timed(group: str, condition: str) -> str:
     return (
         "WITH ended AS (SELECT task_id, strategy, kind, updated_at AS at FROM tasks "  # noqa: S608 - names of ours
         "WHERE next_at IS NULL AND strategy != '' "
-        f"AND updated_at >= ? AND updated_at < ?), times AS ({SLOT_SECONDS}) "
+        f"AND {condition}), times AS ({SLOT_SECONDS}) "
         f"SELECT {group} AS name, sum(seconds) AS slot_seconds, "
         "sum(coalesce((SELECT amount FROM ledger "
         "WHERE key = 'earned:' || task_id), 0)) AS timed_earned "

@@ -14,9 +14,11 @@ import typer
 from journeyman.cli import output
 from journeyman.cli.session import Session, command
 from journeyman.daemon.system import SystemClock
-from journeyman.domain.errors import UsageError
+from journeyman.domain.credits import MILLIONTHS
+from journeyman.domain.errors import JourneymanError, UsageError
 from journeyman.domain.text import duration, escape
 from journeyman.economy.credit_state import EFFECTS, CreditState
+from journeyman.journal.ledger import EntryKind, SumBy
 
 WATCH_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J"
@@ -87,6 +89,8 @@ class _Screen(io.StringIO):
 
 
 def _show(session: Session, found: Status) -> None:
+    found = {**found, "today": _today(session)}
+
     def show() -> None:
         output.print_fields(status_fields(found))
         if found["causes"]:
@@ -109,6 +113,24 @@ def _show(session: Session, found: Status) -> None:
     session.answer(found, show)
 
 
+def _today(session: Session) -> dict[str, Any] | None:
+    """Return what was booked today; None where the journal cannot be read.
+
+    A daemon is not asked: the entries of the day are read here, beside it.
+    """
+    today = SystemClock().now().replace(hour=0, minute=0, second=0, microsecond=0)
+    with suppress(JourneymanError), session.journal() as journal:
+        kinds = {one.group: one for one in journal.ledger.sums(SumBy.KIND, today)}
+        earned, spent = kinds.get(EntryKind.EARNED), kinds.get(EntryKind.SPENT)
+        cost = kinds.get(EntryKind.COST)
+        return {
+            "earned": earned.received if earned else 0,
+            "spent": spent.paid if spent else 0,
+            "cost": (cost.cost or 0) / MILLIONTHS if cost else None,
+        }
+    return None
+
+
 def status_fields(status: Status) -> dict[str, str]:
     """Return label and text of each line; an empty text is not printed."""
     strategy_health = status.get("strategy_health", {})
@@ -120,6 +142,7 @@ def status_fields(status: Status) -> dict[str, str]:
         "can earn": escape(status.get("can_earn", "")),
         "pauses": "\n".join(map(_pause, status.get("pauses", ()))),
         "credits": _credits(status),
+        "today": _booked_today(status.get("today")),
         "credit state": _credit_state(status),
         "now": _now(status),
         "this run": _counted(status, "this_run").replace("_", " "),
@@ -209,6 +232,14 @@ def _credits(status: Status) -> str:
         )
         + (f"; {owed} more are owed for delivered work" if owed else "")
     )
+
+
+def _booked_today(today: Mapping[str, Any] | None) -> str:
+    if today is None:
+        return ""
+    cost = today["cost"]
+    known = "no cost reported" if cost is None else f"cost {cost:g} outside the network"
+    return f"earned {today['earned']}, spent {today['spent']}, {known} (UTC)"
 
 
 def _credit_state(status: Status) -> str:

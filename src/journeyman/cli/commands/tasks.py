@@ -12,10 +12,12 @@ from journeyman.cli.owner_pauses import ask, who
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import ABANDON, RETRY, TaskRequest
 from journeyman.daemon import owner_tasks
+from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
+from journeyman.journal.profit import profit_of
 from journeyman.journal.tasks import TaskRecord
 
 TaskArgument = Annotated[
@@ -135,6 +137,7 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
     task, result = record.task, record.result
     details = {
         **_summary(record),
+        **_money(journal, task_id),
         "description": task.description,
         "tags": list(task.tags),
         "result": None if result is None else result.output,
@@ -153,6 +156,35 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
     return details
 
 
+def _money(journal: Journal, task_id: TaskId) -> dict[str, Any]:
+    """Return what a task paid and cost; None is not known, or not yet."""
+    brought = profit_of(journal.database, task_id)
+    owed = {one.task_id: one.credits or None for one in journal.ledger.receivables()}
+    return {
+        "is_paid": bool(brought.tasks),
+        "pay": brought.earned if brought.tasks else None,
+        "is_owed": task_id in owed,
+        "owed": owed.get(task_id),
+        "cost": None if brought.cost is None else brought.cost / MILLIONTHS,
+        "slot_seconds": brought.slot_seconds,
+    }
+
+
+def _pay(data: dict[str, Any]) -> str:
+    if data["is_paid"] and data["pay"] is not None:
+        return f"{data['pay']} credits"
+    if data["is_owed"]:
+        owed = "an unknown amount" if data["owed"] is None else data["owed"]
+        return f"none yet; {owed} owed"
+    return "unknown: no credible amount was named" if data["is_paid"] else ""
+
+
+def _cost(data: dict[str, Any]) -> str:
+    if data["cost"] is not None:
+        return f"{data['cost']:g} credits, outside the network"
+    return "none reported" if data["is_paid"] or data["is_owed"] else ""
+
+
 def _show_details(data: dict[str, Any]) -> None:
     print_fields(
         {
@@ -161,6 +193,8 @@ def _show_details(data: dict[str, Any]) -> None:
             "kind": data["kind"],
             "tags": ", ".join(data["tags"]),
             "reward": str(data["reward"]),
+            "pay": _pay(data),
+            "cost": _cost(data),
             "state": f"{data['state']} ({data['reason']})".removesuffix(" ()"),
             "strategy": data["strategy"],
             "wanted": data["description"],
