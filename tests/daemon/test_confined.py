@@ -281,6 +281,24 @@ async def test_its_needs_may_be_what_its_owner_wrote_into_a_parameter(
     assert loaded.needs.files == ()
 
 
+async def test_its_parameters_may_have_any_ordinary_name(
+    folder: Path, load: Load
+) -> None:
+    (folder / "quiz.py").write_text(
+        "from journeyman import Strategy, param\n"
+        "class Quiz(Strategy):\n"
+        "    kinds = {'quiz'}\n"
+        "    answers: str = param('all')\n"
+        "    blocked: bool = param(False)\n"
+        "    def run(self, task): ...\n"
+    )
+
+    registry = await load(quiz={"answers": "few"})
+
+    assert registry.problems == ()
+    assert registry.strategies[0].params == {"answers": "few", "blocked": False}
+
+
 async def test_problems_are_told_as_if_the_daemon_had_found_them(
     folder: Path, load: Load
 ) -> None:

@@ -31,6 +31,8 @@ class Asked:
 
     authorization: str
     body: dict[str, Any]
+    target: str
+    """The path, and what follows it."""
 
     def said(self, role: str) -> str:
         """Return all that was said in a role."""
@@ -95,8 +97,12 @@ class Provider:
             name.lower(): value.strip()
             for name, _, value in (line.partition(":") for line in head.splitlines())
         }
-        body = await reader.receive_exactly(int(headers["content-length"]))
-        asked = Asked(headers.get("authorization", ""), json.loads(body))
+        body = await reader.receive_exactly(int(headers.get("content-length", 0)))
+        asked = Asked(
+            headers.get("authorization", ""),
+            json.loads(body or b"{}"),
+            head.split(" ", 2)[1],
+        )
         self.asked.append(asked)
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
         if reply.status == 0:

@@ -58,18 +58,19 @@ class ConfinedStrategy(Strategy):
     """It has a `wants` of its own, so that a child must be asked."""
 
     def __init__(self) -> None:
-        self.answers: dict[TaskId, Decision | AnswerError] = {}
+        # Private names: the strategy's parameters are attributes here too.
+        self._answers: dict[TaskId, Decision | AnswerError] = {}
         """What a child has answered about the tasks of the last page."""
-        self.blocked = ""
+        self._blocked = ""
         """Why it is asked no more; empty: it is."""
 
     def wants(self, task: Task) -> Decision:
         """Return what its child has answered, or decide by what it declares."""
         if not self.decides:
             return super().wants(task)
-        if self.blocked:
-            raise AnswerError(self.blocked, is_blocked=True)
-        answer = self.answers.get(task.id)
+        if self._blocked:
+            raise AnswerError(self._blocked, is_blocked=True)
+        answer = self._answers.get(task.id)
         if answer is None:
             raise AnswerError("its process was not asked", is_fault=False)
         if isinstance(answer, AnswerError):

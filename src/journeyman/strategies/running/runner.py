@@ -427,7 +427,7 @@ class Runner:
     ) -> None:
         """Ask a confined strategy whether it wants these tasks; keep its answers."""
         stand_in = loaded.instance
-        if not isinstance(stand_in, ConfinedStrategy) or stand_in.blocked:
+        if not isinstance(stand_in, ConfinedStrategy) or stand_in._blocked:
             return
         listed = list(tasks)
         ended = await self._confined.run(
@@ -442,12 +442,12 @@ class Runner:
         failure = AnswerError(str(ended), where=where, is_fault=is_fault)
         match ended:
             case Result(output={"answers": dict(given), "blocked": str(blocked)}):
-                answers, stand_in.blocked = given, storable(blocked)
+                answers, stand_in._blocked = given, storable(blocked)
             case outcomes.TimedOut():
-                stand_in.blocked = "wants blocked its process; it is not asked again"
+                stand_in._blocked = "wants blocked its process; it is not asked again"
             case _:
                 pass
-        stand_in.answers = {
+        stand_in._answers = {
             task.id: answer_from(answers[task.id]) if task.id in answers else failure
             for task in listed
         }
