@@ -75,6 +75,7 @@ def test_with_yes_it_writes_what_it_proposes_and_asks_nothing(
 def test_a_terminal_is_asked_until_each_answer_is_right(
     run: Run, sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     limits = ("", "many", "40", "", "3")
     model = ("openai:gpt-5-mini", "sk-live-0123456789", "OPENAI_API_KEY", "", "1,2")
 
@@ -85,6 +86,7 @@ def test_a_terminal_is_asked_until_each_answer_is_right(
 
     assert done.code == 0, done.err
     assert "Did you mean summary?" in done.out
+    assert "OPENAI_API_KEY is not set here" in done.out
     written = (tmp_path / "journeyman.toml").read_text()
     assert "sk-live" not in written + done.out
     settings = load_settings(environ={}, cwd=tmp_path).settings
@@ -198,6 +200,21 @@ def test_what_is_broken_off_between_the_files_leaves_the_old_ones(
 
     assert (tmp_path / WRITTEN[0]).read_text() == "old"
     assert not (tmp_path / WRITTEN[1]).exists()
+
+
+@pytest.mark.endurance
+def test_a_model_without_a_price_or_a_key_is_refused(
+    run: Run, sandbox: str, tmp_path: Path
+) -> None:
+    model = ("init", "--base-url", sandbox, "--yes", "--model", "openai:gpt-5-mini")
+
+    without_key = run(*model)
+    without_price = run(*model, "--model-key-env", "OPENAI_API_KEY")
+
+    assert (without_key.code, without_price.code) == (2, 2)
+    assert "--model needs a key or an address" in without_key.err
+    assert "--model-prices is missing" in without_price.err
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.endurance

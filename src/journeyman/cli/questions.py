@@ -64,12 +64,22 @@ class Questions:
         if self.takes_proposals and proposal is not None:
             return read(proposal)
         if not self.may_ask:
-            raise _nobody_to_ask(option, has_proposal=proposal is not None)
+            raise self._unanswered(option, has_proposal=proposal is not None)
         while True:
             try:
                 return read(_prompt(text, proposal))
             except ConfigurationError as error:
                 print_text(f"{error.problem}\n{error.fix}".strip())
+
+    def _unanswered(self, option: str, *, has_proposal: bool) -> UsageError:
+        why = "there is no terminal to ask on"
+        if self.takes_proposals:
+            why = "there is nothing to propose for it"
+        yes = ", or --yes, which takes what is proposed" if has_proposal else ""
+        return UsageError(
+            f"{option} is missing, and {why}",
+            f"Give {option}{yes}. `journeyman init --help` shows all options.",
+        )
 
     def confirm(self, text: str) -> bool:
         """Return whether the answer is yes, which an empty one means.
@@ -92,14 +102,6 @@ def _prompt(text: str, proposal: str | None) -> str:
     except typer.Abort:
         raise _at_the_prompt() from None
     return str(answer).strip()
-
-
-def _nobody_to_ask(option: str, *, has_proposal: bool) -> UsageError:
-    yes = ", or --yes, which takes what is proposed" if has_proposal else ""
-    return UsageError(
-        f"{option} is missing, and there is no terminal to ask on",
-        f"Give {option}{yes}. `journeyman init --help` shows all options.",
-    )
 
 
 def _at_the_prompt() -> BrokenOffError:

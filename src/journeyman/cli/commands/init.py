@@ -45,6 +45,7 @@ from journeyman.domain.tasks import JSON, Task
 from journeyman.journal.files import disk_errors
 from journeyman.network.service_model.listing import Listing
 from journeyman.settings.describe import render_chosen
+from journeyman.settings.schema import settings_by_key
 from journeyman.settings.sections import Settings
 from journeyman.settings.sources import FILE_NAME, load_settings
 
@@ -61,6 +62,7 @@ IDLE = frozenset({MODEL_STRATEGY, "run_command"})
 """Ready strategies that want nothing before they are configured. They are not disabled,
 or configuring one would not be enough."""
 EVERY = "all"
+NEXT_STEPS = ("journeyman run", "docker compose up --detach")
 HEAD = """\
 The settings of this agent, made by `journeyman init`. What is not here has its default:
 `journeyman config show` lists everything, and docs/reference/configuration.md explains
@@ -336,18 +338,19 @@ class Setup:
     def ask_strategies(self, given: Sequence[str] | None) -> None:
         """Ask which strategies to use; those that fit the market are proposed."""
         settings = _settings(self.chosen)
-        self.fits = anyio.run(_fits, settings, self.seen.tasks)
         folder = strategies_directory(settings.strategies)
-        is_own = folder != ready_strategies()
-        self.show(lambda: self._show_fits(folder if is_own else None))
-        names = [fit.name for fit in self.fits]
-        fitting = [fit.name for fit in self.fits if fit.tasks or is_own]
-        if self.model and MODEL_STRATEGY not in names:
+        if self.model and not (folder / MODEL_STRATEGY).is_dir():
             raise UsageError(
                 f"the model is used by the strategy {MODEL_STRATEGY}, which is not in "
                 f"{folder}",
-                "Copy it there from the ready ones, or choose no model.",
+                f"Copy it there from {ready_strategies()}, or choose no model. "
+                "Nothing was written.",
             )
+        self.fits = anyio.run(_fits, settings, self.seen.tasks)
+        is_own = folder != ready_strategies()
+        self.show(self._show_own if is_own else self._show_fits)
+        names = [fit.name for fit in self.fits]
+        fitting = [fit.name for fit in self.fits if fit.tasks or is_own]
         if self.model and fitting:
             fitting = list(dict.fromkeys([*fitting, MODEL_STRATEGY]))
         self.used = self.questions.ask(
@@ -361,12 +364,14 @@ class Setup:
         if disabled:
             self.chosen["strategies.disabled"] = disabled
 
-    def _show_fits(self, own_folder: Path | None) -> None:
+    def _show_own(self) -> None:
+        # Why they are there is their owner's business, and no matter of this market.
+        names = ", ".join(fit.name for fit in self.fits) or "none could be loaded"
         print()
-        if own_folder:
-            # Why they are there is their owner's business, and no matter of today.
-            print_text(f"Your own strategies in {own_folder} are proposed.")
-            return
+        print_text(f"Your own strategies are proposed: {names}")
+
+    def _show_fits(self) -> None:
+        print()
         fitting = [fit for fit in self.fits if fit.tasks]
         if not fitting:
             print_text("No strategy fits a task that is listed now; all are proposed.")
@@ -376,7 +381,7 @@ class Setup:
         others = [fit.name for fit in self.fits if not fit.tasks]
         listed = plural(len(self.seen.tasks), "task")
         if others:
-            print_text(f"None of the {listed} listed now: {', '.join(others)}")
+            print_text(f"Fit none of the {listed} listed now: {', '.join(others)}")
 
     def show(self, show: Callable[[], None]) -> None:
         """Show something on the way, unless only JSON is wanted."""
@@ -406,12 +411,28 @@ class Setup:
                 for fit in self.fits
             ],
             "settings": self.chosen,
-            "next": self.next_steps(),
+            "notes": self.notes(),
+            "next": NEXT_STEPS,
         }
 
-    def next_steps(self) -> list[str]:
-        """Return the commands that start the agent."""
-        return ["journeyman run", "docker compose up --detach"]
+    def notes(self) -> list[str]:
+        """Return what an owner should know before the start."""
+        disabled = ", ".join(self.chosen.get("strategies.disabled", ()))
+        key_env = self.model.get("api_key_env")
+        no_library = self.model and util.find_spec("pydantic_ai") is None
+        variables = (settings_by_key()[tuple(key.split("."))] for key in self.chosen)
+        stronger = [one.variable for one in variables if os.environ.get(one.variable)]
+        notes = (
+            disabled
+            and f"disabled, since not chosen (strategies.disabled): {disabled}",
+            key_env
+            and not os.environ.get(key_env)
+            and f"{key_env} is not set here; set it before the start",
+            no_library and "a model needs pip install 'journeyman[llm]'",
+            stronger
+            and f"{', '.join(stronger)} in the environment is stronger than the file",
+        )
+        return [note for note in notes if isinstance(note, str) and note]
 
 
 def _require_no_model(given: ModelOptions) -> None:
@@ -662,11 +683,8 @@ def move_together(staging: Path, names: Iterable[str]) -> None:
 def _show_end(setup: Setup) -> None:
     print()
     print(f"wrote {FILE_NAME} and {COMPOSE_NAME}")
-    key_env = setup.model.get("api_key_env")
-    if key_env and not os.environ.get(key_env):
-        print_text(f"note: {key_env} is not set here; set it before the start")
-    if setup.model and util.find_spec("pydantic_ai") is None:
-        print_text("note: a model needs pip install 'journeyman[llm]'")
-    run, compose = setup.next_steps()
+    for note in setup.notes():
+        print_text(f"note:   {note}")
+    run, compose = NEXT_STEPS
     print(f"next:   {run}")
     print(f"        {compose}   (its first lines say how the image is made)")
