@@ -247,6 +247,7 @@ async def test_a_person_is_told_once_and_answers_later(
     assert told == "5 credits: Red or blue?"
     assert Path(answer).parent == tmp_path
     assert last.result.output == "Blue"
+    assert agent.state["ask_person"] == {}
 
 
 def test_without_its_webhook_the_owner_is_told(
