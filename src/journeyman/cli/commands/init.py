@@ -72,8 +72,7 @@ Stronger than this file are the environment (JOURNEYMAN_SECTION__KEY) and the co
 line. A password, token or key does not belong here: name a variable or a file."""
 ABOUT_DISABLED = """
 
-The strategies in `strategies.disabled` fitted no task that the market listed then, or
-were not chosen. Take a name out to use it."""
+The strategies in `strategies.disabled` were not chosen. Take a name out to use it."""
 
 
 @command(
@@ -336,7 +335,10 @@ class Setup:
         return url, key_env
 
     def ask_strategies(self, given: Sequence[str] | None) -> None:
-        """Ask which strategies to use; those that fit the market are proposed."""
+        """Ask which strategies to use; all are proposed.
+
+        What fits no task today may fit one tomorrow, and costs nothing until then.
+        """
         settings = _settings(self.chosen)
         folder = strategies_directory(settings.strategies)
         if self.model and not (folder / MODEL_STRATEGY).is_dir():
@@ -350,14 +352,11 @@ class Setup:
         is_own = folder != ready_strategies()
         self.show(self._show_own if is_own else self._show_fits)
         names = [fit.name for fit in self.fits]
-        fitting = [fit.name for fit in self.fits if fit.tasks or is_own]
-        if self.model and fitting:
-            fitting = list(dict.fromkeys([*fitting, MODEL_STRATEGY]))
         self.used = self.questions.ask(
             "Strategies to use, with commas between them, or all",
             option="--strategy",
             given=None if given is None else ",".join(given),
-            proposal=",".join(fitting) or EVERY,
+            proposal=EVERY,
             read=partial(_read_names, names),
         )
         disabled = [name for name in names if name not in {*self.used, *IDLE}]
@@ -368,13 +367,13 @@ class Setup:
         # Why they are there is their owner's business, and no matter of this market.
         names = ", ".join(fit.name for fit in self.fits) or "none could be loaded"
         print()
-        print_text(f"Your own strategies are proposed: {names}")
+        print_text(f"Your own strategies: {names}")
 
     def _show_fits(self) -> None:
         print()
         fitting = [fit for fit in self.fits if fit.tasks]
         if not fitting:
-            print_text("No strategy fits a task that is listed now; all are proposed.")
+            print_text("No strategy fits a task that is listed now.")
             return
         rows = [(fit.name, fit.tasks, fit.credits) for fit in fitting]
         print_table(["strategy", "fits", "credits"], rows)
