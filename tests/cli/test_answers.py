@@ -19,6 +19,7 @@ from journeyman.domain import __version__
 from journeyman.domain.tasks import TaskId
 from journeyman.economy.bookkeeping import (
     Answered,
+    book_adjustment,
     book_cost,
     book_delivery,
     book_earning,
@@ -318,6 +319,27 @@ def test_status_names_what_today_brought(run: Run, lived: Path, tmp_path: Path) 
     assert 7 <= today["earned"] < 1_000
     assert (today["spent"], today["cost"]) == (0, None)
     assert "no cost reported (UTC)" in run("status", *where).out
+
+
+def test_the_budget_shows_what_left_unexplained_and_what_that_stops(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(lived, copy)
+    now = partial(datetime, 2101, 1, 1, tzinfo=UTC)
+    with Journal(copy / "journal.db", now) as journal, journal.tx("lost"):
+        book_adjustment(journal.ledger, -3, "1", shown=0)
+    where = ("--data-dir", str(copy))
+    strict = ("--set", "budget.unexplained_per_day_credits=2")
+
+    within = run("budget", *where, "--json").answer
+    past = run("budget", *where, *strict, "--json").answer
+
+    assert (within["unexplained"]["used"], within["unexplained"]["left"]) == (3, 47)
+    assert within["spendable"] > 0
+    assert past["spendable"] == past["worst_case_credits"] == 0
+    told = run("budget", *where, *strict).out
+    assert "3 credits left the balance today, and nothing of ours explains" in told
 
 
 def test_the_public_market_needs_no_identity(run: Run, sandbox: str) -> None:

@@ -125,6 +125,11 @@ def test_what_stops_everything_stands_first_with_the_command_that_ends_it(
             "no_strategies",
             "strategies.directory",
         ),
+        (
+            Surroundings(is_running=True, spending_pause="60 credits left"),
+            "spending_paused",
+            "budget.unexplained_per_day_credits",
+        ),
     ],
 )
 def test_what_is_wrong_around_the_journal_is_found(

@@ -47,6 +47,7 @@ LIMITS = Limits(
     posts_per_day=10,
     per_strategy_credits=50,
     cost_per_day_credits=500,
+    unexplained_per_day_credits=50,
     topup_per_day_cents=500,
     topup_per_month_cents=2000,
 )

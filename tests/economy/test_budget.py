@@ -9,11 +9,15 @@ import pytest
 from tests.economy.conftest import LIMITS, UNKNOWN, Economy, new_task, posted
 
 from journeyman.domain.errors import UsageError
+from journeyman.economy.bookkeeping import book_adjustment
 from journeyman.economy.budget import (
     Limits,
     OverBudget,
     Period,
+    check_post,
+    check_top_up,
     end_of,
+    spendable,
     start_of,
     usage,
     uses,
@@ -34,6 +38,7 @@ WIDE = Limits(
     posts_per_day=1000,
     per_strategy_credits=1000,
     cost_per_day_credits=0,
+    unexplained_per_day_credits=1000,
     topup_per_day_cents=0,
     topup_per_month_cents=0,
 )
@@ -112,6 +117,58 @@ async def test_a_post_cannot_earn(economy: Economy, reward: int) -> None:
 
     assert economy.network.posts == []
     assert economy.balance == 100
+
+
+def _move(journal: Journal, credits_: int) -> None:
+    with journal.tx("adjustment"):
+        key = str(journal.ledger.head()[0])
+        book_adjustment(journal.ledger, credits_, key, shown=0)
+
+
+def _spending_refused_by(journal: Journal, clock: FakeClock, limits: Limits) -> str:
+    """Return the setting by which all that spends is refused, or nothing."""
+    now = clock.now()
+    post = check_post(limits, journal, now, 1)
+    page = check_top_up(limits, journal, now, 1)
+    assert post == page
+    assert (spendable(limits, journal, now) > 0) is (post is None)
+    assert (worst_case(limits, journal, now).credits > 0) is (post is None)
+    return post.setting if post else ""
+
+
+async def test_unexplained_losses_past_their_limit_stop_all_spending_until_tomorrow(
+    economy: Economy, clock: FakeClock
+) -> None:
+    limits = replace(
+        WIDE,
+        unexplained_per_day_credits=5,
+        topup_per_day_cents=9,
+        topup_per_month_cents=9,
+    )
+    journal = economy.journal
+    _move(journal, -5)
+    assert _spending_refused_by(journal, clock, limits) == ""
+
+    _move(journal, +4)
+    _move(journal, -1)
+
+    assert (
+        _spending_refused_by(journal, clock, limits)
+        == "budget.unexplained_per_day_credits"
+    )
+    clock.step(DAY)
+    assert _spending_refused_by(journal, clock, limits) == ""
+
+
+async def test_after_unexplained_losses_no_post_is_sent(economy: Economy) -> None:
+    _move(economy.journal, +200)
+    _move(economy.journal, -51)
+
+    done = await economy.posting.post(new_task(1))
+
+    assert isinstance(done, OverBudget)
+    assert done.setting == "budget.unexplained_per_day_credits"
+    assert economy.network.posts == []
 
 
 async def test_a_new_day_has_a_new_budget_and_the_same_floor(

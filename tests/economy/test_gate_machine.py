@@ -42,6 +42,7 @@ LIMITS = Limits(
     posts_per_day=6,
     per_strategy_credits=15,
     cost_per_day_credits=0,
+    unexplained_per_day_credits=1000,
     topup_per_day_cents=0,
     topup_per_month_cents=0,
 )

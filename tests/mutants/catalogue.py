@@ -174,7 +174,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "strategies spend what is low",
             "economy/budget.py",
-            "if (strategy or more) and available - reward < limits.low_credits:",
+            "if not by_hand and available - reward < limits.low_credits:",
             "if False:",
             "economy/test_credit_state.py",
         ),
@@ -254,6 +254,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "return min(lifting,",
             "return max(lifting,",
             "economy/test_catalogue.py",
+        ),
+        SourceMutant(
+            "unexplained losses are let pass",
+            "economy/budget.py",
+            "if lost <= limits.unexplained_per_day_credits:",
+            "if lost >= 0:",
+            "economy/test_budget.py",
+        ),
+        SourceMutant(
+            "what came makes up for what left",
+            "journal/ledger.py",
+            "AND amount < 0 AND at >= ?",
+            "AND at >= ?",
+            "economy/test_budget.py",
         ),
         SourceMutant(
             "a page may be a subscription's",

@@ -229,6 +229,7 @@ def limits_of(settings: Settings) -> Limits:
         per_strategy_credits=budget.per_strategy_credits,
         strategy_credits=budget.strategy_credits,
         cost_per_day_credits=budget.cost_per_day_credits,
+        unexplained_per_day_credits=budget.unexplained_per_day_credits,
         topup_per_day_cents=topup.per_day_cents,
         topup_per_month_cents=topup.per_month_cents,
         zone=ZoneInfo(budget.time_zone),

@@ -82,6 +82,8 @@ class Surroundings:
     """How many are loaded; None: not known."""
     problems: Sequence[str] = ()
     """Why files of strategies were not loaded."""
+    spending_pause: str = ""
+    """Why nothing is spent until tomorrow; empty when it is, or is not known."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -102,7 +104,7 @@ class Causes:
             *(self._disk, self._network, self._clock, self._no_strategies),
             *(self._refused_step, self._undelivered, self._rejected, self._unpaid),
             *(self._unclaimed, self._unmatched, self._quarantine, self._disabled),
-            self._not_loaded,
+            *(self._not_loaded, self._no_spending),
         )
         found = [cause for look in looks for cause in look()]
         return sorted(found, key=lambda one: not one.stops_all)
@@ -333,6 +335,16 @@ class Causes:
                 message=f"{len(problems)} problems of strategy files, the first: "
                 f"{problems[0].splitlines()[0]}",
                 fix="journeyman strategies list",
+            )
+
+    def _no_spending(self) -> Iterator[EarningCause]:
+        if pause := self.around.spending_pause:
+            yield EarningCause(
+                name="spending_paused",
+                message=f"nothing is posted or topped up today: {pause}",
+                fix="Compare `journeyman ledger --since 1d` with what the network "
+                "shows: somebody else may be using the token. To spend all the same, "
+                "raise budget.unexplained_per_day_credits.",
             )
 
 

@@ -320,6 +320,9 @@ class Daemon:
                     for one in uses(limits, agent.journal, now, plans)
                 },
                 "budget.cost_per_day_credits": limits.cost_per_day_credits,
+                "budget.unexplained_per_day_credits": (
+                    limits.unexplained_per_day_credits
+                ),
             },
             time_zone=str(limits.zone),
             worst_case_credits=most.credits,

@@ -12,6 +12,7 @@ from journeyman.economy.budget import (
     Limits,
     LimitUse,
     Period,
+    check_losses,
     end_of,
     spendable,
     start_of,
@@ -82,6 +83,7 @@ def budget_status(
         "worst_case_credits": most.credits,
         "worst_case_cents": most.cents,
         "limits": [limit_status(one) for one in uses(limits, journal, now, more)],
+        "unexplained": _unexplained(limits, journal, now),
         "costs": [
             {
                 "setting": "budget.cost_per_day_credits",
@@ -92,6 +94,23 @@ def budget_status(
             }
             for strategy, cost in journal.ledger.costs_since(today).items()
         ],
+    }
+
+
+def _unexplained(limits: Limits, journal: Journal, now: datetime) -> JSON:
+    """Return the limit on losses that nothing explains, as `limit_status` would."""
+    lost = journal.ledger.unexplained_losses(start_of(Period.DAY, now, limits.zone))
+    over = check_losses(limits, journal, now)
+    return {
+        "setting": "budget.unexplained_per_day_credits",
+        "unit": "credits",
+        "period": "day",
+        "limit": limits.unexplained_per_day_credits,
+        "used": lost,
+        "held": 0,
+        "left": max(0, limits.unexplained_per_day_credits - lost),
+        "frees_at": _time(end_of(Period.DAY, now, limits.zone)) if lost else None,
+        "paused": over.message if over else None,
     }
 
 

@@ -30,7 +30,7 @@ from journeyman.daemon.strategies import (
     isolation_of,
 )
 from journeyman.domain.tasks import Task
-from journeyman.economy.budget import is_over_cost
+from journeyman.economy.budget import check_losses, is_over_cost
 from journeyman.economy.credit_state import CreditWatch, credit_state
 from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
@@ -536,6 +536,8 @@ class Components:
     def find_causes(self) -> list[EarningCause]:
         """Return what keeps us from earning now, the most important first."""
         clock, registry = self.environment.clock, self.active.registry
+        agent = self.agent
+        over = check_losses(agent.limits, agent.journal, clock.now())
         around = Surroundings(
             is_running=True,
             network_pause=self._network_pause(),
@@ -544,6 +546,7 @@ class Components:
             clock_ahead=self.agent.learning.service_clock.ahead,
             strategies=len(registry.strategies),
             problems=[str(problem) for problem in registry.problems],
+            spending_pause=over.message if over else "",
         )
         return Causes(
             journal=self.agent.journal,

@@ -64,6 +64,8 @@ class Limits:
     """A day, by the name of a strategy."""
     cost_per_day_credits: float
     """Outside of the network, for each strategy, as it reports."""
+    unexplained_per_day_credits: int
+    """Past this, nothing is spent for the rest of the day."""
     topup_per_day_cents: int
     topup_per_month_cents: int
     zone: tzinfo = UTC
@@ -231,13 +233,22 @@ def check_post(
             "budget.per_post_credits",
             f"{reward} credits for one post; the limit is {limits.per_post_credits}",
         )
+    if over := check_losses(limits, journal, now):
+        return over
     own = [limit_on_strategy(limits, strategy)] if strategy else []
     for limit in (*more, *own, *limits_on_posts(limits)):
         amount = 1 if limit.unit is Unit.POSTS else reward
         if over := _check(limit, journal, now, limits.zone, amount):
             return over
-    available = usage(journal, now).available
-    if (strategy or more) and available - reward < limits.low_credits:
+    by_hand = not (strategy or more)
+    return _check_floors(limits, usage(journal, now).available, reward, by_hand=by_hand)
+
+
+def _check_floors(
+    limits: Limits, available: int, reward: int, *, by_hand: bool
+) -> OverBudget | None:
+    """Return the floor that a post of this reward would go below, if any."""
+    if not by_hand and available - reward < limits.low_credits:
         return OverBudget(
             "budget.low_credits",
             f"{available} credits available, {reward} to spend; {limits.low_credits} "
@@ -256,11 +267,29 @@ def check_top_up(
     limits: Limits, journal: Journal, now: datetime, cents: int
 ) -> OverBudget | None:
     """Return the cap on real money that this checkout would break; None if it may."""
+    if over := check_losses(limits, journal, now):
+        return over
     checked = (
         _check(limit, journal, now, limits.zone, cents)
         for limit in limits_on_top_ups(limits)
     )
     return next(filter(None, checked), None)
+
+
+def check_losses(limits: Limits, journal: Journal, now: datetime) -> OverBudget | None:
+    """Return why nothing may be spent after what left our balance unexplained.
+
+    Somebody else may be spending with our token. Work goes on: it only brings credits.
+    """
+    lost = journal.ledger.unexplained_losses(start_of(Period.DAY, now, limits.zone))
+    if lost <= limits.unexplained_per_day_credits:
+        return None
+    return OverBudget(
+        "budget.unexplained_per_day_credits",
+        f"{lost} credits left the balance today, and nothing of ours explains them; "
+        f"the limit is {limits.unexplained_per_day_credits}",
+        end_of(Period.DAY, now, limits.zone),
+    )
 
 
 def _check(
@@ -319,6 +348,8 @@ def spendable(
     limits: Limits, journal: Journal, now: datetime, strategy: str = ""
 ) -> int:
     """Return the credits that may still leave now, within every limit on credits."""
+    if check_losses(limits, journal, now):
+        return 0
     floor = limits.reserve_credits
     if strategy:
         floor = max(floor, limits.low_credits)
@@ -344,6 +375,8 @@ class WorstCase:
 
 def worst_case(limits: Limits, journal: Journal, now: datetime) -> WorstCase:
     """Return the most that the limits allow for the rest of the day."""
+    if check_losses(limits, journal, now):
+        return WorstCase(credits=0, cents=0)
     left = {
         (one.limit.unit, one.limit.period): one.left
         for one in uses(limits, journal, now)

@@ -329,6 +329,18 @@ class Ledger:
         )
         return {row["strategy"]: row["cost"] for row in rows}
 
+    def unexplained_losses(self, since: datetime) -> int:
+        """Return the credits that left since a time in UTC without a cause of ours.
+
+        What came without one does not make up for it.
+        """
+        return self.database.number(
+            # The index of the keys leads to them: it is asked before each spend.
+            "SELECT -sum(amount) FROM ledger WHERE key >= 'adjustment:' "
+            "AND key < 'adjustment;' AND amount < 0 AND at >= ?",
+            since.isoformat(),
+        )
+
     def sums(
         self, by: SumBy, since: datetime | None = None, until: datetime | None = None
     ) -> list[EntrySum]:

@@ -809,6 +809,11 @@ class BudgetSettings(Section):
     model, as it reports by `ctx.report_cost`: 5 US dollars' worth. One that has cost as
     much is given no new task until the next day; work in flight is finished, so a few
     tasks more may be paid for."""
+    unexplained_per_day_credits: Credits = 50
+    """The most that may leave the balance in one day without a cause of ours. Past it,
+    nothing is posted and no payment page is asked for until the next day, since
+    somebody else may be spending with the token; work goes on. As much as a day's
+    posts, so that small fees which a network does not name stop nothing."""
     time_zone: TimeZone = Field("UTC", examples=["Europe/Berlin"])
     """Whose hours, days and months these and those of [topup] are, by the name in the
     IANA database."""

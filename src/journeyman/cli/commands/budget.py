@@ -43,6 +43,7 @@ def _show(found: dict[str, Any]) -> None:
             "state": _state(found["credit_state"]),
             "spendable": f"{found['spendable']} now, {found['per_post_credits']} at "
             "most for one post (budget.per_post_credits)",
+            "PAUSED": found["unexplained"]["paused"] or "",
             "worst case": f"{found['worst_case_credits']} credits more may leave today "
             f"of those held now, and payment pages for USD "
             f"{found['worst_case_cents'] / 100:.2f} be asked for",
@@ -74,7 +75,7 @@ def _all(found: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for one in found["costs"]
     ]
-    return [*found["limits"], *costs]
+    return [*found["limits"], found["unexplained"], *costs]
 
 
 def _cells(one: dict[str, Any]) -> list[str]:
