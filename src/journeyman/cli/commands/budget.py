@@ -43,7 +43,7 @@ def _show(found: dict[str, Any]) -> None:
             "state": _state(found["credit_state"]),
             "spendable": f"{found['spendable']} now, {found['per_post_credits']} at "
             "most for one post (budget.per_post_credits)",
-            "PAUSED": found["unexplained"]["paused"] or "",
+            "paused": _pause(found["unexplained"]),
             "worst case": f"{found['worst_case_credits']} credits more may leave today "
             f"of those held now, and payment pages for USD "
             f"{found['worst_case_cents'] / 100:.2f} be asked for",
@@ -57,6 +57,13 @@ def _show(found: dict[str, Any]) -> None:
     print_table(columns, rows, drop=["unit", "free at (utc)"])
     print()
     print_text(f"Days and months are those of {found['time_zone']} (budget.time_zone).")
+
+
+def _pause(unexplained: dict[str, Any]) -> str:
+    if not unexplained["paused"]:
+        return ""
+    until = moment(unexplained["frees_at"])
+    return f"nothing is spent until {until} UTC: {unexplained['paused']}"
 
 
 def _state(name: str) -> str:
