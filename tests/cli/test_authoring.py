@@ -76,7 +76,7 @@ def test_new_writes_a_strategy_and_its_test_and_says_what_comes_next(run: Run) -
     assert "class WordCount(Strategy)" in Path("strategies/word_count.py").read_text()
 
 
-@pytest.mark.parametrize("name", ["a_b", "vec_2d", "x", "csv_to_json", "a__b"])
+@pytest.mark.parametrize("name", ["vec_2d", "a__b"])
 def test_what_new_writes_has_the_name_that_was_given(run: Run, name: str) -> None:
     assert run("strategies", "new", name).code == 0
 

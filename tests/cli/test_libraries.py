@@ -74,6 +74,7 @@ def test_a_library_that_is_named_and_not_there_is_told_with_the_command(
     assert not data.libraries.exists()
 
 
+@pytest.mark.endurance
 def test_two_strategies_have_two_versions_of_one_library(
     run: Run, data: DataDirectory
 ) -> None:

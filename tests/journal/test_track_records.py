@@ -139,6 +139,7 @@ def test_old_evidence_fades_and_what_was_earned_does_not(
     assert 40 < record.paid < 50
 
 
+@pytest.mark.endurance
 def test_a_network_that_gives_each_task_a_kind_of_its_own_fills_no_table(
     journal: Journal, clock: FakeClock
 ) -> None:

@@ -24,6 +24,7 @@ async def new_token(client: httpx.AsyncClient) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+@pytest.mark.endurance
 async def test_one_of_fifty_claims_at_once_wins() -> None:
     answers: list[int] = []
     async with (

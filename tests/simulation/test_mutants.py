@@ -4,6 +4,8 @@ import pytest
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.run import simulate
 
+pytestmark = pytest.mark.endurance
+
 
 def name_of(mutant: Mutant) -> str:
     return mutant.name

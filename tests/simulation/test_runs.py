@@ -53,8 +53,8 @@ def test_another_seed_gives_another_run() -> None:
 
 
 SEEDS = [
-    *range(6),
-    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(6, 200)),
+    *range(3),
+    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(3, 200)),
 ]
 
 
@@ -89,6 +89,7 @@ def test_results_are_handed_in_though_the_first_answer_to_one_was_lost() -> None
     assert "submitting" not in result.states
 
 
+@pytest.mark.endurance
 def test_every_invariant_is_put_to_the_test() -> None:
     campaign = Campaign()
     for seed in (1, 2, 6):

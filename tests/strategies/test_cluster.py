@@ -168,6 +168,7 @@ async def test_it_is_run_there_as_it_would_be_here(
     assert late == TimedOut(0.5)
 
 
+@pytest.mark.endurance
 async def test_a_run_whose_worker_is_killed_is_begun_anew_on_another(
     side: Side, dask: DaskCluster, make_context: MakeContext
 ) -> None:

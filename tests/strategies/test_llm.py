@@ -415,6 +415,7 @@ server.run()
 '''
 
 
+@pytest.mark.endurance
 async def test_a_tool_server_is_asked_and_only_for_what_is_allowed(
     ask: Callable[..., Any],
     server: Provider,
