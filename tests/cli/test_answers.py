@@ -380,6 +380,14 @@ def test_a_dry_run_shows_the_request_and_sends_nothing(run: Run, sandbox: str) -
     assert run("posts", *where).answer["posts"] == []
 
 
+def test_without_posts_no_listing_is_asked_for(run: Run, lived: Path) -> None:
+    nowhere = ("--base-url", "http://127.0.0.1:9", "--data-dir", str(lived))
+
+    shown = run("posts", *nowhere)
+
+    assert (shown.code, shown.out, shown.err) == (0, "Nothing was posted yet.\n", "")
+
+
 def test_posts_show_what_the_listing_says_of_them(run: Run, sandbox: str) -> None:
     where = ("--base-url", sandbox, "--data-dir", "mine")
     posted = run("post", "--title", "Say hi", "--reward", "4", *where, "--json").answer

@@ -1,6 +1,6 @@
 """Maintenance of a journal: check it, copy it, make it smaller."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,13 +36,14 @@ def faults(journal: Journal) -> list[str]:
     Raises:
         StateError: the file cannot even be read.
     """
-    with journal.database.snapshot():
-        found = _damage(journal.database, "integrity_check")
-        return found or [
+    return _checked(
+        journal,
+        lambda: [
             *_broken_books(journal),
             *_wrong_totals(journal),
             *_wrong_histories(journal.database),
-        ]
+        ],
+    )
 
 
 def damage(journal: Journal) -> list[str]:
@@ -53,9 +54,7 @@ def damage(journal: Journal) -> list[str]:
     Raises:
         StateError: the file cannot even be read.
     """
-    with journal.database.snapshot():
-        found = _damage(journal.database, "integrity_check")
-        return found or _broken_ledger(journal)
+    return _checked(journal, lambda: _broken_ledger(journal))
 
 
 def quick_faults(journal: Journal) -> list[str]:
@@ -67,6 +66,12 @@ def quick_faults(journal: Journal) -> list[str]:
         StateError: the file cannot even be read.
     """
     return _damage(journal.database, "quick_check")
+
+
+def _checked(journal: Journal, further: Callable[[], list[str]]) -> list[str]:
+    """Check the file, and only if it is whole what else is asked, at one moment."""
+    with journal.database.snapshot():
+        return _damage(journal.database, "integrity_check") or further()
 
 
 def _damage(database: Database, check: str) -> list[str]:
@@ -87,9 +92,7 @@ def ledger_faults(journal: Journal) -> list[str]:
     Raises:
         StateError: the file cannot even be read.
     """
-    with journal.database.snapshot():
-        found = _damage(journal.database, "integrity_check")
-        return found or _broken_books(journal)
+    return _checked(journal, lambda: _broken_books(journal))
 
 
 def _broken_books(journal: Journal) -> list[str]:

@@ -41,10 +41,11 @@ def posts(
     """
     with session.journal() as journal:
         spends = journal.spends.recent_posts(limit)
-    listed, problem = ([], "") if offline else _listed(session)
+    looks = bool(spends) and not offline
+    listed, problem = _listed(session) if looks else ([], "")
     data = {
         "posts": [_post(spend, listed) for spend in spends],
-        "listing_read": not offline and not problem,
+        "listing_read": looks and not problem,
         "problem": problem,
     }
     session.answer(data, lambda: _show(data))
@@ -79,6 +80,10 @@ def _post(spend: Spend, listed: list[Task]) -> dict[str, Any]:
 
 
 def _show(data: dict[str, Any]) -> None:
+    if not data["posts"]:
+        print("Nothing was posted yet.")
+        return
+
     def result(one: dict[str, Any]) -> str:
         text = json.dumps(one["result"], ensure_ascii=False) if one["result"] else "-"
         return escape(text, longest=LONGEST_RESULT)
