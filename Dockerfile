@@ -37,16 +37,18 @@ ENV PATH=/app/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     JOURNEYMAN_DATA__DIRECTORY=/data \
-    JOURNEYMAN_STRATEGIES__DIRECTORY=/app/strategies
+    JOURNEYMAN_STRATEGIES__DIRECTORY=/strategies \
+    JOURNEYMAN_STRATEGIES__READY=true
 
 WORKDIR /app
 COPY --from=build /app/venv venv
 COPY config/journeyman.toml config/
-COPY strategies strategies
 
 # A uid that an operator chooses (--user 12345) has no account and belongs to the
-# root group; so that group may write here.
-RUN install --directory --owner=10001 --group=0 --mode=0770 /data
+# root group; so that group may write here. Mount your own strategies at /strategies;
+# the ready ones are in the package.
+RUN install --directory --owner=10001 --group=0 --mode=0770 /data \
+ && install --directory --owner=10001 --group=0 --mode=0775 /strategies
 VOLUME /data
 USER 10001:0
 

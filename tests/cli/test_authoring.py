@@ -423,6 +423,22 @@ def test_a_disabled_strategy_is_shown_and_is_no_failure(run: Run) -> None:
     assert " disabled " in listed.out
 
 
+def test_list_shows_where_each_is_from_when_yours_are_beside_the_ready_ones(
+    run: Run, word_count: Path
+) -> None:
+    (word_count.parent / "links.py").write_text(BROKEN)
+
+    listed = run("strategies", "list", "--set", "strategies.ready=true").out
+    rows = {line.split()[0]: line for line in listed.splitlines() if line.strip()}
+
+    assert "strategies/word_count.py:" in rows["word_count"]
+    assert " summary.py:" in rows["summary"]
+    assert " (ready) " in rows["summary"]
+    assert "LOAD FAILED" in rows["links"]
+    assert "Yours, in place of the ready ones: links\n" in listed
+    assert "loaded from strategies and the ready strategies; 1 of " in listed
+
+
 def test_list_says_how_many_do_not_run(run: Run, word_count: Path) -> None:
     (word_count.parent / "broken.py").write_text(BROKEN)
 

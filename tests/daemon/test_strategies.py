@@ -8,9 +8,11 @@ from journeyman.daemon.strategies import (
     generation_of,
     load_strategies,
     ready_strategies,
-    strategies_directory,
+    strategy_folders,
 )
+from journeyman.lifecycle.reload import StrategyWatch
 from journeyman.settings.sections import StrategySettings
+from journeyman.strategies.loading.loader import Folders
 
 ECHO = """
 from journeyman import Strategy, param
@@ -39,10 +41,40 @@ def test_the_setting_goes_before_the_local_folder_and_that_before_the_ready_ones
     monkeypatch.chdir(tmp_path)
     unset, named = StrategySettings(), StrategySettings(directory=tmp_path / "mine")
 
-    assert strategies_directory(unset) == ready_strategies()
+    assert strategy_folders(unset) == Folders((), ready_strategies())
     (tmp_path / "strategies").mkdir()
-    assert strategies_directory(unset) == Path("strategies")
-    assert strategies_directory(named) == tmp_path / "mine"
+    assert strategy_folders(unset) == Folders((Path("strategies"),))
+    assert strategy_folders(named) == Folders((tmp_path / "mine",))
+
+
+def test_folders_of_yours_are_loaded_beside_the_ready_ones_each_once(
+    tmp_path: Path,
+) -> None:
+    mine, team = tmp_path / "mine", tmp_path / "team"
+    settings = StrategySettings(
+        directory=mine, more_directories=(team, ready_strategies(), mine), ready=True
+    )
+
+    folders = strategy_folders(settings)
+
+    assert folders == Folders((mine, team), ready_strategies())
+    assert str(folders) == f"{mine}, {team} and the ready strategies"
+
+
+def test_a_change_in_any_of_the_folders_is_noticed_once_it_is_over(
+    tmp_path: Path,
+) -> None:
+    folders, seen = [tmp_path / "mine", tmp_path / "team"], list[str]()
+    for folder in folders:
+        folder.mkdir()
+    watch = StrategyWatch(lambda: folders, lambda: seen.append("changed"))
+
+    for folder in folders:
+        (folder / "echo.py").write_text(ECHO)
+        watch.look()
+        watch.look()
+
+    assert seen == ["changed", "changed"]
 
 
 def test_the_ready_strategies_are_there() -> None:

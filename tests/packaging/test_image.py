@@ -73,7 +73,18 @@ def test_state_lives_on_the_volume(shipped: dict[str, str], tmp_path: Path) -> N
     loaded = load_settings(environ=environment, cwd=tmp_path)
 
     assert loaded.settings.data.directory == Path(shipped["VOLUME"])
-    assert loaded.settings.strategies.directory == Path("/app/strategies")
+
+
+def test_the_image_loads_your_strategies_beside_the_ready_ones(
+    instructions: list[Instruction], shipped: dict[str, str], tmp_path: Path
+) -> None:
+    environment = dict(pair.split("=", 1) for pair in shlex.split(shipped["ENV"]))
+    made = " ".join(one.rest for one in instructions if one.word == "RUN")
+
+    chosen = load_settings(environ=environment, cwd=tmp_path).settings.strategies
+
+    assert (chosen.directory, chosen.ready) == (Path("/strategies"), True)
+    assert str(chosen.directory) in made.split()
 
 
 def test_the_image_has_a_python_that_the_project_supports(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import typer
 
@@ -21,12 +21,15 @@ from journeyman.settings.sources import LoadedSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import (
     Described,
+    Folders,
     Loading,
     configure,
     load_file,
+    strategy_files,
 )
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
+from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.running.runner import Runner
 
 StrategiesOption = Annotated[
@@ -43,12 +46,16 @@ StrategyArgument = Annotated[
 ]
 
 
+Source = Literal["own", "ready", "installed"]
+"""Where a strategy is from: the owner, Journeyman, or an installed package."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AvailableStrategies:
     """Every strategy that loads, enabled or not, and the settings for them."""
 
     settings: LoadedSettings
-    directory: Path
+    folders: Folders
     registry: Registry
     described: Described
     """What is not trusted, as confined children have described it."""
@@ -57,14 +64,14 @@ class AvailableStrategies:
     def load(
         cls, session: Session, directory: Path | None, named: Iterable[str | Path] = ()
     ) -> Self:
-        """Load the configured folder or another one, and the installed strategies.
+        """Load the configured folders and the installed strategies.
 
         What the owner does not trust is imported as the daemon does it: confined, in a
         process of its own.
 
         Args:
             session: the options.
-            directory: the other folder.
+            directory: one to load instead of `strategies.directory`.
             named: names and files that the user gave; the files are described, too.
 
         Raises:
@@ -73,14 +80,16 @@ class AvailableStrategies:
         chosen = {"strategies.directory": str(directory) if directory else None}
         settings = session.load(chosen)
         section = settings.settings.strategies
-        folder = strategies.strategies_directory(section)
+        folders = strategies.strategy_folders(section)
         files = [Path(one) for one in named if Path(one).is_file()]
         described = strategies.described_by_children(settings.settings, files)
-        registry = load_registry(folder, section.params, section.installed, described)
-        registry = strategies.with_configured_runners(registry, section.runners, folder)
+        registry = load_registry(folders, section.params, section.installed, described)
+        registry = strategies.with_configured_runners(
+            registry, section.runners, folders.first
+        )
         return cls(
             settings=settings,
-            directory=folder,
+            folders=folders,
             registry=registry,
             described=described,
         )
@@ -130,6 +139,22 @@ class AvailableStrategies:
         if loading.problems:
             raise loading_error(loading.problems)
         return Registry(loading.strategies).find(wanted)
+
+    def source_of(self, loaded: LoadedStrategy) -> Source:
+        """Return where a strategy is from."""
+        if loaded.distribution:
+            return "installed"
+        return "ready" if self.folders.within_ready(loaded.path) else "own"
+
+    @property
+    def replaced(self) -> list[str]:
+        """The names of the ready strategies that have given way to others."""
+        if self.folders.ready is None:
+            return []
+        seen = {one.file or one.path for one in self.registry.strategies}
+        seen |= {problem.affected_file for problem in self.registry.problems}
+        ready = strategy_files(self.folders.ready)
+        return [strategy_stem(file) for file in ready if file not in seen]
 
     @property
     def shadows(self) -> frozenset[str]:

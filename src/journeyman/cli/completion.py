@@ -46,14 +46,14 @@ def strategy_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
     No file is imported: what a strategy does when it is loaded is not for a Tab.
     """
-    from journeyman.daemon.strategies import strategies_directory
+    from journeyman.daemon.strategies import strategy_folders
     from journeyman.strategies.loading.source import strategy_stem
 
     session, found = _session(ctx), set[str]()
     with suppress(JourneymanError, OSError):
-        folder = strategies_directory(session.load().settings.strategies)
         found |= {
             strategy_stem(path)
+            for folder in strategy_folders(session.load().settings.strategies)
             for path in folder.iterdir()
             if path.name[0].isalpha() and (path.suffix == ".py" or path.is_dir())
         }

@@ -199,7 +199,7 @@ class Daemon:
             loops.append(("notify", LOOK_SECONDS, parts.notifier.look))
         if parts.settings.strategies.watch:
             watch = StrategyWatch(
-                lambda: parts.source.directory,
+                lambda: parts.source.folders,
                 lambda: parts.reloader.request("a strategy file has changed"),
             )
             loops.append(("watch", every.watch_every_seconds, watch.look))

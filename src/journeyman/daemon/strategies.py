@@ -26,7 +26,7 @@ from journeyman.settings.sections import IsolationSettings, Settings, StrategySe
 from journeyman.strategies.api import RunnerName
 from journeyman.strategies.loading.importing import IMPORT_SECONDS
 from journeyman.strategies.loading.loaded import LoadedStrategy
-from journeyman.strategies.loading.loader import Described, strategy_files
+from journeyman.strategies.loading.loader import Described, Folders
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
 from journeyman.strategies.loading.shipped import is_shipped
@@ -57,7 +57,7 @@ def with_configured_runners(
     """Return the strategies with the runners that the owner chose.
 
     A strategy that cannot run there is left out, and an unknown name is a problem;
-    `place` is the folder that was loaded.
+    `place` is the folder that was loaded first.
     """
     problems = [*registry.problems, *_unknown_names(registry, runners, place)]
     strategies: list[LoadedStrategy] = []
@@ -113,11 +113,20 @@ LOCAL = Path("strategies")
 """What a user expects: the folder beside where the daemon is started."""
 
 
-def strategies_directory(settings: StrategySettings) -> Path:
-    """Return the folder: the setting, else ./strategies, else the ready strategies."""
-    if settings.directory is not None:
-        return settings.directory
-    return LOCAL if LOCAL.is_dir() else ready_strategies()
+def strategy_folders(settings: StrategySettings) -> Folders:
+    """Return where strategies are loaded from.
+
+    Where no folder is set that is `./strategies`; without one, the ready strategies.
+    """
+    first = settings.directory or (LOCAL if LOCAL.is_dir() else None)
+    ready = ready_strategies()
+    own: dict[Path, Path] = {}
+    for folder in (*filter(None, [first]), *settings.more_directories):
+        own.setdefault(folder.resolve(), folder)
+    has_ready = settings.ready or not own
+    if has_ready:
+        own.pop(ready.resolve(), None)  # in a checkout, `./strategies` has these
+    return Folders(tuple(own.values()), ready if has_ready else None)
 
 
 def ready_strategies() -> Path:
@@ -212,13 +221,9 @@ async def _load_aside(
 
 
 def _untrusted_files(settings: StrategySettings) -> list[Path]:
-    try:
-        files = strategy_files(strategies_directory(settings))
-    except OSError:
-        return []  # loading reports it
     return [
         file
-        for file in files
+        for file in strategy_folders(settings).files()
         if strategy_stem(file) not in settings.trusted and not is_shipped(file)
     ]
 
@@ -232,13 +237,13 @@ def load_strategies(
         settings: those of the strategies.
         described: what is not to be imported here, as children have described it.
     """
-    directory = strategies_directory(settings)
-    registry = load_registry(directory, settings.params, settings.installed, described)
+    folders = strategy_folders(settings)
+    registry = load_registry(folders, settings.params, settings.installed, described)
     enabled = [
         loaded for loaded in registry.strategies if loaded.name not in settings.disabled
     ]
     return with_configured_runners(
-        Registry(enabled, registry.problems), settings.runners, directory
+        Registry(enabled, registry.problems), settings.runners, folders.first
     )
 
 
@@ -259,8 +264,7 @@ def report_problems(registry: Registry, settings: StrategySettings, log: Log) ->
             fix=problem.fix,
         )
     if not registry.strategies:
-        directory = strategies_directory(settings)
-        log.emit(events.NO_STRATEGIES, directory=str(directory))
+        log.emit(events.NO_STRATEGIES, directory=str(strategy_folders(settings)))
     tell_slow_imports(registry, log)
 
 
@@ -319,7 +323,17 @@ def _fingerprint(loaded: LoadedStrategy) -> str:
 
 
 RELOADABLE = frozenset(
-    {"directory", "disabled", "installed", "params", "runners", "shadow", "trusted"}
+    {
+        "directory",
+        "disabled",
+        "installed",
+        "more_directories",
+        "params",
+        "ready",
+        "runners",
+        "shadow",
+        "trusted",
+    }
 )
 """Settings of [strategies] that a reload applies."""
 
@@ -346,9 +360,9 @@ class StrategySource:
         self.settings = self.running.strategies
 
     @property
-    def directory(self) -> Path:
-        """The folder that strategies are loaded from."""
-        return strategies_directory(self.settings)
+    def folders(self) -> Folders:
+        """The folders that strategies are loaded from."""
+        return strategy_folders(self.settings)
 
     async def load(self) -> Candidate:
         """Read the settings and load the strategies that they ask for.

@@ -5,7 +5,7 @@ place of the old one, between two steps of the event loop. Work in flight ends o
 generation that began it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -229,11 +229,13 @@ Snapshot = frozenset[tuple[str, int, int]]
 class StrategyWatch:
     """Requests a reload when files have changed, and no longer change."""
 
-    def __init__(self, folder: Callable[[], Path], changed: Callable[[], None]) -> None:
-        """Watch the folder that is configured at each look."""
-        self._folder = folder
+    def __init__(
+        self, folders: Callable[[], Iterable[Path]], changed: Callable[[], None]
+    ) -> None:
+        """Watch the folders that are configured at each look."""
+        self._folders = folders
         self._changed = changed
-        self._known = snapshot(folder())
+        self._known = snapshot(folders())
         self._last = self._known
 
     def look(self) -> None:
@@ -241,17 +243,20 @@ class StrategyWatch:
 
         A reload that is refused is not tried again before something changes.
         """
-        seen = snapshot(self._folder())
+        seen = snapshot(self._folders())
         is_stable, self._last = seen == self._last, seen
         if is_stable and seen != self._known:
             self._known = seen
             self._changed()
 
 
-def snapshot(folder: Path) -> Snapshot:
-    """Return path, time and size of each Python file below a folder."""
+def snapshot(folders: Iterable[Path]) -> Snapshot:
+    """Return path, time and size of each Python file below any of the folders."""
     return frozenset(
-        found for path in folder.rglob("*.py") if (found := _look_at(path)) is not None
+        found
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if (found := _look_at(path)) is not None
     )
 
 

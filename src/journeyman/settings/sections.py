@@ -76,6 +76,10 @@ Folder = Annotated[Path, BeforeValidator(_expand)]
 """A path; `~` stands for the home directory."""
 
 
+Folders = Annotated[tuple[Folder, ...], Field(strict=False)]
+"""A list of paths; not strict, because TOML has lists and no tuples."""
+
+
 def _check_address(address: str) -> str:
     try:
         parts = urlsplit(address)
@@ -320,7 +324,15 @@ class StrategySettings(Section):
             "that come with Journeyman",
         },
     )
-    """The directory of the strategy files that are loaded."""
+    """The directory of your strategy files. A strategy of its own name replaces a ready
+    one; any two others of one name are refused."""
+    more_directories: Folders = Field((), examples=[["/srv/team/strategies"]])
+    """Directories of strategy files that are loaded beside that one, such as those of a
+    team."""
+    ready: bool = False
+    """Load the ready strategies, too. Off, because whoever names a directory may want
+    these strategies and no others; without any directory they are loaded anyway, and
+    the container's image sets it."""
     disabled: Names = Field((), examples=[["count_words"]])
     """Names of strategies that are loaded and shown but given no work."""
     shadow: Names = Field(

@@ -33,7 +33,7 @@ from journeyman.daemon.strategies import (
     describer_for,
     load_as_trusted,
     ready_strategies,
-    strategies_directory,
+    strategy_folders,
 )
 from journeyman.domain.errors import (
     ConfigurationError,
@@ -340,17 +340,17 @@ class Setup:
         What fits no task today may fit one tomorrow, and costs nothing until then.
         """
         settings = _settings(self.chosen)
-        folder = strategies_directory(settings.strategies)
-        if self.model and not (folder / MODEL_STRATEGY).is_dir():
+        folders = strategy_folders(settings.strategies)
+        has_model = any((folder / MODEL_STRATEGY).is_dir() for folder in folders)
+        if self.model and not has_model:
             raise UsageError(
                 f"the model is used by the strategy {MODEL_STRATEGY}, which is not in "
-                f"{folder}",
+                f"{folders}",
                 f"Copy it there from {ready_strategies()}, or choose no model. "
                 "Nothing was written.",
             )
         self.fits = anyio.run(_fits, settings, self.seen.tasks)
-        is_own = folder != ready_strategies()
-        self.show(self._show_own if is_own else self._show_fits)
+        self.show(self._show_own if folders.own else self._show_fits)
         names = [fit.name for fit in self.fits]
         self.used = self.questions.ask(
             "Strategies to use, with commas between them, or all",
@@ -596,6 +596,7 @@ async def _fits(settings: Settings, tasks: Sequence[Task]) -> tuple[Fit, ...]:
 def _compose_file(setup: Setup) -> str:
     template = resources.files("journeyman.cli") / "templates" / "compose.txt"
     key_env, strategies, network = setup.model.get("api_key_env"), "", ""
+    variables = ""
     addresses = (setup.chosen["network.base_url"], setup.model.get("base_url", ""))
     if any(map(_is_on_this_machine, addresses)):
         network = (
@@ -604,17 +605,16 @@ def _compose_file(setup: Setup) -> str:
             "    network_mode: host\n"
         )
     if LOCAL.is_dir():
-        strategies = f"      - ./{LOCAL}:/app/strategies:ro\n"
-    environment = (
-        f"    environment:\n      {key_env}: ${{{key_env}:?the key of the model}}\n"
-        if key_env
-        else ""
-    )
+        strategies = f"      - ./{LOCAL}:/strategies:ro\n"
+        # The image would load the ready ones beside them, `journeyman run` does not.
+        variables += '      JOURNEYMAN_STRATEGIES__READY: "false"\n'
+    if key_env:
+        variables += f"      {key_env}: ${{{key_env}:?the key of the model}}\n"
     extra = "--build-arg LOCK=requirements/llm.lock " if setup.model else ""
     return Template(template.read_text("utf-8")).substitute(
         build=f"docker build {extra}--tag journeyman .",
         network=network,
-        environment=environment,
+        environment=f"    environment:\n{variables}" if variables else "",
         strategies=strategies,
     )
 

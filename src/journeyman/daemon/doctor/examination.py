@@ -16,7 +16,7 @@ from journeyman.daemon.strategies import (
     describer_for,
     isolation_of,
     load_as_trusted,
-    strategies_directory,
+    strategy_folders,
 )
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.directory import DataDirectory
@@ -115,20 +115,20 @@ class Examination:
         # As the daemon loads them: a file that nobody has read is not imported here.
         with describer_for(self._settings) as describer:
             registry = await load_as_trusted(self._settings.strategies, describer)
-        folder = strategies_directory(self._settings.strategies)
+        folders = strategy_folders(self._settings.strategies)
         if registry.problems:
             first = registry.problems[0]
             return fail(
-                f"{len(registry.problems)} problems in {folder}, the first: "
+                f"{len(registry.problems)} problems in {folders}, the first: "
                 f"{first.code} {first.where}: {first.message}",
                 f"{first.fix} `journeyman strategies list` shows all of them.",
             )
         if not registry.strategies:
             return warn(
-                f"there is none in {folder}, so no task is wanted",
+                f"there is none in {folders}, so no task is wanted",
                 "Put a strategy file there, or set strategies.directory.",
             )
-        return ok(f"{len(registry.strategies)} are loaded from {folder}")
+        return ok(f"{len(registry.strategies)} are loaded from {folders}")
 
     async def _cluster(self, settings: Settings) -> Finding:
         directory = DataDirectory(settings.data.directory)

@@ -1,9 +1,10 @@
-"""Loading a folder of files: strategies and problems; one bad file stops no other."""
+"""Loading folders of files: strategies and problems; one bad file stops no other."""
 
 import ast
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -35,8 +36,50 @@ TESTS = "tests"
 
 
 @dataclass(frozen=True, slots=True)
+class Folders:
+    """Where strategy files lie."""
+
+    own: tuple[Path, ...]
+    """The owner's, in the order in which they are loaded."""
+    ready: Path | None = None
+    """Those that come with Journeyman, where they are loaded. One of them gives way to
+    a strategy of the same name from anywhere else, so that a changed copy of it takes
+    its place."""
+
+    def __str__(self) -> str:
+        places = [str(folder) for folder in self.own]
+        places += ["the ready strategies"] if self.ready else []
+        *others, last = places
+        return f"{', '.join(others)} and {last}" if others else last
+
+    def __iter__(self) -> Iterator[Path]:
+        yield from self.own
+        if self.ready:
+            yield self.ready
+
+    @property
+    def first(self) -> Path:
+        """The folder that a problem is about which is in no file."""
+        return next(iter(self))
+
+    def within_ready(self, file: Path) -> Path | None:
+        """Return a ready strategy's file, from their folder on; None for another's."""
+        if self.ready is None or not file.is_relative_to(self.ready):
+            return None
+        return file.relative_to(self.ready)
+
+    def files(self) -> list[Path]:
+        """Return the files to load; a folder that cannot be read has none."""
+        found: list[Path] = []
+        for folder in self:
+            with suppress(OSError):  # loading reports it
+                found += strategy_files(folder)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Loading:
-    """The strategies of a folder, and what is wrong with the others."""
+    """The strategies of folders, and what is wrong with the others."""
 
     strategies: tuple[LoadedStrategy, ...]
     problems: tuple[Problem, ...]
@@ -57,37 +100,54 @@ def strategy_files(directory: Path) -> list[Path]:
 
 
 def load(
-    directory: Path,
+    place: Path | Folders,
     params: Params | None = None,
     installed: Sequence[str] = (),
     described: Described = MappingProxyType({}),
 ) -> Loading:
-    """Load every strategy of a folder, in the order of their names.
+    """Load every strategy of each folder, in the order of their names.
 
     A strategy is a file, or a folder with an `__init__.py` that imports journeyman.
     Names that start with `_`, `.` or `test_` are left out. Whatever is
-    wrong in the folder is not raised, but becomes a problem.
+    wrong in a folder is not raised, but becomes a problem.
 
     Args:
-        directory: the folder.
+        place: one folder of the owner's, or several.
         params: settings from the configuration.
         installed: the names of entry points to load beside the files.
         described: what is not to be imported here, as children have described it.
     """
-    found: list[StrategyDefinition | Problem] = []
+    folders = place if isinstance(place, Folders) else Folders((place,))
+    found = [one for folder in folders.own for one in _found_in(folder, described)]
+    for name in installed:
+        found += described[name] if name in described else load_installed([name])
+    if folders.ready:
+        taken = {_name_of(one) for one in found}
+        ready = _found_in(folders.ready, described)
+        found += [one for one in ready if _name_of(one) not in taken]
+    return _validate(folders.first, found, params or {})
+
+
+def _found_in(
+    folder: Path, described: Described
+) -> Iterator[StrategyDefinition | Problem]:
     try:
-        files = strategy_files(directory)
+        files = strategy_files(folder)
     except OSError as error:
         fix = "create the folder, or point the configuration to another one"
         reason = error.strerror or str(error)
         message = f"the folder of strategies cannot be read: {reason}"
-        found.append(Problem(code="E100", path=directory, message=message, fix=fix))
-    else:
-        for file in files:
-            found += described[file] if file in described else _definitions_in(file)
-    for name in installed:
-        found += described[name] if name in described else load_installed([name])
-    return _validate(directory, found, params or {})
+        yield Problem(code="E100", path=folder, message=message, fix=fix)
+        return
+    for file in files:
+        yield from described[file] if file in described else _definitions_in(file)
+
+
+def _name_of(found: StrategyDefinition | Problem) -> str:
+    """Return a strategy's name; of a file that has a problem, the file's."""
+    if isinstance(found, StrategyDefinition):
+        return found.name
+    return source.strategy_stem(found.affected_file)
 
 
 def load_file(
@@ -132,8 +192,7 @@ def _validate(
     strategies: list[LoadedStrategy] = []
     definitions = [item for item in found if isinstance(item, StrategyDefinition)]
     problems = [item for item in found if isinstance(item, Problem)]
-    known = {definition.name for definition in definitions}
-    known |= {source.strategy_stem(problem.affected_file) for problem in problems}
+    known = {_name_of(item) for item in found}
     for definition in definitions:
         same = [other for other in definitions if other.name == definition.name]
         if len(same) > 1:

@@ -17,7 +17,13 @@ from journeyman.strategies.api import Score, Skip
 from journeyman.strategies.loading.confined import AnswerError
 from journeyman.strategies.loading.importing import forget
 from journeyman.strategies.loading.loaded import LoadedStrategy, place_of
-from journeyman.strategies.loading.loader import Described, Loading, Params, load
+from journeyman.strategies.loading.loader import (
+    Described,
+    Folders,
+    Loading,
+    Params,
+    load,
+)
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.speaker import speaking
@@ -245,13 +251,13 @@ class Registry:
 
 
 def load_registry(
-    directory: Path,
+    place: Path | Folders,
     params: Params | None = None,
     installed: Sequence[str] = (),
     described: Described = MappingProxyType({}),
 ) -> Registry:
-    """Load a folder, and the installed strategies of these names; see `load`."""
-    loading = load(directory, params, installed, described)
+    """Load folders, and the installed strategies of these names; see `load`."""
+    loading = load(place, params, installed, described)
     return Registry(loading.strategies, loading.problems)
 
 

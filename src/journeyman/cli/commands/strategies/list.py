@@ -1,5 +1,6 @@
 """`journeyman strategies list`: what is loaded, what is not, and why."""
 
+from pathlib import Path
 from typing import Any
 
 from journeyman.cli import catalog
@@ -8,6 +9,7 @@ from journeyman.cli.session import Session, command
 from journeyman.domain.text import escape
 from journeyman.strategies.loading.definitions import installed_strategies
 from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loader import Folders
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
 
@@ -30,8 +32,9 @@ def list_strategies(
     listed = available.settings.settings.strategies.installed
     registry = available.registry
     data = {
-        "directory": str(available.directory),
+        "directories": [*map(str, available.folders)],
         "strategies": [_row(loaded, history) for loaded in registry.strategies],
+        "replaced": available.replaced,
         "problems": [catalog.problem_as_json(problem) for problem in registry.problems],
         "installed": [
             {"name": one.name, "from": one.distribution, "target": one.target}
@@ -39,7 +42,7 @@ def list_strategies(
             if one.name not in listed
         ],
     }
-    session.answer(data, lambda: _show(data, registry.problems))
+    session.answer(data, lambda: _show(data, available))
     return SOME_DO_NOT_RUN if _count_idle(data) else 0
 
 
@@ -51,6 +54,7 @@ def _row(loaded: LoadedStrategy, history: catalog.StrategyHistory) -> dict[str, 
         "name": loaded.name,
         "version": loaded.version,
         "state": history.state_of(loaded),
+        "source": history.available.source_of(loaded),
         "from": f"{loaded.distribution} ({place})" if loaded.distribution else place,
         "runner": loaded.runner,
         "description": loaded.description,
@@ -65,14 +69,19 @@ def _count_idle(data: dict[str, Any]) -> int:
     return len(idle) + len({problem["path"] for problem in data["problems"]})
 
 
-def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
+def _show(data: dict[str, Any], available: catalog.AvailableStrategies) -> None:
+    problems = available.registry.problems
     installed = (
         [one["name"], "-", catalog.OFF, f"{one['from']} (installed)", *["-"] * 4]
         for one in data["installed"]
     )
     print_table(
         (*COLUMNS, *FIGURES),
-        [*map(_cells, data["strategies"]), *map(_problem_cells, problems), *installed],
+        [
+            *(_cells(row, available.folders) for row in data["strategies"]),
+            *map(_problem_cells, problems),
+            *installed,
+        ],
         drop=("from", "ver", "wants/24h"),
     )
     for row in data["strategies"]:
@@ -83,13 +92,18 @@ def _show(data: dict[str, Any], problems: tuple[Problem, ...]) -> None:
         print()
         print(escape(problem, keep="\n"))
     print()
-    print(_summary(data))
+    if data["replaced"]:
+        print(f"Yours, in place of the ready ones: {', '.join(data['replaced'])}")
+    print(_summary(data, available.folders))
 
 
-def _cells(row: dict[str, Any]) -> list[str | int]:
+def _cells(row: dict[str, Any], folders: Folders) -> list[str | int]:
     *figures, earned = ("-" if row[key] is None else row[key] for key in FIGURE_KEYS)
+    place = row["from"]
+    if within := folders.within_ready(Path(place).absolute()):
+        place = f"{within} (ready)"  # the whole path may lead deep into an environment
     return [
-        *(row["name"], row["version"], row["state"], row["from"]),
+        *(row["name"], row["version"], row["state"], place),
         *figures,
         earned if earned == "-" else f"{earned:+d}",
     ]
@@ -103,9 +117,9 @@ def _problem_cells(problem: Problem) -> list[str | int]:
     return [name, "-", state, place, *["-"] * len(FIGURES)]
 
 
-def _summary(data: dict[str, Any]) -> str:
+def _summary(data: dict[str, Any], folders: Folders) -> str:
     total = len(data["strategies"]) + len({p["path"] for p in data["problems"]})
-    summary = f"{len(data['strategies'])} loaded from {data['directory']}"
+    summary = f"{len(data['strategies'])} loaded from {folders}"
     if idle := _count_idle(data):
         summary += f"; {idle} of {total} do not run"
     if data["installed"]:

@@ -16,7 +16,7 @@ import typer
 from journeyman.cli import catalog
 from journeyman.cli.output import plural, print_table
 from journeyman.cli.session import Session, command
-from journeyman.daemon.strategies import strategies_directory
+from journeyman.daemon.strategies import strategy_folders
 from journeyman.domain.errors import JourneymanError
 from journeyman.domain.text import escape
 from journeyman.journal import files
@@ -71,9 +71,9 @@ def sync(
     Journeyman, and no code of a library runs: only wheels are taken.
     """
     chosen = {"strategies.directory": str(strategies) if strategies else None}
-    folder = strategies_directory(session.load(chosen).settings.strategies)
+    folders = strategy_folders(session.load(chosen).settings.strategies)
     root = session.directory().libraries
-    found, rows = _named_in(folder)
+    found, rows = _named_in(folders)
     for named in found:
         if lock:
             _say(f"{named.file.name}: locking ...")
@@ -89,16 +89,19 @@ def sync(
     return InstallerError.exit_code if failed else 0
 
 
-def _named_in(folder: Path) -> tuple[list[Named], list[dict[str, Any]]]:
+def _named_in(folders: Iterable[Path]) -> tuple[list[Named], list[dict[str, Any]]]:
     """Return the files that name libraries, and rows of those that name them wrongly.
 
     Raises:
-        StateError: the folder cannot be read.
+        StateError: a folder cannot be read.
     """
     found: list[Named] = []
     rows: list[dict[str, Any]] = []
-    with files.disk_errors(f"{folder} cannot be read", "Create it, or name another."):
-        paths = strategy_files(folder)
+    paths: list[Path] = []
+    for folder in folders:
+        unreadable = f"{folder} cannot be read"
+        with files.disk_errors(unreadable, "Create it, or name another."):
+            paths += strategy_files(folder)
     for path in paths:
         try:
             libraries = named_in(path, path.read_text("utf-8-sig"))
