@@ -342,12 +342,12 @@ async def test_who_does_one_kind_of_task_never_runs_out_of_it(
 async def test_a_refilled_market_stays_full_of_work_that_can_be_done(
     open_sandbox: Open, join: Join
 ) -> None:
-    member = await join(await open_sandbox(tasks=26, refill=True))
+    member = await join(await open_sandbox(tasks=34, refill=True))
 
     for _ in range(60):
         listed = (await member.get(DISCOVER)).json()["tasks"]
         people = [one for one in listed if one["kind"] in {"translation", "drawing"}]
-        assert (len(listed), len(people)) == (26, 4)
+        assert (len(listed), len(people)) == (34, 4)
         task = next(one for one in listed if one not in people)
         await member.post(CLAIM, json={"task_id": task["id"]})
 

@@ -21,6 +21,7 @@ import httpx2 as httpx
 import jsonpath
 import pytest
 from bs4 import BeautifulSoup
+from tests import prose
 
 Open = Callable[..., Awaitable[httpx.AsyncClient]]
 Join = Callable[[httpx.AsyncClient], Awaitable[httpx.AsyncClient]]
@@ -151,6 +152,7 @@ SOLVERS: dict[str, Callable[[Fields], Any]] = {
     "links": links,
     "date_zone": date_zone,
     "date_calendar": date_calendar,
+    **prose.SOLVERS,
 }
 WRONG: list[Any] = [None, "", [], {}, "nonsense", -1, 10**12, True, ["x"], {"x": 1}]
 
@@ -208,6 +210,45 @@ async def test_wrong_work_is_rejected_with_a_reason(
         assert verdict["error"] == "result_rejected", (task, wrong)
         assert verdict["ok"] is verdict["accepted"] is False
         assert verdict["message"]
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ("Kept only.", "2 words, not 6"),
+        ("the passage tells of {0} and {1}.", "capital letter"),
+        ("The passage tells of {0} and {1}", "full stop"),
+        ("It is short. The passage tells of {0} and {1}.", "full stop"),
+        ("The passage tells of {0} and nothing else.", "is missing"),
+        ("The passage tells of {0}, {1} and {2}.", "is in it"),
+    ],
+)
+async def test_a_rewriting_is_judged_by_what_the_task_states(
+    result: str, reason: str, open_sandbox: Open, join: Join
+) -> None:
+    member = await join(await open_sandbox(tasks=1, kinds=("rewriting",)))
+    (task,) = await open_tasks(member)
+    given = task["input"]
+
+    verdict = await hand_in(
+        member, task, result.format(*given["keep"], given["avoid"][0])
+    )
+
+    assert not verdict["accepted"]
+    assert reason in verdict["message"]
+
+
+async def test_a_fact_that_was_extracted_wrongly_is_named(
+    open_sandbox: Open, join: Join
+) -> None:
+    member = await join(await open_sandbox(tasks=1, kinds=("extraction",)))
+    (task,) = await open_tasks(member)
+
+    verdict = await hand_in(
+        member, task, prose.extraction(task["input"]) | {"contact": "Nobody Atall"}
+    )
+
+    assert verdict["message"].endswith("wrong: contact")
 
 
 @pytest.mark.parametrize("kind", ["keywords", "links", "csv_to_json", "summary"])
@@ -275,7 +316,7 @@ async def test_the_same_seed_makes_the_same_tasks(
 async def test_a_deck_of_tasks_has_every_kind_and_some_work_for_people(
     open_sandbox: Open, join: Join
 ) -> None:
-    tasks = await open_tasks(await join(await open_sandbox(tasks=130)))
+    tasks = await open_tasks(await join(await open_sandbox(tasks=170)))
 
     kinds = Counter(task["kind"] for task in tasks)
 

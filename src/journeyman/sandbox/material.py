@@ -54,6 +54,14 @@ class Country:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """What a customer writes, with {thing} and {days} to be filled in."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Material:
     """Everything that tasks are generated from."""
 
@@ -61,6 +69,9 @@ class Material:
     elements: tuple[Element, ...]
     countries: tuple[Country, ...]
     stop_words: tuple[str, ...]
+    notices: tuple[str, ...]
+    """Of events, with the facts to be filled in."""
+    messages: tuple[Message, ...]
 
 
 def load_material() -> Material:
@@ -73,6 +84,8 @@ def load_material() -> Material:
         elements=tuple(_element(row) for row in _rows(data / "elements.csv")),
         countries=tuple(Country(**row) for row in _rows(data / "countries.csv")),
         stop_words=tuple((data / "stop_words.txt").read_text("utf-8").split()),
+        notices=tuple((data / "notices.txt").read_text("utf-8").splitlines()),
+        messages=tuple(Message(**row) for row in _rows(data / "messages.csv")),
     )
 
 

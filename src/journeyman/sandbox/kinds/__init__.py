@@ -12,13 +12,17 @@ from journeyman.sandbox.kinds import (
     dates,
     hyperlinks,
     people,
+    prose,
     texts,
 )
 from journeyman.sandbox.kinds.kind import Kind
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
-    for family in (texts, data, arithmetic, checksums, hyperlinks, dates, people)
+    for family in (
+        *(texts, data, arithmetic, checksums, hyperlinks, dates),
+        *(prose, people),
+    )
     for kind in family.KINDS
 }
 """All kinds by name, in the order of the documentation."""
