@@ -48,6 +48,7 @@ FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
     SPENDS: (
         *("release_unknown", "release_at_recovery", "spend_unmarked", "spend_again"),
         *("budget_race", "settled_only", "unknown_unheld", "top_ups_uncapped"),
+        *("periods_unlimited", "no_floor", "lost_answer_never_sent"),
     ),
     BOOKS: ("booked_apart", "entries_without_a_key"),
     TOKEN: ("token_logged", "redirect_leak", "echo_unhidden", "leaks_unseen"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
+import httpx2 as httpx
 import tests.simulation.process
 from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
@@ -21,6 +22,7 @@ from tests.simulation.planted import Internal
 from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
+import journeyman.economy.budget
 import journeyman.economy.topup
 import journeyman.network.classify
 import journeyman.network.exchange
@@ -292,7 +294,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "counted_since",
         planted.without_reserved,
         CONCURRENT,
-        also=((Spends, "reserved_credits", planted.nothing_reserved),),
+        also=((Spends, "reserved_credits", planted.zero),),
     ),
     Mutant(
         "redirect_leak",
@@ -317,6 +319,23 @@ MUTANTS: tuple[Mutant, ...] = (
         SPENDING,
     ),
     Mutant("settled_only", Spends, "counted_since", planted.settled_only, BUSY),
+    Mutant(
+        "periods_unlimited", journeyman.economy.budget, "_weight", planted.zero, BUSY
+    ),
+    Mutant(
+        "no_floor",
+        journeyman.economy.budget,
+        "_check_floors",
+        planted.nothing_below,
+        SPENDING,
+    ),
+    Mutant(
+        "lost_answer_never_sent",
+        journeyman.network.http,
+        "NEVER_SENT",
+        (httpx.RequestError,),
+        _fault("reset_after", POST, PAYING),
+    ),
     Mutant(
         "unknown_unheld", Spends, "reserved_credits", planted.without_unknown, SPENDING
     ),

@@ -250,8 +250,12 @@ def without_reserved(
     )
 
 
-def nothing_reserved(_: Internal) -> int:
+def zero(*_: object) -> int:
     return 0
+
+
+def nothing_below(*_: object, **_more: object) -> None:
+    """Find no floor that a post would go below."""
 
 
 _send = HttpClient.send
