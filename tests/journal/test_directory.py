@@ -115,3 +115,16 @@ def test_a_lock_file_that_cannot_be_opened_is_a_clear_error(
 
     with pytest.raises(StateError, match="cannot be locked"):
         DirectoryLock(directory).__enter__()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_the_files_of_another_user_are_left_alone(directory: DataDirectory) -> None:
+    directory.prepare()
+    directory.identity.write_text("{}")
+    os.chown(directory.identity, 12_345, 12_345)
+
+    with pytest.raises(StateError, match="belongs to user 12345") as refused:
+        directory.prepare()
+
+    assert "docker run --user 12345" in refused.value.fix
+    assert [path.name for path in directory.path.iterdir()] == ["identity.json"]

@@ -13,6 +13,7 @@ import anyio
 from anyio.abc import Process
 
 from journeyman.domain.errors import JourneymanError, TimedOutError
+from journeyman.journal.files import disk_errors
 
 STOP_WITH_PARENT = "--until-stdin-closes"
 """The hidden option of `run` and `sandbox` that a child is started with."""
@@ -42,7 +43,9 @@ async def child_process(
     that Ctrl-C reaches us first. Its stderr, and its stdout unless it `answers`
     through a pipe, is appended to `log`.
     """
-    with log.open("ab") as log_file:
+    with disk_errors(f"{log} cannot be written to", "Give this user write access."):
+        log_file = log.open("ab")
+    with log_file:
         process = await anyio.open_process(
             [sys.executable, "-m", "journeyman", *arguments, STOP_WITH_PARENT],
             stdin=subprocess.PIPE,

@@ -44,8 +44,10 @@ class DataDirectory:
         """Create the folder, private to its owner, and prove that it can be written.
 
         Raises:
-            StateError: it cannot be created or written, or does not sync.
+            StateError: it cannot be created or written, does not sync, or holds the
+                identity of another user's agent.
         """
+        files.check_owner(self.identity)
         with files.disk_errors(
             f"the data directory {self.path} cannot be written to",
             "Give this user write access to it, or choose another with --data-dir "

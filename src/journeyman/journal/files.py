@@ -24,6 +24,27 @@ def disk_errors(problem: str, fix: str) -> Iterator[None]:
         raise StateError(f"{problem}: {error.strerror}", fix) from error
 
 
+def check_owner(path: Path) -> None:
+    """Prove that a private file, if it is there, is this user's own.
+
+    Root could read another's, but what root wrote beside it the other could not.
+
+    Raises:
+        StateError: it is another user's.
+    """
+    try:
+        owner = path.stat().st_uid
+    except OSError:
+        return
+    if owner != os.geteuid():
+        raise StateError(
+            f"{path} belongs to user {owner}, and this is user {os.geteuid()}",
+            f"Run it as that user, for example by `docker run --user {owner}` or "
+            f"`sudo --user '#{owner}' journeyman`; or give this user all files, by "
+            f"`chown --recursive {os.geteuid()} {path.parent}`.",
+        )
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file, readable by its owner alone, so that no reader sees a half.
 

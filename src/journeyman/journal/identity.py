@@ -72,6 +72,12 @@ def _read(path: Path, parse: Callable[[dict[str, object]], T]) -> T | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
+    except PermissionError as error:
+        files.check_owner(path)
+        raise StateError(
+            f"the identity file {path} cannot be read: {error.strerror}",
+            "Give this user read access to it.",
+        ) from error
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
     try:
