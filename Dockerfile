@@ -10,11 +10,11 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=igno
 WORKDIR /build
 
 # Locked dependencies first: an edit of the code does not install them again.
-# The page is in it, and off: see docs/how-to/watch.md.
+# The page and OpenTelemetry are in it, and off: see docs/how-to/watch.md and traces.md.
 # With --build-arg LOCK=requirements/llm.lock, the strategy ask_llm can ask a model;
 # with LOCK=requirements/cluster.lock, strategies can run on a Dask cluster;
 # with LOCK=requirements/notify.lock, Apprise sends notifications.
-ARG LOCK=requirements/web.lock
+ARG LOCK=requirements/image.lock
 COPY requirements requirements
 RUN python -m venv --without-pip /app/venv \
  && pip --python /app/venv/bin/python install --require-hashes -r "$LOCK" \

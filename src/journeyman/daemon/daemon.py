@@ -182,6 +182,11 @@ class Daemon:
         )
         if parts.environment.serve_web is not None:
             side.start_soon(parts.environment.serve_web, commands)
+        if parts.tracing is not None:
+            parts.agent.network.trace_to(parts.tracing.request)
+            parts.worker.trace = parts.tracing.step
+            parts.worker.on_end(parts.tracing.end)
+            side.start_soon(parts.tracing.run)
         side.start_soon(parts.hooks.run)
         # Also for a daemon that never runs for long, such as one started by cron.
         side.start_soon(parts.backups.keep_up)

@@ -187,6 +187,14 @@ NOTIFY_FAILED = declare(
     "A notification was not taken; it is tried again in a minute.",
     "Check the address that the setting has; it may be a secret and is not shown here.",
 )
+SPANS_NOT_TAKEN = declare(
+    "tracing.failed",
+    "warning",
+    "message dropped",
+    "The collector of traces did not take spans; `dropped` of them are lost, the "
+    "others are sent again after a growing pause. Work goes on.",
+    "Check `tracing.endpoint`, `tracing.headers`, and that the collector runs.",
+)
 BACKED_UP = declare(
     "journal.backed_up",
     "info",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -29,6 +30,7 @@ from journeyman.daemon.strategies import (
     generation_in_service,
     isolation_of,
 )
+from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import check_losses, is_over_cost
 from journeyman.economy.credit_state import CreditWatch, credit_state
@@ -64,6 +66,9 @@ from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
 
+if TYPE_CHECKING:
+    from journeyman.daemon.tracing import Tracing
+
 
 @dataclass(kw_only=True, eq=False)
 class Components:
@@ -86,6 +91,8 @@ class Components:
 
     def __post_init__(self) -> None:
         self.started = self.environment.clock.monotonic()
+        if self.tracing is not None:
+            self.environment = self.tracing.in_log(self.environment)
 
     # -- strategies: in service, in quarantine, in shadow -------------------------
 
@@ -594,6 +601,38 @@ class Components:
             journal=agent.journal,
             clean=self.environment.redactor.clean,
             clock=clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def tracing(self) -> "Tracing | None":
+        """Makes traces of tasks and requests; None: nobody wants them.
+
+        Raises:
+            ConfigurationError: OpenTelemetry is not installed.
+        """
+        settings = self.settings.tracing
+        if settings.endpoint is None:
+            return None
+        try:
+            from journeyman.daemon.tracing import (  # noqa: PLC0415 - an extra
+                Tracing,
+                to_collector,
+            )
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                "tracing.endpoint needs the extra `otel`, which is not installed",
+                "pip install 'journeyman[otel]', or remove tracing.endpoint.",
+            ) from error
+        for value in settings.headers.values():
+            self.environment.redactor.add(value)
+        return Tracing(
+            identity=self.agent.identity,
+            service_name=settings.service_name,
+            export=to_collector(settings.endpoint, settings.headers),
+            clean=self.environment.redactor.clean,
+            clock=self.environment.clock,
+            randomness=self.environment.randomness,
             log=self.environment.log,
         )
 

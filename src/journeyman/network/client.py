@@ -21,7 +21,7 @@ from journeyman.network.endpoints import (
     same_network,
 )
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
-from journeyman.network.exchange import Before, Exchange
+from journeyman.network.exchange import Before, Exchange, TraceRequest
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
@@ -111,6 +111,10 @@ class NetworkClient:
     def report_to(self, log: Log) -> None:
         """Log there from now on, such as where each line names the agent."""
         self._exchange.log = self.search.log = log
+
+    def trace_to(self, trace: TraceRequest) -> None:
+        """Have each request from now on traced."""
+        self._exchange.trace = trace
 
     def identify(self, identity: tasks.Identity | None) -> None:
         """Use this identity for private endpoints from now on; None forgets it.

@@ -30,6 +30,10 @@ _WORDS = {
 """For the log, and for what is learned."""
 
 
+TraceRequest = Callable[[Call, int | None, str, float], None]
+"""Is told a call that has ended, its status, how it ended, and the seconds it took."""
+
+
 @dataclass(frozen=True, slots=True)
 class Before(Generic[T]):
     """What an answer of certain bytes was read as."""
@@ -50,6 +54,8 @@ class Exchange:
     """Is shown each call that has ended."""
     rate_limiter: RateLimiter | None = None
     """None sends everything at once, as for a single command."""
+    trace: TraceRequest | None = field(default=None, init=False)
+    """None: nobody wants traces."""
     secrets: tuple[str, ...] = field(default=(), init=False)
     """What no message may repeat."""
     _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
@@ -169,6 +175,8 @@ class Exchange:
     ) -> dict[str, object]:
         what: dict[str, object] = {"endpoint": call.name, "path": call.path}
         what |= {"status": status, "outcome": word}
+        if self.trace is not None:
+            self.trace(call, status, word, seconds)
         took = round(seconds, 4)
         self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
         return what

@@ -1,7 +1,7 @@
 """Headers: those that an owner may add, those that are ours, and links in answers."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from journeyman.domain.tasks import JSON
 
@@ -29,10 +29,12 @@ def links_in(header: str) -> Iterator[tuple[str, set[str]]]:
         yield address, set(rel[1].lower().split()) if rel else set()
 
 
-def header_problems(headers: Mapping[str, JSON]) -> Iterator[str]:
+def header_problems(
+    headers: Mapping[str, JSON], own: Collection[str] = OWN_HEADERS
+) -> Iterator[str]:
     """Return what is wrong with headers, each to be put behind the table's name."""
     for name, value in headers.items():
-        if name.lower() in OWN_HEADERS:
+        if name.lower() in own:
             yield f".{name} is set by Journeyman itself"
         elif not _TOKEN.fullmatch(name):
             yield f" has {name!r}, which is not a valid header name"

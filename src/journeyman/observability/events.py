@@ -76,7 +76,9 @@ def _reference_row(event: Event) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-CONTEXT_FIELDS = frozenset({"task_id", "agent_id", "strategy", "spend_id", "run_id"})
+CONTEXT_FIELDS = frozenset(
+    {"task_id", "agent_id", "strategy", "spend_id", "run_id", "trace_id"}
+)
 """What may be bound, and what every event may carry without declaring it."""
 
 

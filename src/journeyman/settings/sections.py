@@ -8,6 +8,7 @@ command line's name for the setting. All three reach the reference by the schema
 import re
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from string import Template
@@ -173,18 +174,25 @@ def _usable(tables: dict[str, Table]) -> dict[str, Table]:
     return tables
 
 
-def _sendable(headers: dict[str, str]) -> dict[str, str]:
-    from journeyman.network.headers import header_problems  # noqa: PLC0415 - see above
+def _sendable(headers: dict[str, str], *, login: bool = False) -> dict[str, str]:
+    from journeyman.network.headers import (  # noqa: PLC0415 - see above
+        OWN_HEADERS,
+        header_problems,
+    )
 
+    own = OWN_HEADERS - {"authorization"} if login else OWN_HEADERS
     # No environment variable can have a hyphen, and few gateways take an underscore.
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    if problems := [f"headers{problem}" for problem in header_problems(dict(headers))]:
+    problems = [f"headers{problem}" for problem in header_problems(dict(headers), own)]
+    if problems:
         raise ValueError("; ".join(problems))
     return headers
 
 
 Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
 """By name."""
+LoginHeaders = Annotated[dict[str, str], AfterValidator(partial(_sendable, login=True))]
+"""By name; `Authorization` may be one of them."""
 
 
 class Section(BaseModel):
@@ -1013,6 +1021,27 @@ class NotifySettings(Section):
     """It is told when less can be spent. The default is the reserve."""
 
 
+class TracingSettings(Section):
+    """Traces of tasks for OpenTelemetry; they need the extra `otel`.
+
+    Each task is a trace, with a span for each of its steps and each request.
+    """
+
+    endpoint: Address | None = Field(
+        None,
+        examples=["http://127.0.0.1:4318"],
+        json_schema_extra={"default_is": "none"},
+    )
+    """Where a collector takes OTLP over HTTP, without `/v1/traces`. Without it nothing
+    is traced."""
+    headers: LoginHeaders = Field(
+        default_factory=dict, examples=[{"authorization": "Basic a-secret"}]
+    )
+    """Headers that the collector asks for. They are never shown or logged."""
+    service_name: Annotated[str, Field(min_length=1, max_length=100)] = "journeyman"
+    """`service.name` of the spans, by which a collector tells programs apart."""
+
+
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address."""
     try:
@@ -1048,6 +1077,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
 
     sources: ClassVar[Sequence[PydanticBaseSettingsSource]] = ()
     """The strongest first; `load_settings` names them."""

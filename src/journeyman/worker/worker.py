@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -29,6 +30,12 @@ OPEN = IN_FLIGHT | {TaskState.WANTED}
 """States in which there is something to do for a task."""
 LONGEST_WAIT_SECONDS = 30.0
 """Until the worker looks again by itself, should the wall clock jump."""
+
+
+TraceStep = Callable[
+    [str, TaskRecord], AbstractContextManager[Callable[[TaskRecord], TaskRecord]]
+]
+"""Is told the name of a step and its task, and, inside, how the step has ended."""
 
 
 class SlotKind(Enum):
@@ -76,6 +83,8 @@ class Worker:
     retry: RetryPolicy
     clock: Clock
     log: Log
+    trace: TraceStep | None = field(init=False, default=None)
+    """None: nobody wants traces."""
     progress: RunProgress = field(init=False, default_factory=RunProgress)
     wakeup: Wakeup = field(init=False, default_factory=Wakeup)
     """Notified when there may be something to do."""
@@ -215,16 +224,24 @@ class Worker:
                 listener()
 
     async def _advance(self, record: TaskRecord) -> TaskRecord:
-        """Take the next step of a task; each step knows two states."""
-        match record.state:
+        """Take the next step of a task."""
+        verb = self._verb(record.state)
+        if self.trace is None:
+            return await verb.run(record)
+        with self.trace(type(verb).__name__.lower(), record) as ended:
+            return ended(await verb.run(record))
+
+    def _verb(self, state: TaskState) -> Claim | Execute | Submit | Complete:
+        """Return what takes the next step from a state; each knows two of them."""
+        match state:
             case TaskState.WANTED | TaskState.CLAIMING:
-                return await self.claim.run(record)
+                return self.claim
             case TaskState.CLAIMED | TaskState.EXECUTING:
-                return await self.execute.run(record)
+                return self.execute
             case TaskState.EXECUTED | TaskState.SUBMITTING:
-                return await self.submit.run(record)
+                return self.submit
             case _:
-                return await self.complete.run(record)
+                return self.complete
 
     def _postpone(self, task_id: TaskId, error: Exception) -> None:
         """Leave a task as it is for a while, after a bug of ours.
