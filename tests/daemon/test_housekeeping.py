@@ -12,13 +12,16 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import faults
 
 
-def pass_over(site: Site, task_id: str, *, days_ago: float) -> None:
+def pass_over(site: Site, task_id: str, *, days_ago: float, text: str = "") -> None:
     def then() -> datetime:
         return SystemClock().now() - timedelta(days=days_ago)
 
     with Journal(site.data / "journal.db", then) as journal, journal.tx("decision"):
         journal.tasks.record_decision(
-            Task(id=TaskId(task_id)), TaskState.SKIPPED, reason="no", fingerprint="f"
+            Task(id=TaskId(task_id), text=text),
+            TaskState.SKIPPED,
+            reason="no",
+            fingerprint="f",
         )
 
 
@@ -64,4 +67,35 @@ async def test_an_ended_task_loses_its_texts_first_and_then_its_moves(
             assert journal.tasks.drop_events("", later, 100) == until
         (last,) = journal.tasks.history(done.task_id)
         assert last.after == TaskState.COMPLETED
+        assert faults(journal) == []
+
+
+def give_up(site: Site, task_id: str, *, days_ago: float) -> None:
+    """Leave a task with a long text that has ended."""
+
+    def then() -> datetime:
+        return SystemClock().now() - timedelta(days=days_ago)
+
+    task = Task(id=TaskId(task_id), text="x" * 600_000)
+    with Journal(site.data / "journal.db", then) as journal, journal.tx("decision"):
+        journal.tasks.record_decision(task, TaskState.WANTED, reason="", fingerprint="")
+        journal.tasks.move(journal.tasks.get(task.id), TaskState.SKIPPED)
+
+
+async def test_a_journal_that_is_too_large_loses_its_oldest_texts(site: Site) -> None:
+    await site.run(work__max_tasks=2)
+    give_up(site, "old", days_ago=20)
+    give_up(site, "recent", days_ago=0.5)
+
+    async with anyio.create_task_group() as group:
+        run = partial(
+            site.run, work__max_journal_mb=1, schedule__housekeeping_every_seconds=0.05
+        )
+        group.start_soon(run)
+        await site.logged("journal.shortened")
+        group.cancel_scope.cancel()
+
+    with site.journal() as journal:
+        assert journal.tasks.get(TaskId("old")).task.text == ""
+        assert journal.tasks.get(TaskId("recent")).task.text != ""
         assert faults(journal) == []

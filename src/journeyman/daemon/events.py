@@ -242,3 +242,10 @@ FORGOTTEN = declare(
     "tasks days",
     "Skipped tasks that have not changed for so many days were forgotten.",
 )
+SHORTENED = declare(
+    "journal.shortened",
+    "info",
+    "texts_from moves_from used_mb max_mb",
+    "The journal was larger than work.max_journal_mb, so texts, then moves, of ended "
+    "tasks went earlier than is set: what ended since these moments still has them.",
+)

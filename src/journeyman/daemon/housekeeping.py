@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 
 from journeyman.daemon import events
-from journeyman.daemon.disk import DiskWatch
+from journeyman.daemon.disk import MEBIBYTE, DiskWatch
 from journeyman.daemon.network import Learning
 from journeyman.domain.clock import Clock
 from journeyman.journal.journal import Journal
@@ -19,6 +19,8 @@ MOST_FORGOTTEN = 250
 """At once, which takes some milliseconds on the event loop."""
 MOST_STEPS = 400
 """Of each kind in one go, so that a busy market is kept up with: 100,000 tasks."""
+LEAST_DAYS = 1.0
+"""What ended within them is kept, however large the journal is."""
 TEXTS_DROPPED, EVENTS_DROPPED = "texts.dropped_until", "events.dropped_until"
 """The facts that hold until when ended tasks have lost theirs."""
 
@@ -38,6 +40,8 @@ class Housekeeping:
     """How long the texts and the result of an ended task are kept."""
     keep_events_days: float
     """How long all moves of an ended task are kept."""
+    max_journal_mb: int
+    """In MiB; 0 sets no limit."""
     clock: Clock
     log: Log
 
@@ -53,6 +57,7 @@ class Housekeeping:
         tasks = self.journal.tasks
         await self._drop(tasks.drop_texts, TEXTS_DROPPED, self.keep_texts_days)
         await self._drop(tasks.drop_events, EVENTS_DROPPED, self.keep_events_days)
+        await self._shorten()
         self.learning.keep()
         self.journal.database.checkpoint()
 
@@ -70,12 +75,40 @@ class Housekeeping:
                 events.FORGOTTEN, tasks=forgotten, days=self.forget_skipped_days
             )
 
-    async def _drop(self, drop: Drop, fact: str, days: float) -> None:
-        """Drop what is older, from where the last time ended."""
+    async def _shorten(self) -> None:
+        """Drop more while the journal is too large: the oldest first, texts first."""
+        if not self._is_too_large():
+            return
+        tasks = self.journal.tasks
+        for drop, fact in (
+            (tasks.drop_texts, TEXTS_DROPPED),
+            (tasks.drop_events, EVENTS_DROPPED),
+        ):
+            await self._drop(drop, fact, LEAST_DAYS, self._is_too_large)
+        self.log.emit(
+            events.SHORTENED,
+            texts_from=self.journal.facts.get(TEXTS_DROPPED),
+            moves_from=self.journal.facts.get(EVENTS_DROPPED),
+            used_mb=self.journal.database.used_bytes() // MEBIBYTE,
+            max_mb=self.max_journal_mb,
+        )
+
+    def _is_too_large(self) -> bool:
+        used = self.journal.database.used_bytes()
+        return 0 < self.max_journal_mb * MEBIBYTE < used
+
+    async def _drop(
+        self,
+        drop: Drop,
+        fact: str,
+        days: float,
+        is_needed: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Drop what is older, from where the last time ended, as far as needed."""
         before = self._ago(days)
         for _ in range(MOST_STEPS):
             after = str(self.journal.facts.get(fact) or "")
-            if after >= before.isoformat():
+            if after >= before.isoformat() or not is_needed():
                 break
             with self.journal.tx("history"):
                 until = drop(after, before, MOST_FORGOTTEN)

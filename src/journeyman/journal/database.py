@@ -226,6 +226,14 @@ class Database:
                 "`journeyman journal check`.",
             ) from error
 
+    def used_bytes(self) -> int:
+        """Return how much of the file is in use; the rest is free for what comes."""
+        pages, free, size = (
+            self.number(f"PRAGMA {name}")
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
+
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file, so that it does not grow.
 

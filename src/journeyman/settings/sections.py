@@ -587,6 +587,11 @@ class WorkSettings(Section):
     the journal. The task itself, and what was paid for it, stay."""
     keep_events_days: Days = 365
     """How long every move of an ended task is kept; after that, only the last."""
+    max_journal_mb: Annotated[int, Field(ge=0, le=10_000_000), unit("MiB")] = 4_096
+    """How large the journal may grow with that. Beyond it texts, results and moves go
+    earlier, the oldest first, though never within a day. What stays of a task for
+    ever, and the ledger, can outgrow it in the end: together about 1 KB a task. 0 sets
+    no limit."""
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
     given up."""
