@@ -82,7 +82,9 @@ class Past:
 
     def _end(self, task_id: TaskId, state: TaskState, reward: int, doer: str) -> None:
         record = self.journal.tasks.get(task_id)
-        way = [TaskState.CLAIMING, TaskState.CLAIMED, TaskState.EXECUTING]
+        way = [TaskState.CLAIMING]
+        if state is not TaskState.LOST:
+            way += [TaskState.CLAIMED, TaskState.EXECUTING]
         if state is TaskState.COMPLETED:
             way += [TaskState.EXECUTED, TaskState.SUBMITTING, TaskState.SUBMITTED]
             way += [TaskState.COMPLETING]
@@ -357,6 +359,193 @@ def test_an_age_is_a_number_and_a_letter() -> None:
     ]
     with pytest.raises(UsageError, match="30m, 12h, 7d"):
         time_of("yesterday", now)
+
+
+# -- a set, and two compared -------------------------------------------------------
+
+SMALL = """
+from journeyman import Strategy
+
+
+class Small(Strategy):
+    api, version = 1, "1"
+
+    def wants(self, task):
+        return 3 <= task.reward < 6
+
+    def run(self, task):
+        return "3"
+"""
+LARGE = """
+from journeyman import Strategy, score
+
+
+class Large(Strategy):
+    api, version = 1, "1"
+
+    def wants(self, task):
+        return score(1.0, cost=0.5) if task.reward >= 5 else False
+
+    def run(self, task):
+        return "3"
+"""
+TRUSTED = ("--data-dir", "data", "--set", 'strategies.trusted=["*"]')
+
+
+@pytest.fixture
+def market(past: Past) -> Past:
+    """Return a past of seven tasks, of which it is known what each brings to whom."""
+    Path("strategies/count.py").unlink()
+    Path("strategies/small.py").write_text(SMALL)
+    Path("strategies/large.py").write_text(LARGE)
+    past.saw(5, wanted_by="small", state=TaskState.COMPLETED)
+    past.saw(2, wanted_by="small", state=TaskState.COMPLETED)
+    past.saw(6, wanted_by="gone", state=TaskState.COMPLETED)
+    past.saw(10)
+    past.saw(4, wanted_by="small", state=TaskState.FAILED)
+    past.saw(7, wanted_by="large", state=TaskState.LOST)
+    past.saw(3, wanted_by="small", state=TaskState.COMPLETED)
+    with past.journal.tx("cost"):
+        past.journal.ledger.book(
+            NewEntry(
+                key="cost of t7",
+                kind=EntryKind.COST,
+                amount=0,
+                cost=250_000,
+                confidence=Confidence.ASSUMED,
+                subject="t7",
+                strategy="small",
+            )
+        )
+    return past
+
+
+@pytest.mark.usefixtures("market")
+def test_a_set_is_told_who_would_have_won_each_task_and_what_it_brings(
+    run: Run,
+) -> None:
+    shown = run("replay", *TRUSTED)
+    answer = run("replay", "large", "small", *TRUSTED, "--json").answer
+
+    assert shown.code == 0
+    large, small = answer["strategies"]
+    # 6 as another was paid, 9 of 10 as nine of ten are, 0 as others were faster.
+    assert large == {
+        "name": "large",
+        "wanted": 4,
+        "won": 3,
+        "errors": 0,
+        "earned": 15.0,
+        "cost": 1.0,
+        "net": 14.0,
+        "basis": {"known": 1, "same_pay": 1, "estimated": 1},
+    }
+    # 5 and 3 were paid and 4 was not; 0.25 was reported as the cost of one.
+    assert small == {
+        "name": "small",
+        "wanted": 3,
+        "won": 3,
+        "errors": 0,
+        "earned": 8.0,
+        "cost": 0.25,
+        "net": 7.75,
+        "basis": {"known": 3, "same_pay": 0, "estimated": 0},
+    }
+    assert answer["wanted_by_nobody"] == 1
+    assert answer["then"] == {"paid": 4, "earned": 16}
+    assert [one["now"]["strategy"] for one in answer["judged"]] == [
+        *("small", "", "large", "large", "small", "large", "small"),
+    ]
+    assert "now        6 tasks won, 21.8 credits" in shown.out
+    assert "Won by another than then: 3 tasks" in shown.out
+
+
+@pytest.mark.usefixtures("market")
+def test_two_are_compared_each_alone(run: Run) -> None:
+    shown = run("strategies", "compare", "small", "large", *TRUSTED)
+    answer = run("strategies", "compare", "small", "large", *TRUSTED, "--json").answer
+
+    assert shown.code == 0
+    assert answer["a"]["net"] == 7.75
+    assert answer["b"]["net"] == 4.5 + 5.5 + 8.5
+    difference = answer["difference"]
+    assert difference["total"] == 10.75
+    assert difference["per_task"] == pytest.approx(10.75 / 7, abs=1e-6)
+    assert difference["per_task_low"] < difference["per_task"]
+    assert difference["tasks_that_differ"] == 4
+    assert "They differ in 4 tasks only" in shown.out
+
+
+def test_a_difference_that_is_proven_is_named(past: Past, run: Run) -> None:
+    Path("strict.py").write_text(COUNT.replace("param(3", "param(5"))
+    for number in range(80):
+        past.saw(4 if number % 2 else 2)
+
+    shown = run("strategies", "compare", "count", "strict.py", *TRUSTED)
+    answer = run("strategies", "compare", "strict.py", "count", *TRUSTED, "--json")
+
+    # Of the 40 that pay 4, the stricter one wants none; nine of ten would be paid.
+    assert answer.answer["difference"]["total"] == pytest.approx(40 * 3.6)
+    assert answer.answer["better"] == "b"
+    assert "B less A: -144.0 credits (-1.800 a task" in shown.out
+    assert "A is better." in shown.out
+
+
+@pytest.mark.usefixtures("market")
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        pytest.param(
+            ("strategies", "compare", "small", "Small"),
+            2,
+            "are the same strategy",
+            id="one strategy twice",
+        ),
+        pytest.param(
+            ("strategies", "compare", "small", "larg"),
+            4,
+            "Did you mean 'large'",
+            id="no such strategy",
+        ),
+        pytest.param(
+            ("replay", "small", "Small"), 2, "'small' is named twice", id="set of one"
+        ),
+        pytest.param(
+            ("replay", "--run"), 2, "--run takes one strategy", id="a set is not run"
+        ),
+        pytest.param(
+            ("strategies", "compare", "small", "large", "--since", "1m"),
+            1,
+            "no task was recorded since",
+            id="nothing so late",
+        ),
+    ],
+)
+def test_what_cannot_be_judged_is_told(
+    run: Run, words: tuple[str, ...], code: int, told: str
+) -> None:
+    said = run(*words, *TRUSTED)
+
+    assert said.code == code
+    assert told in said.err
+
+
+def test_two_are_not_compared_by_nothing(past: Past, run: Run) -> None:
+    del past
+    Path("old.py").write_text(COUNT)
+
+    said = run("strategies", "compare", "count", "old.py", *TRUSTED)
+
+    assert said.code == 1
+    assert "no task is recorded here yet" in said.err
+
+
+def test_a_strategy_of_a_set_that_fails_is_exit_code_1(market: Past, run: Run) -> None:
+    del market
+    Path("strategies/large.py").write_text(LARGE.replace("task.reward >= 5", "1 / 0"))
+
+    assert run("replay", *TRUSTED).code == 1
+    assert run("strategies", "compare", "small", "large", *TRUSTED).code == 1
 
 
 # -- strategies in shadow ---------------------------------------------------------

@@ -81,10 +81,11 @@ SECTIONS = {
         "strategies release": "Release a strategy from quarantine, to be given work "
         "again.",
         "strategies scoreboard": "Show what strategies in shadow would have done.",
+        "strategies compare": "Show which of two strategies would have brought more.",
         "strategies promote": "Promote a strategy from shadow to active.",
         "check": "Load strategies and run their examples; nothing is sent.",
         "try": "Show what a strategy would do with one task; nothing is sent.",
-        "replay": "Show what a strategy would decide about recorded tasks.",
+        "replay": "Show what strategies would decide about recorded tasks.",
         "explain": "Explain a problem code of strategies, with an example.",
     },
     "Network": {

@@ -1,9 +1,8 @@
-"""`journeyman replay`: recorded tasks through a strategy as it is now."""
+"""`journeyman replay`: recorded tasks through strategies as they are now."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +11,22 @@ import anyio
 import typer
 
 from journeyman.cli import catalog, output
+from journeyman.cli.completion import strategy_names
+from journeyman.cli.recordings import (
+    IN_WORDS,
+    STRATEGY_FAILED,
+    Chosen,
+    LastOption,
+    asked,
+    judge_recordings,
+    require_some,
+    seen_from,
+    span,
+    sums_as_json,
+)
 from journeyman.cli.session import Session, command
 from journeyman.cli.spans import SinceOption, time_of
+from journeyman.daemon.backtest import Basis, Judged, add_up
 from journeyman.daemon.replay import (
     Change,
     Payment,
@@ -26,23 +39,15 @@ from journeyman.daemon.replay import (
     rerun,
 )
 from journeyman.daemon.system import SystemClock
-from journeyman.domain.errors import StateError, UsageError
+from journeyman.domain.errors import UsageError
 from journeyman.domain.text import escape
-from journeyman.journal.journal import Journal
 from journeyman.journal.recordings import RecordedDecision
-from journeyman.strategies.loading.confined import must_be_asked
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_file
+from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.loading.validation import params_of
-from journeyman.strategies.running.dry_run import DryRunContext
 from journeyman.strategies.running.runner import Runner
 from journeyman.worker.ranking import Forecasts
-
-STRATEGY_FAILED = 1
-HOW_TO_RECORD = (
-    "A running daemon records each task that its strategies are asked about, unless "
-    "recording.max_mb is 0: start one with `journeyman run`, and try again later."
-)
 
 
 @dataclass(slots=True)
@@ -75,11 +80,16 @@ class Replay:
 @command("replay", example="journeyman replay count_words --last 200")
 def replay(
     session: Session,
-    name: catalog.StrategyArgument,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=strategy_names,
+            help="Its name, class, file or path; several are a set; none: all.",
+        ),
+    ] = None,
     *,
-    last: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Only the last N tasks.")
-    ] = 200,
+    last: LastOption = 200,
     since: SinceOption = None,
     compare: Annotated[
         Path | None,
@@ -97,55 +107,81 @@ def replay(
     ] = False,
     strategies: catalog.StrategiesOption = None,
 ) -> int:
-    """Show what a strategy would decide about recorded tasks.
+    """Show what strategies would decide about recorded tasks.
 
-    Nothing is sent. The strategy sees each task as it was when it was decided about;
-    what became known later only shows what the difference is worth. The exit code is 1
-    if the strategy fails at a task.
+    Of one strategy it shows what differs from what was decided then. Of several, or of
+    all, it shows who would have won each task, and what they would have earned and
+    cost.
+
+    Nothing is sent. A strategy sees each task as it was when it was decided about; what
+    became known later only shows what the difference is worth. The exit code is 1 if a
+    strategy fails at a task.
     """
+    given = names or []
+    if len(given) != 1 and (compare or run):
+        raise UsageError(
+            f"{'--compare' if compare else '--run'} takes one strategy",
+            "Name it: journeyman replay NAME --compare FILE",
+        )
     available = catalog.AvailableStrategies.load(
-        session, strategies, [name, *filter(None, [compare])]
+        session, strategies, [*given, *filter(None, [compare])]
     )
-    loaded = available.find(name)
-    earliest = time_of(since, SystemClock().now())
+    chosen = Chosen(last=last, earliest=time_of(since, SystemClock().now()))
+    if len(given) != 1:
+        return _replay_set(session, available, given, chosen)
+    loaded = available.find(given[0])
     old = _other_version(compare, loaded, available) if compare else None
     done = Replay(loaded, compare, has_run=run)
     runner = available.runner(session)
-    with session.journal() as journal:
-        total = min(last, _require_recordings(journal, earliest))
-        with output.progress(
-            f"{total} tasks", total, shown=not session.as_json
-        ) as report:
-            then = (
-                old_version(old)
-                if old
-                else recorded(loaded.name, journal.shadows.opinions_of(loaded.name))
-            )
-            forecasts = Forecasts(journal.track_records.all())
-            recordings = journal.recordings.last(last, earliest)
-            decide = partial(
-                replay_decisions, loaded=loaded, then=then, forecasts=forecasts
-            )
-            confined = [one for one in (loaded, old) if one and must_be_asked(one)]
-            replayed = _replayed(recordings, decide, confined, runner)
-            anyio.run(_collect, replayed, done, runner, report)
-    if not done.tasks:  # a daemon has just dropped what was counted
-        raise StateError("no task is recorded here any more", HOW_TO_RECORD)
+    with session.journal() as journal, chosen.progress(session, journal) as report:
+        then = (
+            old_version(old)
+            if old
+            else recorded(loaded.name, journal.shadows.opinions_of(loaded.name))
+        )
+        forecasts = Forecasts(journal.track_records.all())
+        decide = partial(
+            replay_decisions, loaded=loaded, then=then, forecasts=forecasts
+        )
+        both = [loaded, *filter(None, [old])]
+        replayed = _replayed(asked(chosen.read(journal), both, runner), decide)
+        anyio.run(_collect, replayed, done, runner, report)
+    require_some(done.tasks)
     session.answer(_as_json(done), lambda: _show(done))
     return STRATEGY_FAILED if done.has_failed else 0
 
 
-def _require_recordings(journal: Journal, earliest: datetime | None) -> int:
-    """Return how many recordings there are."""
-    count = journal.recordings.count(earliest)
-    if not count and earliest is not None and journal.recordings.count():
-        raise StateError(
-            f"no task was recorded since {earliest:%Y-%m-%d %H:%M} UTC",
-            "Choose a longer --since, or omit it.",
+def _replay_set(
+    session: Session,
+    available: catalog.AvailableStrategies,
+    names: Sequence[str],
+    chosen: Chosen,
+) -> int:
+    """Judge several strategies together, or all that would be active."""
+    if not names and available.registry.problems:
+        raise catalog.loading_error(available.registry.problems)
+    disabled = available.settings.settings.strategies.disabled
+    idle = {*disabled, *available.shadows}
+    everyone = [one for one in available.registry.strategies if one.name not in idle]
+    strategies = [available.find(name) for name in names] or everyone
+    _require_set(strategies)
+    sets = [Registry(strategies)]
+    judged = judge_recordings(session, available, sets, chosen)
+    data = _set_as_json(judged)
+    session.answer(data, lambda: _show_set(data, judged))
+    return STRATEGY_FAILED if any(one["errors"] for one in data["strategies"]) else 0
+
+
+def _require_set(strategies: Sequence[LoadedStrategy]) -> None:
+    if not strategies:
+        raise UsageError("no strategy is active", "Name those to be judged.")
+    names = Counter(one.name for one in strategies)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"{twice[0]!r} is named twice",
+            "Two versions of one strategy: journeyman strategies compare A B",
         )
-    if not count:
-        raise StateError("no task is recorded here yet", HOW_TO_RECORD)
-    return count
 
 
 def _other_version(
@@ -179,18 +215,13 @@ def _other_version(
 
 
 async def _replayed(
-    recordings: Iterable[RecordedDecision],
+    recordings: AsyncIterator[RecordedDecision],
     decide: Callable[[Iterator[RecordedDecision]], Iterator[Replayed]],
-    confined: Sequence[LoadedStrategy],
-    runner: Runner,
 ) -> AsyncIterator[Replayed]:
-    """Ask the processes about each task just before it is decided about."""
+    """Decide about each task once it was asked about."""
     waiting: list[RecordedDecision] = []
     replayed = decide(iter(waiting.pop, None))
-    for recording in recordings:
-        for one in confined:
-            context = DryRunContext().make(one.name, recording.task, Path())
-            await runner.consult(one, [recording.task], context)
+    async for recording in recordings:
         waiting.append(recording)
         yield next(replayed)
 
@@ -291,8 +322,7 @@ def _show(done: Replay) -> None:
     first, last = (done.tasks[index][0].decision.at for index in (0, -1))
     output.print_fields(
         {
-            "replayed": f"{output.plural(summary.tasks, 'task')}, seen from "
-            f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
+            "replayed": seen_from(summary.tasks, first, last),
             "through": f"{loaded.name} {loaded.version} "
             f"({catalog.relative_path(loaded.path)})",
             "then means": f"what {catalog.relative_path(done.compared_with)} decides"
@@ -443,3 +473,108 @@ def _show_credits(summary: ReplaySummary) -> None:
         print()
         print("Credits")
         output.print_fields(shown)
+
+
+# -- a set -------------------------------------------------------------------------
+
+
+def _set_as_json(judged: Sequence[tuple[Judged, ...]]) -> dict[str, Any]:
+    tasks = [one for (one,) in judged]
+    return {
+        **span(judged),
+        "strategies": [
+            {"name": name, **sums_as_json(sums)} for name, sums in add_up(tasks).items()
+        ],
+        "wanted_by_nobody": sum(not one.winner for one in tasks),
+        "then": {
+            "paid": sum(one.decision.ending.credits > 0 for one in tasks),
+            "earned": sum(one.decision.ending.credits for one in tasks),
+        },
+        "judged": [_judged_as_json(one) for one in tasks],
+    }
+
+
+def _judged_as_json(one: Judged) -> dict[str, Any]:
+    ending, worth = one.decision.ending, one.worth
+    return {
+        "task_id": one.decision.task.id,
+        "kind": one.decision.task.kind,
+        "reward": one.decision.task.reward,
+        "then": {
+            "strategy": one.decision.strategy,
+            "state": ending.state,
+            "credits": ending.credits,
+        },
+        "now": {"strategy": one.winner, "reason": one.choice.reason},
+        "earned": round(worth.earned, 3) if worth else 0,
+        "cost": round(worth.cost, 3) if worth else 0,
+        "basis": worth.basis.value if worth else None,
+    }
+
+
+SET_COLUMNS = ("wanted", "won", "earned", "cost", "net")
+
+
+def _show_set(data: dict[str, Any], judged: Sequence[tuple[Judged, ...]]) -> None:
+    tasks = [one for (one,) in judged]
+    first, last = (tasks[index].decision.at for index in (0, -1))
+    rows = data["strategies"]
+    total = {column: sum(row[column] for row in rows) for column in SET_COLUMNS}
+    output.print_fields(
+        {
+            "judged by": seen_from(len(tasks), first, last),
+            "then": f"{output.plural(data['then']['paid'], 'task')} paid, "
+            f"{data['then']['earned']} credits",
+            "now": f"{output.plural(total['won'], 'task')} won, "
+            f"{total['net']:.1f} credits, {_bases(rows)}",
+        }
+    )
+    print()
+    output.print_table(
+        ["strategy", *SET_COLUMNS, "errors"],
+        [
+            *([row["name"], *_set_cells(row), row["errors"] or "-"] for row in rows),
+            ["nobody", "-", data["wanted_by_nobody"], *["-"] * 4],
+        ],
+        drop=("errors", "wanted"),
+    )
+    _show_other_winners(tasks)
+
+
+def _set_cells(row: Mapping[str, Any]) -> list[str | int]:
+    sums = (f"{row[column]:.1f}" for column in ("earned", "cost", "net"))
+    return [row["wanted"], row["won"], *sums]
+
+
+def _bases(rows: Sequence[Mapping[str, Any]]) -> str:
+    sums = {basis: sum(row["basis"][basis.value] for row in rows) for basis in Basis}
+    return ", ".join(
+        f"{output.plural(count, 'task')} {IN_WORDS[basis]}"
+        for basis, count in sums.items()
+        if count
+    )
+
+
+def _show_other_winners(tasks: Sequence[Judged]) -> None:
+    others = [one for one in tasks if one.winner != one.decision.strategy]
+    if not others:
+        return
+    print()
+    print(f"Won by another than then: {output.plural(len(others), 'task')}")
+    output.print_table(
+        ["task", "kind", "reward", "then", "now", "brings"],
+        [
+            [
+                one.decision.task.id,
+                escape(one.decision.task.kind, longest=REASON_LENGTH),
+                one.decision.task.reward,
+                one.decision.strategy or "nobody",
+                one.winner or "nobody",
+                f"{one.net:.1f}",
+            ]
+            for one in others[-ROWS_SHOWN:]
+        ],
+        titles=["kind"],
+        drop=["kind"],
+    )
+    _show_rest(len(others))
