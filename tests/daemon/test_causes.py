@@ -9,6 +9,7 @@ from tests.daemon.conftest import URL
 
 from journeyman.daemon.causes import Causes, CauseWatch, EarningCause, Surroundings
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
+from journeyman.economy.credit_state import CreditState
 from journeyman.journal.journal import Journal
 from journeyman.journal.owner_pauses import OwnerPause
 from journeyman.journal.tasks import TaskRecord
@@ -129,6 +130,16 @@ def test_what_stops_everything_stands_first_with_the_command_that_ends_it(
             Surroundings(is_running=True, spending_pause="60 credits left"),
             "spending_paused",
             "budget.unexplained_per_day_credits",
+        ),
+        (
+            Surroundings(is_running=True, credit_state=CreditState.CRITICAL),
+            "credits_short",
+            "journeyman budget",
+        ),
+        (
+            Surroundings(is_running=True, over_cost=["painter"]),
+            "over_cost",
+            "budget.cost_per_day_credits",
         ),
     ],
 )

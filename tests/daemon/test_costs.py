@@ -1,12 +1,15 @@
 """What work costs its owner outside of the network: booked, shown, and no credits."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from tests.daemon.simulated import Household, Script
 
 from journeyman.daemon.commands import OwnerCommands
+from journeyman.daemon.story import outlook
+from journeyman.domain.tasks import TaskState
 from journeyman.economy.bookkeeping import cost_today
 from journeyman.journal.database import CommitObserver, DiskRefusal
 from journeyman.journal.journal import Journal
@@ -86,6 +89,27 @@ def test_a_strategy_that_has_cost_its_limit_rests_until_the_next_day(
     home.seconds += 86_400
     home.live(_living(300))
     assert len(home.said("seen")) == 4
+
+
+def test_a_cost_limit_that_stops_claims_is_named_by_why(home: Household) -> None:
+    home.changes["budget.cost_per_day_credits"] = 1
+    home.network.offer(5)
+
+    async def look(commands: OwnerCommands) -> None:
+        await anyio.sleep(300)
+        journal, now = commands.agent.journal, commands.agent.environment.clock.now()
+        [waiting, *_] = journal.tasks.recent(TaskState.WANTED, 5)
+        budget: dict[str, Any] = commands.budget()
+
+        told = outlook(waiting, now, budget["costs"])
+        [cause] = [one for one in commands.parts.find_causes() if "cost" in one.name]
+
+        assert "00:00 UTC: spender has cost 1 credits today" in told
+        assert "budget.cost_per_day_credits is 1" in told
+        assert cause.name == "over_cost"
+        assert cause.message.startswith("spender cost as much today as")
+
+    home.live(look)
 
 
 class FullDisk(CommitObserver):

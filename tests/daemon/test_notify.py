@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -211,6 +212,17 @@ def notification(message: str = "paused by ann") -> Notification:
         at=SystemClock().now(),
         causes=[cause],
     )
+
+
+def test_a_message_has_an_end_however_much_is_wrong() -> None:
+    usual = notification()
+
+    long = replace(usual, causes=[*usual.causes] * 25)
+
+    assert long.title.endswith(", and 24 more")
+    assert long.body.count("What to do: ") == 20
+    assert "5 more: journeyman why" in long.body
+    assert len(cast("list[object]", long.as_json()["causes"])) == 20
 
 
 async def test_a_webhook_gets_json_that_chat_services_show(receiver: Receiver) -> None:

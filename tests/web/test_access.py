@@ -10,6 +10,7 @@ from tests.web.conftest import HOST, access_with, browser
 from journeyman.control.verbs import PauseRequest
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.testing import FakeClock, RecordingLog
+from journeyman.web.access import MOST_WAITING
 from journeyman.web.app import HEADERS, build_app
 from journeyman.web.live import Live
 from journeyman.web.metrics import Meters
@@ -212,6 +213,35 @@ async def test_who_guesses_over_many_connections_is_not_faster() -> None:
 
     assert counts == [0, 1]
     assert answers == [401, 401, 404]
+
+
+async def test_only_so_many_guesses_wait_and_who_is_inside_is_not_held_up() -> None:
+    site = Site(PASSWORD)
+    refused: list[httpx.Response] = []
+    async with browser(site.app, accept="*/*") as client:
+        entry = {"token": await token_of(client), "password": PASSWORD}
+        await client.post("/login", data=entry)
+        entry["token"] = await token_of(client)
+        guesser = {"authorization": "Bearer a guess", "cookie": ""}
+
+        async def guess() -> None:
+            answer = await client.get("/nowhere", headers=guesser)
+            if answer.status_code != 401:
+                refused.append(answer)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(MOST_WAITING + 5):
+                group.start_soon(guess)
+            await anyio.wait_all_tasks_blocked()
+            typed = await client.post("/login", data=entry)
+            inside = await client.get("/nowhere")
+            group.cancel_scope.cancel()
+
+    assert [one.status_code for one in refused] == [429] * 4
+    assert "Come again in a minute" in refused[0].text
+    assert refused[0].headers["retry-after"] == "60"
+    assert refused[0].headers["x-frame-options"] == "DENY"
+    assert (typed.status_code, inside.status_code) == (429, 404)
 
 
 async def test_a_program_sends_the_password_as_a_bearer_token() -> None:

@@ -14,6 +14,7 @@ from journeyman.daemon.service_clock import SKEW_WARN
 from journeyman.daemon.status import health_of_strategies
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
 from journeyman.domain.text import duration
+from journeyman.economy.credit_state import EFFECTS, CreditState
 from journeyman.journal.journal import Journal
 from journeyman.journal.owner_pauses import ALL_WORK
 from journeyman.observability.events import Log
@@ -84,6 +85,10 @@ class Surroundings:
     """Why files of strategies were not loaded."""
     spending_pause: str = ""
     """Why nothing is spent until tomorrow; empty when it is, or is not known."""
+    credit_state: CreditState = CreditState.NORMAL
+    """Matters only where something would be posted."""
+    over_cost: Sequence[str] = ()
+    """Strategies that have cost as much today as they may."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -104,7 +109,7 @@ class Causes:
             *(self._disk, self._network, self._clock, self._no_strategies),
             *(self._refused_step, self._undelivered, self._rejected, self._unpaid),
             *(self._unclaimed, self._unmatched, self._quarantine, self._disabled),
-            *(self._not_loaded, self._no_spending),
+            *(self._not_loaded, self._over_cost, self._no_spending, self._short),
         )
         found = [cause for look in looks for cause in look()]
         return sorted(found, key=lambda one: not one.stops_all)
@@ -345,6 +350,26 @@ class Causes:
                 fix="Compare `journeyman ledger --since 1d` with what the network "
                 "shows: somebody else may be using the token. To spend all the same, "
                 "raise budget.unexplained_per_day_credits.",
+            )
+
+    def _short(self) -> Iterator[EarningCause]:
+        if effect := EFFECTS[self.around.credit_state]:
+            yield EarningCause(
+                name="credits_short",
+                has_event=True,
+                message=f"credits are {self.around.credit_state}: {effect}",
+                fix="`journeyman budget` shows the limits; credits come back by work, "
+                "or by: journeyman topup",
+            )
+
+    def _over_cost(self) -> Iterator[EarningCause]:
+        if names := self.around.over_cost:
+            yield EarningCause(
+                name="over_cost",
+                message=f"{', '.join(names)} cost as much today as "
+                "budget.cost_per_day_credits allows: no new task until tomorrow",
+                fix="`journeyman profit` shows what that brought; raise "
+                "budget.cost_per_day_credits to go on",
             )
 
 

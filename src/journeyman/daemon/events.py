@@ -42,7 +42,7 @@ HINDERED = declare(
     "begins. `cause` is a word for alarms: not_claimable, not_deliverable, "
     "not_completable (the network refuses this step), undelivered, unpaid, unclaimed, "
     "unmatched, rejected_in_a_row, paid_nothing, nothing_listed, clock_skew, "
-    "spending_paused.",
+    "spending_paused, over_cost.",
     "Do what `fix` says; `journeyman why` shows everything that applies now.",
 )
 NO_LONGER_HINDERED = declare(

@@ -25,8 +25,13 @@ from journeyman.observability.events import Log
 
 LOOK_SECONDS = 60.0
 SEND_SECONDS = 15.0
-NOT_TOLD = frozenset({"not_running", "nothing_listed", "unmatched", "unclaimed"})
-"""Causes that are usual where little is offered: `earned_nothing` tells of those."""
+NOT_TOLD = frozenset(
+    {"not_running", "nothing_listed", "unmatched", "unclaimed", "credits_short"}
+)
+"""Causes that are usual where little is offered, or told by another name here:
+`earned_nothing` and `credits_low`."""
+MOST_IN_ONE = 20
+"""Causes in one message; of the others it has the number."""
 _SEVERAL = frozenset({"quarantine", "disabled", "page_to_pay", "top_up_proposed"})
 """There may be several of these, which differ in what to do."""
 _TOLD_FACT = "notify.told"
@@ -51,11 +56,13 @@ class Notification:
     @property
     def body(self) -> str:
         """Each thing, and what to do about it."""
-        parts = (
+        parts = [
             f"{escape(one.message, longest=500)}\nWhat to do: "
             f"{escape(one.fix, longest=500)}"
-            for one in self.causes
-        )
+            for one in self.causes[:MOST_IN_ONE]
+        ]
+        if left_out := len(self.causes[MOST_IN_ONE:]):
+            parts.append(f"{left_out} more: journeyman why")
         return "\n\n".join((*parts, f"The agent works on {escape(self.base_url)}"))
 
     def as_json(self) -> dict[str, JSON]:
@@ -66,7 +73,7 @@ class Notification:
             "agent_id": self.agent_id,
             "base_url": self.base_url,
             "at": self.at.isoformat(timespec="seconds"),
-            "causes": [one.as_json() for one in self.causes],
+            "causes": [one.as_json() for one in self.causes[:MOST_IN_ONE]],
         }
 
 

@@ -1,8 +1,9 @@
 """The story of one task, from the listing that showed it to the credits it brought."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, INTENTS, JSON, TaskState
@@ -67,8 +68,25 @@ def story(journal: Journal, record: TaskRecord) -> list[StoryStep]:
     return sorted(steps, key=lambda one: one.at)
 
 
-def outlook(record: TaskRecord, now: datetime) -> str:
-    """Return what happens next to a task; empty where nothing will."""
+def outlook(
+    record: TaskRecord, now: datetime, costs: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """Return what happens next to a task; empty where nothing will.
+
+    Args:
+        record: the task.
+        now: the time.
+        costs: what strategies cost today, as `budget` shows it.
+    """
+    if record.state is TaskState.WANTED:
+        for one in costs:
+            if one["strategy"] == record.strategy and one["used"] >= one["limit"]:
+                until = datetime.fromisoformat(one["frees_at"]).astimezone(UTC)
+                return (
+                    f"It waits until {until:%Y-%m-%d %H:%M} UTC: {record.strategy} has "
+                    f"cost {one['used']:.4g} credits today, and {one['setting']} is "
+                    f"{one['limit']:g}. `journeyman profit` shows what that brought."
+                )
     said = _NEXT.get(record.state, "")
     if record.state not in INTENTS | IN_FLIGHT:
         return said

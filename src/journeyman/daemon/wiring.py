@@ -33,7 +33,7 @@ from journeyman.daemon.strategies import (
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import check_losses, is_over_cost
-from journeyman.economy.credit_state import CreditWatch, credit_state
+from journeyman.economy.credit_state import CreditState, CreditWatch, credit_state
 from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -543,8 +543,12 @@ class Components:
     def find_causes(self) -> list[EarningCause]:
         """Return what keeps us from earning now, the most important first."""
         clock, registry = self.environment.clock, self.active.registry
-        agent = self.agent
-        over = check_losses(agent.limits, agent.journal, clock.now())
+        agent, now = self.agent, clock.now()
+        limits, journal = agent.limits, agent.journal
+        over = check_losses(limits, journal, now)
+        would_post = agent.plans or any(
+            "post" in one.hooks for one in registry.strategies
+        )
         around = Surroundings(
             is_running=True,
             network_pause=self._network_pause(),
@@ -554,11 +558,19 @@ class Components:
             strategies=len(registry.strategies),
             problems=[str(problem) for problem in registry.problems],
             spending_pause=over.message if over else "",
+            credit_state=(
+                credit_state(limits, journal) if would_post else CreditState.NORMAL
+            ),
+            over_cost=[
+                one.name
+                for one in registry.strategies
+                if is_over_cost(limits, journal, now, one.name)
+            ],
         )
         return Causes(
-            journal=self.agent.journal,
-            base_url=self.agent.base_url,
-            now=clock.now(),
+            journal=journal,
+            base_url=agent.base_url,
+            now=now,
             around=around,
         ).find()
 

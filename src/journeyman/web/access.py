@@ -16,15 +16,30 @@ from urllib.parse import urlsplit
 
 import anyio
 from pydantic import SecretStr
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.observability.events import Log
 from journeyman.web import events
 
+MOST_WAITING: Final = 20
+"""Passwords that wait to be looked at; who comes then is told to come again."""
 MOST_SESSIONS: Final = 100
 """The oldest is forgotten when one more person comes."""
 SECONDS_AFTER_A_WRONG_PASSWORD: Final = 1.0
+
+
+class CrowdedError(HTTPException):
+    """More passwords wait to be looked at than are kept."""
+
+    def __init__(self) -> None:
+        """Say when to come again."""
+        super().__init__(
+            429,
+            "Too many passwords wait to be looked at. Come again in a minute.",
+            {"Retry-After": "60"},
+        )
 
 
 @dataclass(kw_only=True, eq=False)
@@ -65,7 +80,11 @@ class Access:
         return hmac.new(self._key, session.encode(), sha256).hexdigest()
 
     async def is_open_to(self, request: Request) -> bool:
-        """Return whether this person, or program, may see anything."""
+        """Return whether this person, or program, may see anything.
+
+        Raises:
+            CrowdedError: too many passwords wait to be looked at.
+        """
         if self.password is None or request.cookies.get(_cookie(request)) in (
             self._sessions
         ):
@@ -74,7 +93,11 @@ class Access:
         return kind.lower() == "bearer" and await self._is_right(request, given)
 
     async def log_in(self, request: Request, given: str) -> str | None:
-        """Return the name and value of a new cookie; None: a wrong password."""
+        """Return the name and value of a new cookie; None: a wrong password.
+
+        Raises:
+            CrowdedError: too many passwords wait to be looked at.
+        """
         if not await self._is_right(request, given):
             return None
         session = self.randomness.new_id("session")
@@ -93,9 +116,14 @@ class Access:
         They are looked at one after the other, with a pause after a wrong one: who
         guesses is as slow over many connections as over one. A right one queues too,
         since one that is answered sooner would tell itself from the wrong ones.
+
+        Raises:
+            CrowdedError: the queue is full.
         """
         if self.password is None:
             return True
+        if self._one_at_a_time.statistics().tasks_waiting >= MOST_WAITING:
+            raise CrowdedError
         right = self.password.get_secret_value().encode()
         async with self._one_at_a_time:
             if hmac.compare_digest(given.encode(), right):

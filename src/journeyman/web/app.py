@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.errors import JourneymanError
 from journeyman.domain.text import escape
-from journeyman.web.access import Access
+from journeyman.web.access import Access, CrowdedError
 from journeyman.web.buttons import BUTTONS
 from journeyman.web.figures import UnknownTaskError, Visit
 from journeyman.web.live import Live
@@ -114,8 +114,13 @@ class Guard:
                 MISDIRECTED,
             )
         is_open = request.url.path.startswith(_OPEN_TO_ALL)
-        if is_open or await self.access.is_open_to(request):
-            return None
+        try:
+            if is_open or await self.access.is_open_to(request):
+                return None
+        except CrowdedError as error:
+            return PlainTextResponse(
+                f"{error.detail}\n", error.status_code, error.headers
+            )
         if "text/html" in request.headers.get("accept", ""):
             return RedirectResponse("/login", SEE_OTHER)
         return PlainTextResponse("A password is needed: see /login.\n", UNAUTHORIZED)

@@ -167,7 +167,7 @@ class Figures:
     def budgets(self, _visit: Visit) -> Shown:
         """Return each limit, and what is left of it."""
         return {
-            "budget": self._keep("budget", self.commands.budget),
+            "budget": self._budget(),
             "open": self._status()["open_top_ups"],
         }
 
@@ -204,7 +204,7 @@ class Figures:
             "steps": self._keep(
                 f"story {visit.task_id}", lambda: story(self._journal, record)
             ),
-            "next": outlook(record, self._now()),
+            "next": outlook(record, self._now(), self._budget()["costs"]),
             "result": "" if result is None else _as_text(result.output),
         }
 
@@ -272,6 +272,9 @@ class Figures:
 
     def _status(self) -> Any:  # noqa: ANN401 - JSON
         return self._keep("status", self.commands.glance)
+
+    def _budget(self) -> Any:  # noqa: ANN401 - JSON
+        return self._keep("budget", self.commands.budget)
 
     def _earned(self) -> list[DayEarnings]:
         today = start_of(Period.DAY, self._now(), UTC)

@@ -8,9 +8,11 @@ import typer
 from journeyman.cli.completion import task_ids
 from journeyman.cli.output import plural, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
+from journeyman.control.verbs import BUDGET
 from journeyman.daemon.owner_tasks import find_task
 from journeyman.daemon.story import outlook, story
 from journeyman.daemon.system import SystemClock
+from journeyman.domain.errors import NotRunningError
 from journeyman.domain.tasks import TaskId
 from journeyman.domain.text import escape
 
@@ -54,9 +56,18 @@ def _why(session: Session, task_id: TaskId) -> None:
         "strategy": record.strategy,
         "reason": record.reason,
         "steps": [one.as_json() for one in steps],
-        "next": outlook(record, SystemClock().now()),
+        "next": outlook(record, SystemClock().now(), _costs(session)),
     }
     session.answer(data, lambda: _show_story(data))
+
+
+def _costs(session: Session) -> list[dict[str, Any]]:
+    """Return what strategies cost today; nothing, while nothing is claimed anyway."""
+    try:
+        budget: dict[str, Any] = session.daemon().call(BUDGET)
+    except NotRunningError:
+        return []
+    return list(budget["costs"])
 
 
 def _show_story(data: dict[str, Any]) -> None:
