@@ -8,6 +8,7 @@ import pytest
 from tests.daemon.conftest import URL
 
 from journeyman.daemon.causes import Causes, CauseWatch, EarningCause, Surroundings
+from journeyman.daemon.earning import network_record
 from journeyman.domain.tasks import Result, Task, TaskId, TaskState
 from journeyman.economy.credit_state import CreditState
 from journeyman.journal.journal import Journal
@@ -35,7 +36,8 @@ def journal(journal_path: Path, clock: FakeClock) -> Iterator[Journal]:
 def find(journal: Journal, clock: FakeClock) -> Find:
     def call(around: Surroundings = RUNNING) -> list[EarningCause]:
         now = clock.now()
-        return Causes(journal=journal, base_url=URL, now=now, around=around).find()
+        record = network_record(journal, URL)
+        return Causes(journal=journal, record=record, now=now, around=around).find()
 
     return call
 

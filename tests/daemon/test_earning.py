@@ -13,6 +13,7 @@ from journeyman.daemon.earning import (
     Standing,
     can_earn,
     known_of,
+    network_record,
     summary,
 )
 from journeyman.daemon.network import MODEL_FACT
@@ -235,7 +236,7 @@ async def test_a_daemon_that_earned_proves_every_step(make_site: MakeSite) -> No
     await site.run(work__max_tasks=1)
 
     with site.journal() as journal:
-        steps = can_earn(known_of(journal, URL))
+        steps = can_earn(known_of(journal, network_record(journal, URL)))
 
     assert {str(one.standing) for one in steps} == {"proven"}
     assert summary(steps).startswith("yes: ")

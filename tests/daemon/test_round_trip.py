@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # s
 from openapi_spec_validator import validate
 from tests.daemon.conftest import URL, MakeSite, Site
 
-from journeyman.daemon.earning import can_earn, known_of, summary
+from journeyman.daemon.earning import can_earn, known_of, network_record, summary
 from journeyman.journal.journal import Journal
 from journeyman.network.service_model.evidence import records_from
 from journeyman.network.service_model.openapi import openapi_document
@@ -129,7 +129,7 @@ async def test_the_daemon_earns_on_a_mock_made_of_an_export(
     await site.run(work__max_tasks=TASKS)
 
     with site.journal() as journal:
-        steps = can_earn(known_of(journal, URL))
+        steps = can_earn(known_of(journal, network_record(journal, URL)))
         assert summary(steps) == f"yes: {TASKS * 5} credits earned"
     assert mock.taken["complete"] == TASKS
     assert mock.refused.total() == 0

@@ -203,6 +203,7 @@ class Session:
 
     def _stopped_status(self) -> dict[str, Any]:
         from journeyman.daemon.causes import Causes, Surroundings
+        from journeyman.daemon.earning import network_record
         from journeyman.daemon.owner_pauses import stands_still
         from journeyman.daemon.status import health_of_strategies, journal_status
         from journeyman.daemon.system import SystemClock
@@ -212,7 +213,7 @@ class Session:
         with self.journal() as journal:
             causes = Causes(
                 journal=journal,
-                base_url=base_url or "",
+                record=network_record(journal, base_url or ""),
                 now=SystemClock().now(),
                 around=Surroundings(held_by=directory.held_by()),
             ).find()

@@ -15,6 +15,7 @@ import anyio
 from journeyman.daemon import events
 from journeyman.daemon.backups import require_sound
 from journeyman.daemon.description import Descriptions, described_by_owner
+from journeyman.daemon.earning import NetworkRecord
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
 from journeyman.daemon.schedule import SlotTimes
@@ -73,6 +74,14 @@ class Agent:
     def base_url(self) -> str:
         """The address of the network that it has joined."""
         return self.identity.base_url
+
+    @property
+    def network_record(self) -> NetworkRecord:
+        """What is known of the network, at this moment."""
+        return NetworkRecord(
+            endpoints=self.learning.observer.records,
+            requests=self.network.search.model.requests,
+        )
 
     @cached_property
     def descriptions(self) -> Descriptions:

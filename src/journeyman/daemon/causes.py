@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from journeyman.daemon import events
-from journeyman.daemon.earning import Known, Standing, can_earn, known_of
+from journeyman.daemon.earning import Known, NetworkRecord, Standing, can_earn, known_of
 from journeyman.daemon.service_clock import SKEW_WARN
 from journeyman.daemon.status import health_of_strategies
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
@@ -96,14 +96,14 @@ class Causes:
     """Looks for them, in a journal and around it."""
 
     journal: Journal
-    base_url: str
+    record: NetworkRecord
     now: datetime
     around: Surroundings
     _known: Known = field(init=False)
 
     def find(self) -> list[EarningCause]:
         """Return all that apply, the most important first."""
-        self._known = known_of(self.journal, self.base_url, is_report=False)
+        self._known = known_of(self.journal, self.record, is_report=False)
         looks: tuple[Callable[[], Iterator[EarningCause]], ...] = (
             *(self._registration, self._daemon, self._paused, self._token),
             *(self._disk, self._network, self._clock, self._no_strategies),

@@ -239,17 +239,37 @@ def _key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
 
 
-def known_of(journal: Journal, base_url: str, *, is_report: bool = True) -> Known:
-    """Read what a journal holds of one network.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NetworkRecord:
+    """What is known of a network's endpoints."""
+
+    endpoints: Mapping[str, EndpointRecord]
+    """By name."""
+    requests: Mapping[str, RequestModel]
+    """By action."""
+
+
+def network_record(journal: Journal, base_url: str) -> NetworkRecord:
+    """Read it from a journal; a running daemon has it in memory."""
+    saved = journal.facts.get(MODEL_FACT.format(base_url=base_url))
+    return NetworkRecord(
+        endpoints=records_from(journal.observations.of(base_url.rstrip("/"))),
+        requests=read_document(saved).model.requests,
+    )
+
+
+def known_of(
+    journal: Journal, record: NetworkRecord, *, is_report: bool = True
+) -> Known:
+    """Return what is known of one network.
 
     Only for a report all tasks are looked at, for why they were skipped.
     """
-    saved = journal.facts.get(MODEL_FACT.format(base_url=base_url))
     ends = (TaskState.LOST, TaskState.REJECTED)
     last = {state: journal.tasks.recent(state, 1) for state in ends}
     return Known(
-        endpoints=records_from(journal.observations.of(base_url.rstrip("/"))),
-        requests=read_document(saved).model.requests,
+        endpoints=record.endpoints,
+        requests=record.requests,
         tasks_seen=journal.totals.get("tasks.seen"),
         tasks=journal.tasks.counts(),
         skipped=journal.tasks.skip_reasons(2) if is_report else {},

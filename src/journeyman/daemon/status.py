@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from journeyman.daemon.earning import can_earn, known_of, summary
+from journeyman.daemon.earning import can_earn, known_of, network_record, summary
 from journeyman.domain.clock import Clock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
@@ -41,7 +41,9 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
     counts = journal.tasks.counts()
     network = base_url or next(iter(journal.observations.networks()), "")
     return {
-        "can_earn": summary(can_earn(known_of(journal, network))),
+        "can_earn": summary(
+            can_earn(known_of(journal, network_record(journal, network)))
+        ),
         "registration_unknown": is_registration_unknown(journal),
         "token_rejected": rejection(journal),
         "balance": journal.ledger.balance(),

@@ -569,7 +569,7 @@ class Components:
         )
         return Causes(
             journal=journal,
-            base_url=agent.base_url,
+            record=agent.network_record,
             now=now,
             around=around,
         ).find()

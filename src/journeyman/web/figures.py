@@ -160,8 +160,10 @@ class Figures:
 
     def steps(self, _visit: Visit) -> Shown:
         """Return whether we can earn here, as `contract` does."""
-        journal, base_url = self._journal, self.commands.agent.base_url
-        steps = self._keep("steps", lambda: can_earn(known_of(journal, base_url)))
+        journal, agent = self._journal, self.commands.agent
+        steps = self._keep(
+            "steps", lambda: can_earn(known_of(journal, agent.network_record))
+        )
         return {"steps": steps, "summary": summary(steps)}
 
     def budgets(self, _visit: Visit) -> Shown:

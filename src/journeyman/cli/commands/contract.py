@@ -11,7 +11,7 @@ import typer
 from journeyman.cli.output import counted, did_you_mean, print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.daemon.description import read_description
-from journeyman.daemon.earning import can_earn, known_of, summary
+from journeyman.daemon.earning import can_earn, known_of, network_record, summary
 from journeyman.domain import errors
 from journeyman.domain.text import escape
 from journeyman.journal.files import write_atomically
@@ -38,7 +38,7 @@ def contract(session: Session, context: typer.Context) -> None:
         return
     with session.journal() as journal:
         network = _network(session, journal)
-        steps = can_earn(known_of(journal, network))
+        steps = can_earn(known_of(journal, network_record(journal, network)))
 
     def show() -> None:
         print(f"Can I earn on {escape(network)}? {escape(summary(steps))}")

@@ -7,7 +7,13 @@ from pathlib import Path
 from journeyman.daemon.causes import Causes, Surroundings
 from journeyman.daemon.disk import MEBIBYTE, FreeBytes, is_ephemeral
 from journeyman.daemon.doctor.finding import Finding, fail, ok, skip, warn
-from journeyman.daemon.earning import Standing, can_earn, known_of, summary
+from journeyman.daemon.earning import (
+    Standing,
+    can_earn,
+    known_of,
+    network_record,
+    summary,
+)
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import AlreadyRunningError
 from journeyman.journal.directory import DataDirectory, DirectoryLock
@@ -147,10 +153,11 @@ def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
         return skip("nothing was tried yet")
     with Journal(directory.journal, clock.now, read_only=True) as journal:
         network = next(iter(journal.observations.networks()), "")
-        steps = can_earn(known_of(journal, network))
+        record = network_record(journal, network)
+        steps = can_earn(known_of(journal, record))
         around = Surroundings(is_running=True)  # That has a check of its own.
         causes = Causes(
-            journal=journal, base_url=network, now=clock.now(), around=around
+            journal=journal, record=record, now=clock.now(), around=around
         ).find()
     message = summary(steps)
     if any(one.standing is Standing.REFUSED for one in steps):

@@ -502,6 +502,11 @@ class Observer:
         self.has_news = record.learn(seen, at) or self.has_news
         self._changed.add(seen.call.name)
 
+    @property
+    def records(self) -> Mapping[str, EndpointRecord]:
+        """What is known, by endpoint."""
+        return self._records
+
     def load(self, stored: Mapping[str, JSON]) -> None:
         """Go on from what an earlier run has learned."""
         self._records = records_from(stored)
