@@ -25,6 +25,7 @@ from journeyman.economy.bookkeeping import (
     book_earning,
 )
 from journeyman.journal.journal import Journal
+from journeyman.journal.posts import PostState
 from journeyman.testing import FakeClock
 
 Run = Callable[..., Any]
@@ -399,6 +400,27 @@ def test_posts_show_what_the_listing_says_of_them(run: Run, sandbox: str) -> Non
     assert (post["outcome"], post["listed"]) == ("posted", "open")
     assert (unseen["listed"], unseen["result"]) == (None, None)
     assert "Say hi" in run("posts", *where).out
+
+
+def test_posts_show_what_the_daemon_saw_of_them(run: Run, sandbox: str) -> None:
+    where = ("--base-url", sandbox, "--data-dir", "mine")
+    posted = run("post", "--title", "Say hi", "--reward", "4", *where, "--json").answer
+    with Journal(Path("mine/journal.db"), FakeClock().now) as journal:
+        (spend,) = journal.spends.recent_posts(1)
+        with journal.tx("seen"):
+            journal.posts.note(
+                spend.spend_id,
+                PostState.DONE,
+                status="completed",
+                result="Hi!",
+                is_ended=True,
+            )
+
+    (post,) = run("posts", "--offline", *where, "--json").answer["posts"]
+
+    assert (post["task_id"], post["state"]) == (posted["task_id"], "done")
+    assert (post["result"], post["in_escrow"]) == ("Hi!", 4)
+    assert "done" in run("posts", "--offline", *where).out
 
 
 def test_an_owner_joins_posts_and_asks_for_credits(run: Run, sandbox: str) -> None:

@@ -61,6 +61,7 @@ class Poller:
             clock=self.clock,
             rate_limiter=self.rate_limiter,
             limit=50,
+            on_page=lambda _tasks: None,
             log=log,
         )
         self._pace = Pace(usual=30.0, longest=300.0, randomness=randomness)

@@ -257,6 +257,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "economy/test_catalogue.py",
         ),
         SourceMutant(
+            "an expired post is taken for refunded",
+            "economy/following.py",
+            "if sighting.is_refunded:",
+            "if state is PostState.OVER:",
+            "economy/test_following.py",
+        ),
+        SourceMutant(
+            "a refund is more than the post holds",
+            "economy/bookkeeping.py",
+            "is_known = claimed is not None and 0 < claimed <= held",
+            "is_known = claimed is not None",
+            "economy/test_following.py",
+        ),
+        SourceMutant(
+            "a fee weighs on no limit",
+            "journal/spends.py",
+            '"SELECT sum(credits + fee) FROM spends "',
+            '"SELECT sum(credits) FROM spends "',
+            "economy/test_following.py",
+        ),
+        SourceMutant(
             "unexplained losses are let pass",
             "economy/budget.py",
             "if lost <= limits.unexplained_per_day_credits:",

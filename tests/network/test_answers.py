@@ -263,6 +263,8 @@ async def test_earnings_and_balance_are_read_only_where_they_are_clear(
         ({"task": {"id": 9}}, Posted(TaskId("9"), None)),
         ({"data": {"taskId": "t-9"}}, Posted(TaskId("t-9"), None)),
         ({"id": "t-9", "title": "Count"}, Posted(TaskId("t-9"), None)),
+        ({"id": "t-9", "feeCredits": 2}, Posted(TaskId("t-9"), None, 2)),
+        ({"id": "t-9", "fee": {"amount": 2, "unit": "EUR"}}, Posted(TaskId("t-9"))),
     ],
 )
 async def test_a_post_tells_the_new_tasks_id_where_it_can(

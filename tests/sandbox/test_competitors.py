@@ -29,6 +29,10 @@ class QuickTime(SandboxEnvironment):
         self._tokens += 1
         return f"{self._tokens:064x}"[::-1]
 
+    def pass_at_once(self, hours: float) -> None:
+        """Let time pass in which nobody does anything."""
+        self._now += timedelta(hours=hours)
+
     async def sleep(self, seconds: float) -> None:
         while self._steps_left == 0:
             self.idle.set()
@@ -84,6 +88,62 @@ async def test_a_competitor_takes_what_a_client_posts() -> None:
 
     earned = {one["agent_id"]: one["earned"] for one in ledger["agents"]}
     assert earned["agent_competitor_01"] == 40
+
+
+async def post(client: httpx.AsyncClient) -> dict[str, Any]:
+    """Post for 40 credits, as a new agent; return the answer."""
+    path = "/functions/v1/create-free-agent-public"
+    agent = (await client.post(path, json={})).json()
+    client.headers["Authorization"] = f"Bearer {agent['access_token']}"
+    posted = await client.post(
+        "/functions/v1/write-post-task-public",
+        json={"title": "Say hello", "description": "Any language", "reward": 40},
+    )
+    answer: dict[str, Any] = posted.json()
+    return answer
+
+
+async def listed(client: httpx.AsyncClient) -> dict[str, Any]:
+    """Return the one task that there is, as its poster sees it."""
+    answer = await client.get("/functions/v1/get-marketplace-tasks")
+    (task,) = answer.json()["tasks"]
+    return dict(task)
+
+
+async def test_a_post_that_nobody_claims_expires_and_its_reward_goes_back() -> None:
+    async with contested(tasks=0, own_posts=True, post_hours=2) as (client, time):
+        await post(client)
+        time.pass_at_once(hours=1)
+        early = await listed(client)
+        time.pass_at_once(hours=1)
+        late = await listed(client)
+        ledger = (await client.get("/sandbox/ledger")).json()
+
+    assert early["status"] == "open"
+    assert (late["status"], late["refunded_credits"]) == ("expired", 40)
+    (agent,) = [one for one in ledger["agents"] if one["spent"] == one["refunded"] > 0]
+    assert (agent["balance"], ledger["balanced"]) == (100, True)
+
+
+async def test_its_poster_alone_sees_what_came_back() -> None:
+    options = {"tasks": 0, "competitors": 1, "own_posts": True, "lists_taken": True}
+    async with contested(**options) as (client, time):
+        await post(client)
+        await time.let_pass(4)
+        own = await listed(client)
+        public = (await client.get("/functions/v1/public-marketplace")).json()
+
+    assert (own["status"], own["result"]) == ("completed", "Done by Competitor 1.")
+    assert "result" not in public["tasks"][0]
+
+
+async def test_a_post_may_cost_a_fee_beside_its_reward() -> None:
+    async with contested(tasks=0, post_fee=3) as (client, _):
+        posted = await post(client)
+        ledger = (await client.get("/sandbox/ledger")).json()
+
+    assert (posted["fee"], posted["balance"]) == (3, 57)
+    assert (ledger["balances"]["fees"], ledger["balanced"]) == (3, True)
 
 
 async def test_the_same_seed_makes_the_same_contest() -> None:

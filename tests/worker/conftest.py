@@ -369,6 +369,7 @@ class Loop:
             clock=clock,
             rate_limiter=self.rate_limiter,
             limit=50,
+            on_page=lambda _tasks: None,
             log=self.log,
         )
         claim = Claim(

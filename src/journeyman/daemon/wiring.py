@@ -34,6 +34,7 @@ from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import check_losses, is_over_cost
 from journeyman.economy.credit_state import CreditState, CreditWatch, credit_state
+from journeyman.economy.following import PostWatch
 from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -206,6 +207,7 @@ class Components:
             randomness=self.environment.randomness,
             rate_limiter=self.agent.rate_limiter,
             limit=self.settings.network.limit,
+            on_page=self.post_watch.note,
             log=self.environment.log,
         )
 
@@ -458,6 +460,18 @@ class Components:
             network=self.agent.network,
             rate_limiter=self.agent.rate_limiter,
             leaks=LeakScan(self.environment.redactor.knows),
+            clock=self.environment.clock,
+            log=self.environment.log,
+        )
+
+    @cached_property
+    def post_watch(self) -> PostWatch:
+        """Follows what becomes of our posts."""
+        return PostWatch(
+            network=self.agent.network,
+            journal=self.agent.journal,
+            watch=self.agent.watch,
+            days=self.settings.posting.follow_days,
             clock=self.environment.clock,
             log=self.environment.log,
         )

@@ -32,6 +32,13 @@ def doubt_about_earning(credits_: int, listed: int) -> str:
     return ""
 
 
+def doubt_about_fee(fee: int, reward: int) -> str:
+    """Return why a post cannot have cost such a fee; empty if it can."""
+    if 0 <= fee <= reward:
+        return ""
+    return f"a fee of {fee} credits was named for a post of {reward}"
+
+
 def doubt_about_balance(shown: int, booked: int) -> str:
     """Return why a balance cannot be ours; empty if it can. Both are in credits."""
     if shown < 0:

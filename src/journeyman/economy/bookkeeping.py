@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import chain, combinations
+from typing import TypeVar
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
 from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
@@ -13,6 +14,7 @@ from journeyman.economy import events
 from journeyman.economy.budget import Period, start_of
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
+from journeyman.journal.posts import FollowedPost, PostState
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.observability.events import Log
 
@@ -208,6 +210,99 @@ def book_post(
     )
 
 
+def book_fee(ledger: Ledger, spend: Spend, fee: int) -> bool:
+    """Book what the answer to a post says was taken beside its reward, once."""
+    return ledger.book(
+        NewEntry(
+            key=f"{EntryKind.FEE}:{spend.spend_id}",
+            kind=EntryKind.FEE,
+            amount=-fee,
+            confidence=Confidence.CONFIRMED,
+            subject=spend.spend_id,
+            strategy=spend.strategy,
+            cause="post",
+            request=spend.spend_id,
+            claimed=-fee,
+        )
+    )
+
+
+def book_paid_out(ledger: Ledger, post: FollowedPost, status: str) -> bool:
+    """Book that a post was done, so that its reward is not ours any more, once."""
+    return _end_escrow(
+        ledger,
+        post,
+        EntryKind.PAID_OUT,
+        amount=ledger.in_escrow(post.spend_id),
+        # No listing names what it paid to others.
+        confidence=Confidence.ASSUMED,
+        cause="listing",
+        note=f"listed as {status}" if status else "listed as done",
+    )
+
+
+def book_refund(
+    ledger: Ledger,
+    post: FollowedPost,
+    *,
+    cause: str,
+    claimed: int | None = None,
+    observed: int | None = None,
+) -> bool:
+    """Book that the reward of a post came back, once; never more than it holds.
+
+    `claimed` is what a listing named, `observed` the balance that the network showed.
+    """
+    held = ledger.in_escrow(post.spend_id)
+    is_known = claimed is not None and 0 < claimed <= held
+    if observed is not None:
+        confidence = Confidence.OBSERVED
+    else:
+        confidence = Confidence.CONFIRMED if is_known else Confidence.ASSUMED
+    return _end_escrow(
+        ledger,
+        post,
+        EntryKind.REFUNDED,
+        amount=claimed if claimed is not None and is_known else held,
+        confidence=confidence,
+        cause=cause,
+        note=str(post.request.get("title", "")),
+        claimed=claimed,
+        observed=observed,
+    )
+
+
+def _end_escrow(
+    ledger: Ledger,
+    post: FollowedPost,
+    kind: EntryKind,
+    *,
+    amount: int,
+    confidence: Confidence,
+    cause: str,
+    note: str,
+    claimed: int | None = None,
+    observed: int | None = None,
+) -> bool:
+    """Book where what a post holds went; False where it holds nothing any more."""
+    return amount > 0 and ledger.book(
+        NewEntry(
+            key=f"{kind}:{post.spend_id}",
+            kind=kind,
+            amount=amount,
+            confidence=confidence,
+            subject=post.spend_id,
+            strategy=post.strategy,
+            note=note,
+            cause=cause,
+            request=post.spend_id,
+            expected=post.credits,
+            claimed=claimed,
+            observed=observed,
+        )
+    )
+
+
 def book_top_up(
     ledger: Ledger,
     spend: Spend,
@@ -309,11 +404,14 @@ PAYABLE_TOP_UPS = (
     SpendState.CANCELLED,
 )
 """Somebody may have paid one that is in one of these, the likeliest first."""
+REFUNDABLE = (PostState.OVER, PostState.ABSENT, PostState.LISTED)
+"""The reward of a post in one of these may have come back, the likeliest first."""
 MOST_TOGETHER = 3
-"""Pages that are paid between two balances; more would match any sum by chance."""
+"""Pages that are paid, or posts that end, between two balances; more would match any
+sum by chance."""
 MOST_PAYABLE = 20
-"""Pages that are tried for that, the newest of each state: all of a year, three at a
-time, would be millions of sums."""
+"""Pages or posts that are tried for that, the newest of each state: all of a year,
+three at a time, would be millions of sums."""
 
 
 @dataclass(eq=False)
@@ -351,8 +449,9 @@ class BalanceWatch:
     def observe(self, window: BalanceWindow, shown: int | None) -> None:
         """Compare a balance with the ledger, after the window's own effect was booked.
 
-        A difference is explained, in this order, by top-ups that were paid, by
-        a post of unknown outcome that was taken, or booked as an adjustment.
+        A difference is explained, in this order, by posts that are over and whose
+        rewards came back, by top-ups that were paid, by a post of unknown outcome that
+        was taken, or booked as an adjustment.
         """
         if shown is None or not window.alone:
             return
@@ -364,6 +463,12 @@ class BalanceWatch:
             return
         if doubt := doubt_about_balance(shown, booked):
             self._doubt(doubt, shown)
+        else:
+            self._explain(difference, shown)
+
+    def _explain(self, difference: int, shown: int) -> None:
+        if refunded := self._refunded(difference):
+            self._settle_refunds(refunded, shown)
             return
         paid = self._paid(difference)
         taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
@@ -376,6 +481,27 @@ class BalanceWatch:
             self._settle_post(taken, shown)
         else:
             self._adjust(difference, shown)
+
+    def _settle_refunds(self, posts: Sequence[FollowedPost], shown: int) -> None:
+        with self.journal.tx("refund observed"):
+            for post in posts:
+                book_refund(self.journal.ledger, post, cause="balance", observed=shown)
+                self.journal.posts.note(
+                    post.spend_id,
+                    PostState.REFUNDED,
+                    status=post.status,
+                    result=post.result,
+                    # A listing may still show that it was something else.
+                    is_ended=post.state is PostState.OVER,
+                )
+        for post in posts:
+            self.log.emit(
+                events.POST_CHANGED,
+                spend_id=post.spend_id,
+                task_id=post.task_id,
+                state=PostState.REFUNDED,
+                status=post.status,
+            )
 
     def _settle_post(self, spend: Spend, shown: int) -> None:
         reason = "its credits have left the shown balance"
@@ -404,6 +530,19 @@ class BalanceWatch:
             book_adjustment(self.journal.ledger, difference, key, shown)
         self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
 
+    def _refunded(self, credits_: int) -> Sequence[FollowedPost]:
+        """Return the posts whose rewards these are, the likeliest first.
+
+        A balance may show it before a listing says that a post is over.
+        """
+        over = [
+            post
+            for state in REFUNDABLE
+            for post in self.journal.posts.in_state(state)
+            if self.journal.ledger.in_escrow(post.spend_id) == post.credits
+        ]
+        return _adding_up(over, credits_)
+
     def _paid(self, credits_: int) -> Sequence[Spend]:
         """Return the top-ups whose credits these are, the likeliest first.
 
@@ -416,14 +555,7 @@ class BalanceWatch:
             for spend in reversed(self.journal.spends.in_state(state))
             if spend.kind is SpendKind.TOP_UP
         ]
-        some = chain.from_iterable(
-            combinations(payable[:MOST_PAYABLE], count)
-            for count in range(1, MOST_TOGETHER + 1)
-        )
-        matching = (
-            one for one in some if sum(spend.credits for spend in one) == credits_
-        )
-        return next(matching, ())
+        return _adding_up(payable, credits_)
 
     def _matching(
         self, kind: SpendKind, state: SpendState, credits_: int
@@ -434,6 +566,21 @@ class BalanceWatch:
             if spend.kind is kind and spend.credits == credits_
         )
         return next(candidates, None)
+
+
+Moved = TypeVar("Moved", Spend, FollowedPost)
+
+
+def _adding_up(some: Sequence[Moved], credits_: int) -> Sequence[Moved]:
+    """Return the first few that are together so many credits; empty where none are."""
+    if credits_ <= 0:
+        return ()
+    sums = chain.from_iterable(
+        combinations(some[:MOST_PAYABLE], count)
+        for count in range(1, MOST_TOGETHER + 1)
+    )
+    matching = (one for one in sums if sum(each.credits for each in one) == credits_)
+    return next(matching, ())
 
 
 def settle_top_up(

@@ -89,6 +89,14 @@ FIRST_POST_UNSEEN = declare(
     "Look for it with `journeyman market`. If all is well and the network just does "
     "not show it, set posting.verify_first to false.",
 )
+POST_CHANGED = declare(
+    "post.changed",
+    "info",
+    "spend_id task_id state status",
+    "A listing shows that our post is in another `state`: listed, in work, done, "
+    "over, not listed; or its reward came back: refunded. `status` is the network's "
+    "own word.",
+)
 POST_FAILED = declare(
     "post.refused",
     "warning",

@@ -6,10 +6,11 @@ from typing import Protocol
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.errors import UsageError
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Unknown
+from journeyman.domain.plausibility import doubt_about_fee
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, TaskId
 from journeyman.economy import events
-from journeyman.economy.bookkeeping import BalanceWatch, book_post
+from journeyman.economy.bookkeeping import BalanceWatch, book_fee, book_post
 from journeyman.economy.budget import OWNER, Limit, Limits, OverBudget, check_post
 from journeyman.economy.mark import MarkKeeper
 from journeyman.journal.journal import Journal
@@ -300,6 +301,7 @@ class Posting:
             )
 
     def _settle(self, spend: Spend, posted: Posted, *, is_alone: bool) -> Accepted:
+        fee = self._fee(spend, posted)
         with self.journal.tx("post accepted"):
             book_post(
                 self.journal.ledger,
@@ -307,8 +309,10 @@ class Posting:
                 Confidence.CONFIRMED,
                 observed=posted.balance if is_alone else None,
             )
+            if fee:
+                book_fee(self.journal.ledger, spend, fee)
             self.journal.spends.move(
-                spend.spend_id, SpendState.SETTLED, task_id=posted.task_id
+                spend.spend_id, SpendState.SETTLED, task_id=posted.task_id, fee=fee
             )
         self.first.settle(spend, posted.balance)
         self.log.emit(
@@ -319,6 +323,20 @@ class Posting:
             balance=self.journal.ledger.balance(),
         )
         return Accepted(spend.spend_id, posted.task_id)
+
+    def _fee(self, spend: Spend, posted: Posted) -> int:
+        """Return what was taken beside the reward, where the answer names it.
+
+        A balance that is lower by the reward alone says that the fee is part of it.
+        """
+        fee = posted.fee or 0
+        if doubt := doubt_about_fee(fee, spend.credits):
+            self.log.emit(
+                events.DOUBTED, task_id=posted.task_id, strategy="", message=doubt
+            )
+            return 0
+        is_inside = posted.balance == self.journal.ledger.balance() - spend.credits
+        return 0 if is_inside else fee
 
     def _not_accepted(self, spend: Spend, failure: Failure) -> NotAccepted:
         unknown = isinstance(failure, Unknown)

@@ -10,6 +10,7 @@ from journeyman.journal.database import CommitGroup, Database, Now
 from journeyman.journal.facts import Facts, Observations, StrategyStates, Totals
 from journeyman.journal.ledger import Ledger
 from journeyman.journal.owner_pauses import OwnerPauses
+from journeyman.journal.posts import Posts
 from journeyman.journal.recordings import Recordings
 from journeyman.journal.shadows import Shadows
 from journeyman.journal.spends import Spends
@@ -39,6 +40,7 @@ class Journal:
         self.tasks = Tasks(self.database, self.totals, now)
         self.ledger = Ledger(self.database, self.totals, now)
         self.spends = Spends(self.database, now)
+        self.posts = Posts(self.database, now)
         self.observations = Observations(self.database, now)
         self.waiting = WaitingTasks(self.database)
         self.track_records = TrackRecords(self.database, self.facts)

@@ -23,6 +23,8 @@ AGENT = "agent"
 """The account of what we hold."""
 RECEIVABLE = "receivable"
 """The accounts of what we are owed for results that were delivered, one for a task."""
+ESCROW = "escrow:{}"
+"""The accounts of what our posts hold until they end, one for a post."""
 MOST_AT_ONCE = 1_000
 """Entries that are read at once, of however many."""
 HASH_VERSION = 2
@@ -39,6 +41,12 @@ class EntryKind(StrEnum):
     CORRECTED = "corrected"
     EARNED = "earned"
     SPENT = "spent"
+    #: What the network took for a post beside its reward.
+    FEE = "fee"
+    #: The reward of a post came back.
+    REFUNDED = "refunded"
+    #: The reward of a post went to whoever did it.
+    PAID_OUT = "paid-out"
     TOP_UP = "top-up"
     ADJUSTMENT = "adjustment"
     #: Money of the owner that left outside of the network: no credits move.
@@ -50,7 +58,10 @@ _ACCOUNTS = {
     EntryKind.DELIVERED: (f"{RECEIVABLE}:{{}}", "earnings"),
     EntryKind.CORRECTED: (f"{RECEIVABLE}:{{}}", "earnings"),
     EntryKind.EARNED: (AGENT, f"{RECEIVABLE}:{{}}"),
-    EntryKind.SPENT: (AGENT, "escrow:{}"),
+    EntryKind.SPENT: (AGENT, ESCROW),
+    EntryKind.FEE: (AGENT, "fees"),
+    EntryKind.REFUNDED: (AGENT, ESCROW),
+    EntryKind.PAID_OUT: ("payments", ESCROW),
     EntryKind.TOP_UP: (AGENT, "topup"),
     EntryKind.ADJUSTMENT: (AGENT, "adjustment"),
     EntryKind.COST: ("", ""),
@@ -276,6 +287,14 @@ class Ledger:
             "SELECT sum(amount) FROM ledger WHERE key IN (?, ?)", *keys
         )
         return row[0] if row else None
+
+    def in_escrow(self, spend_id: str) -> int:
+        """Return the credits that a post still holds."""
+        kinds = EntryKind.SPENT, EntryKind.REFUNDED, EntryKind.PAID_OUT
+        return self.database.number(
+            "SELECT -sum(amount) FROM ledger WHERE key IN (?, ?, ?)",
+            *(f"{kind}:{spend_id}" for kind in kinds),
+        )
 
     def amount_of(self, key: str) -> int:
         """Return the credits of the entry that has this key; 0 where there is none."""

@@ -115,6 +115,18 @@ _DISAGREEMENTS = {
         "AND NOT EXISTS (SELECT 1 FROM ledger "
         "WHERE key = 'spent:' || spend_id AND amount = -credits)"
     ),
+    "ledger: a fee was taken for post {}, and was not booked": (
+        "SELECT spend_id FROM spends WHERE fee != 0 AND NOT EXISTS (SELECT 1 "
+        "FROM ledger WHERE key = 'fee:' || spend_id AND amount = -fee)"
+    ),
+    "ledger: post {} has given back, or paid out, more than its reward": (
+        "SELECT subject FROM ledger WHERE kind IN ('spent', 'refunded', 'paid-out') "
+        "GROUP BY subject HAVING sum(amount) > 0"
+    ),
+    "ledger: the reward of post {} came back, and was not booked": (
+        "SELECT spend_id FROM posts WHERE state = 'refunded' AND NOT EXISTS "
+        "(SELECT 1 FROM ledger WHERE key = 'refunded:' || spend_id)"
+    ),
     "ledger: top-up {} was paid, and its credits were not booked": (
         "SELECT spend_id FROM spends WHERE kind = 'top-up' AND state = 'settled' "
         "AND NOT EXISTS (SELECT 1 FROM ledger "

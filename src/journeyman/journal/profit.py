@@ -153,14 +153,14 @@ def _booked(group: str, condition: str) -> str:
         "coalesce(tasks.kind, '') AS kind, ledger.at AS at, amount, "
         "ledger.cost AS cost, confidence "
         "FROM ledger LEFT JOIN tasks ON tasks.task_id = ledger.subject "
-        "WHERE ledger.kind IN ('earned', 'spent', 'cost') "
+        "WHERE ledger.kind IN ('earned', 'spent', 'fee', 'refunded', 'cost') "
         f"AND {condition}) "
         f"SELECT {group} AS name, sum(entry = 'earned') AS tasks, "
         # A listed reward of 0 is one that the listing does not name.
         "sum(entry = 'earned' AND amount = 0 "
         "AND confidence IN ('assumed', 'doubtful')) AS pay_unknown, "
         "sum(iif(entry = 'earned', amount, 0)) AS known_earned, "
-        "-sum(iif(entry = 'spent', amount, 0)) AS spent, "
+        "-sum(iif(entry IN ('spent', 'fee', 'refunded'), amount, 0)) AS spent, "
         "sum(iif(entry = 'cost', cost, NULL)) AS cost "
         "FROM booked GROUP BY name"
     )

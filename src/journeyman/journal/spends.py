@@ -80,6 +80,8 @@ class Spend:
     """The network's name for what was posted; empty where it is not known."""
     slot: str = ""
     """The slot of the posting plan; empty where it is of none."""
+    fee: int = 0
+    """Credits that the network took beside those, where its answer named them."""
 
 
 @dataclass(eq=False)
@@ -174,14 +176,16 @@ class Spends:
         reason: str = "",
         answer: Mapping[str, JSON] | None = None,
         task_id: TaskId | None = None,
+        fee: int = 0,
     ) -> None:
         """Record how a spend went on."""
         self._memo.clear()
         self.database.write(
             "UPDATE spends SET state = ?, reason = ?, answer = coalesce(?, answer), "
-            "task_id = coalesce(?, task_id), updated_at = ? WHERE spend_id = ?",
+            "task_id = coalesce(?, task_id), fee = fee + ?, updated_at = ? "
+            "WHERE spend_id = ?",
             *(state, reason, json.dumps(dict(answer)) if answer else None, task_id),
-            *(self.now().isoformat(), spend_id),
+            *(fee, self.now().isoformat(), spend_id),
         )
 
     def get(self, spend_id: SpendId) -> Spend | None:
@@ -266,7 +270,7 @@ class Spends:
         states: str = COUNTED,
     ) -> tuple[int, int, int]:
         row = self.database.rows(
-            "SELECT coalesce(sum(number), 0), coalesce(sum(credits), 0), "  # noqa: S608 - the states are ours
+            "SELECT coalesce(sum(number), 0), coalesce(sum(credits + fee), 0), "  # noqa: S608 - the states are ours
             f"coalesce(sum(cents), 0) FROM spends WHERE kind = ? AND at >= ? "
             f"AND {states} AND (?3 IS NULL OR strategy = ?3 OR state = 'carried')",
             *(kind, since, strategy),
@@ -297,7 +301,7 @@ class Spends:
     def posted_credits(self) -> int:
         """Return the credits of all posts that were, or may have been, made."""
         return self.database.number(
-            "SELECT sum(credits) FROM spends "
+            "SELECT sum(credits + fee) FROM spends "
             "WHERE kind = 'post' AND state != 'released'"
         )
 

@@ -78,6 +78,8 @@ class Posted:
     task_id: TaskId | None = None
     """The network's name for it; None when the answer does not tell."""
     balance: int | None = None
+    fee: int | None = None
+    """In credits, beside the reward; None: the answer names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,8 @@ def read_posted(answer: JSON) -> Posted:
     seen = _Answer(answer)
     fields = seen.outer.opened(NAMES["record_wrappers"])
     task_id = fields.pick(NAMES["id"], as_identifier)
-    return Posted(TaskId(task_id) if task_id else None, seen.balance)
+    named = TaskId(task_id) if task_id else None
+    return Posted(named, seen.balance, _credits(seen.all, "fee"))
 
 
 def _open(answer: JSON) -> Fields:

@@ -186,6 +186,14 @@ def progress_in(
     return Progress.IN_REVIEW if status == TOO_EARLY else _said(said, status)
 
 
+def progress_of_record(record: Fields, status: str) -> Progress | None:
+    """Return how far the record of a task says that it is; None: it does not say.
+
+    `status` is its word for that. Nothing else is read as one: a record shows results.
+    """
+    return _progress_of_word(status) or _flagged(record)
+
+
 def _states(layer: Found) -> list[JSON]:
     return [value for name, value in layer.fields.items() if _is_state(name)]
 

@@ -29,15 +29,23 @@ _RELEVANT_OPTIONS = (
     "state_words",
 )
 _RECEIPTS = frozenset({"claim_id", "submission_id"})
-_STATES = ("open", "claimed", "submitted", "in_review", "completed", "rejected")
+_OWN = frozenset({"input", "result"})
+"""What is in these is somebody's data, and stays as it is."""
+_STATES = (
+    *("open", "claimed", "submitted", "in_review", "completed", "rejected"),
+    "expired",
+)
 _STATE_WORDS: Mapping[StateWords, tuple[str | int, ...]] = {
     "plain": _STATES,
-    "unusual": ("queued", "allotted", "handed_in", "with_jury", "wound_up", "spurned"),
+    "unusual": (
+        *("queued", "allotted", "handed_in", "with_jury", "wound_up", "spurned"),
+        "lapsed",
+    ),
     "german": (
         *("offen", "vergeben", "eingereicht"),
-        *("in Pr\u00fcfung", "erledigt", "abgelehnt"),
+        *("in Pr\u00fcfung", "erledigt", "abgelehnt", "abgelaufen"),
     ),
-    "codes": (10, 20, 30, 35, 40, 50),
+    "codes": (10, 20, 30, 35, 40, 50, 60),
 }
 """For the states, in the same order."""
 
@@ -219,7 +227,7 @@ class AnswerWriter:
         if not isinstance(value, dict):
             return value
         return {
-            self._named(name): inner if name == "input" else self._renamed(inner)
+            self._named(name): inner if name in _OWN else self._renamed(inner)
             for name, inner in value.items()
         }
 

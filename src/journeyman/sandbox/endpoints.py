@@ -151,12 +151,12 @@ class _Endpoints:
         self,
         request: Request,
         state: _StateOf,
-        _caller: _Caller,
+        caller: _Caller,
         limit: _Limit = tasks.DEFAULT_LIMIT,
     ) -> Response:
         """Contract endpoint 6."""
         page = paging.asked_for(request.query_params, state.options, limit)
-        listed = tasks.listing(state, page.size, page.start)
+        listed = tasks.listing(state, page.size, page.start, caller)
         shown = paging.around(page, state.options, listed)
         answer = _answered(self._writer.listing(listed, shown.fields))
         answer.headers.update(shown.headers)

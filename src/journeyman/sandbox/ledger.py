@@ -8,6 +8,7 @@ STARTER_CREDITS = 100
 STARTER_GRANTS = "starter_grants"
 PAID_CHECKOUTS = "paid_checkouts"
 ESCROW = "escrow"
+FEES = "fees"
 
 
 def move(
@@ -57,12 +58,16 @@ def summary(db: sqlite3.Connection) -> dict[str, Any]:
 
     `difference` is the credits created less all balances. `balanced` means more: every
     balance equals its entries, and escrow has exactly the rewards of the tasks that
-    are not completed.
+    are neither completed nor expired.
     """
     created = {name: _created(db, name) for name in (STARTER_GRANTS, PAID_CHECKOUTS)}
     escrow = balance_of(db, ESCROW)
     agents = _agents(db)
-    balances = {"agents": sum(agent["balance"] for agent in agents), "escrow": escrow}
+    balances = {
+        "agents": sum(agent["balance"] for agent in agents),
+        "escrow": escrow,
+        "fees": balance_of(db, FEES),
+    }
     difference = sum(created.values()) - sum(balances.values())
     return {
         "balanced": difference == 0
@@ -100,6 +105,7 @@ def _agents(db: sqlite3.Connection) -> list[dict[str, Any]]:
                coalesce(sum(amount) FILTER (WHERE reason = 'starter'), 0) AS starter,
                coalesce(sum(amount) FILTER (WHERE reason = 'checkout'), 0) AS bought,
                coalesce(sum(amount) FILTER (WHERE reason = 'reward'), 0) AS earned,
+               coalesce(sum(amount) FILTER (WHERE reason = 'refund'), 0) AS refunded,
                coalesce(sum(amount) FILTER (WHERE reason = 'spent'), 0) AS spent
         FROM agents
         JOIN accounts ON accounts.account = agent_id
@@ -126,6 +132,9 @@ def _has_wrong_balance(db: sqlite3.Connection) -> bool:
 
 
 def _unpaid_rewards(db: sqlite3.Connection) -> int:
-    query = "SELECT coalesce(sum(reward), 0) FROM tasks WHERE status != 'completed'"
+    query = (
+        "SELECT coalesce(sum(reward), 0) FROM tasks "
+        "WHERE status NOT IN ('completed', 'expired')"
+    )
     (rewards,) = db.execute(query).fetchone()
     return int(rewards)

@@ -126,6 +126,13 @@ class SandboxOptions(BaseModel):
     """The words for how far a task has come."""
     lists_taken: bool = False
     """Listings also show tasks that are claimed, submitted or completed."""
+    own_posts: bool = False
+    """Discovering also shows an agent what became of its own posts, with results."""
+    post_hours: float = Field(0.0, ge=0, le=8760, allow_inf_nan=False)
+    """A client's post that nobody claims expires after so long, and its reward goes
+    back; 0 means never."""
+    post_fee: int = Field(0, ge=0, le=100)
+    """Credits that a client's post costs beside its reward."""
     pagination: Pagination = "none"
     """How the rest of a long listing is asked for."""
     page_size: int = Field(10, ge=1, le=200)

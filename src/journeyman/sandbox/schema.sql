@@ -10,7 +10,7 @@ CREATE TABLE agents (
 ) STRICT, WITHOUT ROWID;
 
 -- One account for each agent, named by its id; 'escrow' holds the rewards of tasks
--- that are not completed; 'starter_grants' and 'paid_checkouts' are where credits
+-- that are not over; 'fees' what posts cost beside that; 'starter_grants' and 'paid_checkouts' are where credits
 -- come from, so these two alone are below zero.
 CREATE TABLE accounts (
     account TEXT PRIMARY KEY,
@@ -43,7 +43,8 @@ CREATE TABLE tasks (
     series_number INTEGER,     -- in the generated series; NULL: a client's
     answer      TEXT,          -- JSON; only of generated tasks
     status      TEXT NOT NULL DEFAULT 'open'
-                CHECK (status IN ('open', 'claimed', 'submitted', 'completed')),
+                CHECK (status IN
+                       ('open', 'claimed', 'submitted', 'completed', 'expired')),
     claimant    TEXT REFERENCES agents (agent_id),
     result      TEXT,          -- JSON; the accepted one
     reviewed_at TEXT           -- when it is paid at the earliest, to the microsecond
@@ -87,5 +88,6 @@ CREATE TABLE series (
     used INTEGER NOT NULL -- how many numbers of the generated series were used
 ) STRICT;
 
-INSERT INTO accounts (account) VALUES ('starter_grants'), ('paid_checkouts'), ('escrow');
+INSERT INTO accounts (account) VALUES ('starter_grants'), ('paid_checkouts'), ('escrow'),
+    ('fees');
 INSERT INTO series VALUES (0);

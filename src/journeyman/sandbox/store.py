@@ -18,7 +18,7 @@ from journeyman.sandbox.material import Material, load_material
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.pauses import Pauses
 
-_VERSION = 3
+_VERSION = 4
 """Of the schema; kept in SQLite's own `user_version`. A sandbox is for trying things
 out, so that a file of another version is refused and not converted."""
 

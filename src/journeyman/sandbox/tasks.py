@@ -60,27 +60,73 @@ class TaskRecords(NamedTuple):
     """The last one's sequence; 0 without any."""
 
 
-def listing(state: State, limit: int, start: Start = _BEGINNING) -> TaskRecords:
-    """List the open tasks, or all of them, the oldest first."""
-    which = "TRUE" if state.options.lists_taken else "status = 'open'"
-    (total,) = state.db.execute(f"SELECT count(*) FROM tasks WHERE {which}").fetchone()  # noqa: S608 - ours
+def listing(
+    state: State, limit: int, start: Start = _BEGINNING, viewer: str = ""
+) -> TaskRecords:
+    """List the open tasks, or all of them, the oldest first.
+
+    `viewer` is the agent that asks, where that is known: it may see what became of its
+    own posts.
+    """
+    expire(state)
+    viewer = viewer if state.options.own_posts else ""
+    which, seen_by = "status = 'open'", tuple[str, ...]()
+    if state.options.lists_taken:
+        which = "TRUE"
+    elif viewer:
+        which, seen_by = "(status = 'open' OR poster = ?)", (viewer,)
+    (total,) = state.db.execute(
+        f"SELECT count(*) FROM tasks WHERE {which}",  # noqa: S608 - ours
+        seen_by,
+    ).fetchone()
     rows = state.db.execute(
         f"SELECT * FROM tasks WHERE {which} AND sequence > ?"  # noqa: S608 - ours
         " ORDER BY sequence LIMIT ? OFFSET ?",
-        (start.after, limit, start.skipped),
+        (*seen_by, start.after, limit, start.skipped),
     ).fetchall()
     last = rows[-1]["sequence"] if rows else 0
-    return TaskRecords([_record(row) for row in rows], total, last)
+    records = [_record(row) | _outcome(row, viewer) for row in rows]
+    return TaskRecords(records, total, last)
+
+
+def expire(state: State) -> None:
+    """Close the posts of clients that nobody claimed in time; their rewards go back."""
+    if not state.options.post_hours:
+        return
+    age = timedelta(hours=state.options.post_hours)
+    query = (
+        "SELECT * FROM tasks WHERE status = 'open' AND series_number IS NULL "
+        "AND created_at <= ?"
+    )
+    late = state.written(state.environment.now() - age)
+    for task in state.db.execute(query, (late,)).fetchall():
+        with state.transaction():
+            ledger.move(
+                state.db,
+                reason="refund",
+                reference=task["task_id"],
+                source=ledger.ESCROW,
+                target=task["poster"],
+                amount=task["reward"],
+                at=state.now(),
+            )
+            state.db.execute(
+                "UPDATE tasks SET status = 'expired' WHERE task_id = ?",
+                (task["task_id"],),
+            )
 
 
 def post(state: State, new: NewTask) -> dict[str, Any]:
     """Publish a task; its reward goes from the poster into escrow."""
     balance = ledger.balance_of(state.db, new.poster)
-    if balance < new.reward:
+    fee = state.options.post_fee if new.series_number is None else 0
+    cost = new.reward + fee
+    if balance < cost:
+        beside = f", the fee {fee}" if fee else ""
         raise RefusalError(
             HTTPStatus.PAYMENT_REQUIRED,
             "insufficient_credits",
-            f"the reward is {new.reward} credits and the balance is {balance}",
+            f"the reward is {new.reward} credits{beside} and the balance is {balance}",
         )
     now = state.now()
     state.db.execute(
@@ -98,20 +144,23 @@ def post(state: State, new: NewTask) -> dict[str, Any]:
             None if new.series_number is None else _json(new.answer),
         ),
     )
-    ledger.move(
-        state.db,
-        reason="escrow",
-        reference=new.task_id,
-        source=new.poster,
-        target=ledger.ESCROW,
-        amount=new.reward,
-        at=now,
-    )
+    for account, amount in ((ledger.ESCROW, new.reward), (ledger.FEES, fee)):
+        if amount:
+            ledger.move(
+                state.db,
+                reason=account,
+                reference=new.task_id,
+                source=new.poster,
+                target=account,
+                amount=amount,
+                at=now,
+            )
     return {
         "ok": True,
         "task_id": new.task_id,
         "task": _record(_task(state, new.task_id)),
-        "balance": balance - new.reward,
+        "balance": balance - cost,
+        **({"fee": fee} if fee else {}),
     }
 
 
@@ -327,6 +376,19 @@ def _record(task: sqlite3.Row) -> dict[str, Any]:
         "created_at": task["created_at"],
         "deadline": None,
     }
+
+
+def _outcome(task: sqlite3.Row, viewer: str) -> dict[str, Any]:
+    """Return what only its poster sees of a task: what came back."""
+    if task["poster"] != viewer:
+        return {}
+    match task["status"]:
+        case "completed":
+            return {"result": json.loads(task["result"])}
+        case "expired":
+            return {"refunded_credits": task["reward"]}
+        case _:
+            return {}
 
 
 def _json(value: object) -> str:

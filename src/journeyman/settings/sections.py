@@ -545,6 +545,9 @@ class ScheduleSettings(Section):
     spend_every_seconds: Seconds = 300
     """How often strategies are asked what they want to post. Five minutes, since each
     post waits for people or agents anyway."""
+    follow_every_seconds: Seconds = 600
+    """How often the listings are asked for what became of our posts, where discovery
+    does not show it. Never while no post is open."""
     watch_every_seconds: Seconds = 2
     """How often to look whether a strategy file has changed, where `strategies.watch`
     is on. A change counts when two looks in a row see the same, so that a file that is
@@ -775,6 +778,8 @@ class PostingSettings(Section):
     """The first post on a network is made alone: a second is sent only after the first
     was seen in a listing, or the balance changed as expected. The contract does not
     show what posting does; it may mean something else."""
+    follow_days: Days = 30
+    """For how long a post is looked for in the listings, until its end is known."""
     late_seconds: Seconds = 3_600
     """For how long a slot of a plan that was missed is made up for, such as after a
     restart. An hour, since a daily question is of little use in the evening."""

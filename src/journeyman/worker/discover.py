@@ -1,6 +1,7 @@
 """Discover tasks: contract endpoint 6, or endpoint 3 where that shows more."""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
@@ -69,6 +70,8 @@ class Discover:
     rate_limiter: RateLimiter
     limit: int | None
     """How many tasks to ask for; None leaves that to the network."""
+    on_page: Callable[[Sequence[Task]], None]
+    """Is told what each page shows; posts of ours may be among it."""
     log: Log
     tally: Tally = field(init=False, default_factory=Tally)
     _at_once: int = field(init=False, default=FEWEST_AT_ONCE)
@@ -106,6 +109,7 @@ class Discover:
 
     async def _take(self, listing: Listing) -> int:
         """Decide about a page, and return how many of its tasks are wanted."""
+        self.on_page(listing.tasks)
         if listing.unreadable:
             self.log.emit(
                 events.UNREADABLE, count=listing.unreadable, total=listing.total

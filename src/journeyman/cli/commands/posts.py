@@ -11,11 +11,14 @@ from journeyman.cli.session import Session, command
 from journeyman.domain.errors import NetworkError
 from journeyman.domain.tasks import Task
 from journeyman.domain.text import escape
+from journeyman.journal.journal import Journal
+from journeyman.journal.posts import PostState
 from journeyman.journal.spends import Spend, SpendState
+from journeyman.network.sightings import read_sighting
 
-RESULTS = ("result", "results", "output", "submission")
-"""Names under which a network may show what was handed in for a task."""
 LONGEST_RESULT = 60
+ENDS = (PostState.IN_WORK, PostState.DONE, PostState.OVER, PostState.REFUNDED)
+"""What says more of a post than that it was accepted."""
 WORDS = {
     SpendState.RESERVED: "being sent",
     SpendState.SETTLED: "posted",
@@ -36,15 +39,16 @@ def posts(
 ) -> None:
     """List the tasks that we posted: cost, outcome, state in the listing.
 
-    The journal says what was posted. The network's public listing says what it shows of
-    it now: its state, and a result, where it shows any.
+    The journal says what was posted, and what the daemon has seen of it since: its end,
+    its result, and whether its reward came back. The network's public listing says what
+    it shows of it now.
     """
     with session.journal() as journal:
-        spends = journal.spends.recent_posts(limit)
-    looks = bool(spends) and not offline
+        kept = [_kept(journal, one) for one in journal.spends.recent_posts(limit)]
+    looks = bool(kept) and not offline
     listed, problem = _listed(session) if looks else ([], "")
     data = {
-        "posts": [_post(spend, listed) for spend in spends],
+        "posts": [_with_listing(post, listed) for post in kept],
         "listing_read": looks and not problem,
         "problem": problem,
     }
@@ -61,22 +65,35 @@ def _listed(session: Session) -> tuple[list[Task], str]:
     return list(listing.tasks), ""
 
 
-def _post(spend: Spend, listed: list[Task]) -> dict[str, Any]:
-    found = next((one for one in listed if spend.task_id == one.id), None)
-    raw = found.raw if found else {}
+def _kept(journal: Journal, spend: Spend) -> dict[str, Any]:
+    """Return what the journal knows of a post."""
+    followed = journal.posts.get(spend.spend_id)
     return {
         "at": spend.at.isoformat(timespec="seconds"),
         "spend_id": spend.spend_id,
         "task_id": spend.task_id or None,
         "title": spend.request.get("title", ""),
         "cost": spend.credits,
+        "fee": spend.fee,
+        "in_escrow": journal.ledger.in_escrow(spend.spend_id),
         "outcome": WORDS.get(spend.state, str(spend.state)),
         "reason": spend.reason,
         "by": spend.strategy,
         "slot": spend.slot,
-        "listed": (found.status or "listed") if found else None,
-        "result": next((raw[name] for name in RESULTS if raw.get(name)), None),
+        "state": followed.state if followed else None,
+        "listed": None,
+        "result": followed.result if followed else None,
     }
+
+
+def _with_listing(post: dict[str, Any], listed: list[Task]) -> dict[str, Any]:
+    """Return a post with what a listing shows of it now."""
+    found = next((one for one in listed if post["task_id"] == one.id), None)
+    if found is None:
+        return post
+    seen = read_sighting(found)
+    result = post["result"] if seen.result is None else seen.result
+    return post | {"listed": seen.status or "listed", "result": result}
 
 
 def _show(data: dict[str, Any]) -> None:
@@ -85,7 +102,9 @@ def _show(data: dict[str, Any]) -> None:
         return
 
     def result(one: dict[str, Any]) -> str:
-        text = json.dumps(one["result"], ensure_ascii=False) if one["result"] else "-"
+        text = json.dumps(one["result"], ensure_ascii=False)
+        if one["result"] is None:
+            text = "-"
         return escape(text, longest=LONGEST_RESULT)
 
     missing = "not listed" if data["listing_read"] else "-"
@@ -96,7 +115,7 @@ def _show(data: dict[str, Any]) -> None:
             one["task_id"] or "-",
             one["title"],
             one["cost"],
-            one["outcome"],
+            one["state"] if one["state"] in ENDS else one["outcome"],
             one["by"],
             one["listed"] or missing,
             result(one),

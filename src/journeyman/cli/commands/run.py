@@ -233,6 +233,7 @@ async def _network(settings: Settings, *, sandbox: bool) -> AsyncIterator[str]:
         )
     port = directory.path / "sandbox.port"
     arguments = ["--data", str(directory.path / "sandbox.db"), "--refill"]
+    arguments += ["--own-posts", "--post-hours", "24"]
     arguments += ["--port", port.read_text().strip() if port.exists() else ANY_PORT]
     log = directory.path / "sandbox.log"
     async with sandbox_process(arguments, log) as base_url:

@@ -163,6 +163,19 @@ class Vocabulary:
         "claimer assignee assignee_id assigned_to assigned_agent_id worker "
         "worker_id",
     )
+    result: tuple[str, ...] = in_order(
+        "result results output outputs submission answer"
+    )
+    """What was handed in, in the record of a task that we posted."""
+    refund: tuple[str, ...] = in_order(
+        "refunded_credits credits_refunded refunded_amount refund_amount "
+        "refund_credits refunded refund",
+    )
+    """Credits of such a task that came back; or a flag that all of them did."""
+    fee: tuple[str, ...] = in_order(
+        "fee fee_credits fees posting_fee platform_fee service_fee network_fee",
+    )
+    """In the answer to a post: credits that were taken beside its reward."""
     agent_id: tuple[str, ...] = ("agent_id", "id", "agent_uuid", "uuid")
     """Inside a poster or claimant that is an object, and in a registration."""
     record_wrappers: tuple[str, ...] = ("task", "attributes")

@@ -1,0 +1,134 @@
+"""What becomes of our posts, as far as the network shows it.
+
+The contract names no endpoint for that. So each listing that is read anyway is looked
+through for them, and where discovery does not show them, the listings are asked for
+now and then. What is shown ends the escrow of a post: it was done, or its reward came
+back. What is not shown stays open, and is never guessed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from journeyman.domain.clock import Clock
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON, Progress, SpendId, Task, TaskId
+from journeyman.economy import events
+from journeyman.economy.bookkeeping import BalanceWatch, book_paid_out, book_refund
+from journeyman.economy.posting import PostingNetwork
+from journeyman.journal.journal import Journal
+from journeyman.journal.posts import FollowedPost, PostState
+from journeyman.network.sightings import Sighting, read_sighting
+from journeyman.observability.events import Log
+
+MOST_FOLLOWED = 500
+"""Posts that are looked for, the newest: with a listing of thousands, so many take
+about a millisecond."""
+_STATES = {
+    None: PostState.LISTED,
+    Progress.CLAIMED: PostState.IN_WORK,
+    Progress.IN_REVIEW: PostState.IN_WORK,
+    Progress.DONE: PostState.DONE,
+    Progress.PAID: PostState.DONE,
+    Progress.REJECTED: PostState.OVER,
+    Progress.GONE: PostState.OVER,
+}
+
+
+@dataclass(kw_only=True, eq=False)
+class PostWatch:
+    """Follows the posts whose end is not known yet."""
+
+    network: PostingNetwork
+    journal: Journal
+    watch: BalanceWatch
+    days: float
+    """A post is followed for so long."""
+    clock: Clock
+    log: Log
+    _shown: set[SpendId] = field(init=False, default_factory=set)
+    """The posts that a listing has shown since the last look."""
+
+    def note(self, tasks: Iterable[Task]) -> None:
+        """Look through a listing, or a page of it, for posts of ours."""
+        followed = {one.task_id: one for one in self._open()}
+        if not followed:
+            return
+        for task in tasks:
+            if post := followed.get(task.id):
+                self._shown.add(post.spend_id)
+                self._saw(post, read_sighting(task))
+
+    async def look(self) -> None:
+        """Ask for the listings, if discovery shows not all of the posts.
+
+        Raises:
+            StateError: the disk fails.
+        """
+        missing = [one for one in self._open() if one.spend_id not in self._shown]
+        self._shown.clear()
+        if not missing:
+            return
+        outcomes = (
+            await self.network.public_marketplace(),
+            await self.network.marketplace_tasks(None),
+        )
+        read = [one.value for one in outcomes if isinstance(one, Confirmed)]
+        for listing in read:
+            self.note(listing.tasks)
+        is_whole = bool(read) and not any(one.next or one.problem for one in read)
+        for post in missing:
+            if is_whole and post.spend_id not in self._shown:
+                self._keep(post, _absent(post), post.status, post.result)
+
+    def _open(self) -> list[FollowedPost]:
+        since = self.clock.now() - timedelta(days=self.days)
+        return self.journal.posts.open(since, MOST_FOLLOWED)
+
+    def _saw(self, post: FollowedPost, sighting: Sighting) -> None:
+        """Keep what is new about a post, and book what it means for its escrow."""
+        state = _STATES[sighting.progress]
+        if sighting.is_refunded:
+            state = PostState.REFUNDED
+        result = post.result if sighting.result is None else sighting.result
+        self._keep(post, state, sighting.status, result, sighting.refund)
+
+    def _keep(
+        self,
+        post: FollowedPost,
+        state: PostState,
+        status: str,
+        result: JSON,
+        refund: int | None = None,
+    ) -> None:
+        if (state, status, result) == (post.state, post.status, post.result):
+            return
+        # A balance that is on its way now may be from before, or from after.
+        with self.watch.window(), self.journal.tx("post seen"):
+            if state is PostState.DONE:
+                book_paid_out(self.journal.ledger, post, status)
+            elif state is PostState.REFUNDED:
+                book_refund(self.journal.ledger, post, cause="listing", claimed=refund)
+            self.journal.posts.note(
+                post.spend_id,
+                state,
+                status=status,
+                result=result,
+                # A result may be shown later than that it was done.
+                is_ended=state is PostState.REFUNDED
+                or (state is PostState.DONE and result is not None),
+            )
+        if state is not post.state:
+            self.log.emit(
+                events.POST_CHANGED,
+                spend_id=post.spend_id,
+                task_id=TaskId(post.task_id),
+                state=state,
+                status=status,
+            )
+
+
+def _absent(post: FollowedPost) -> PostState:
+    """Return the state of a post that no listing shows: an end that was seen stays."""
+    says_more = (PostState.DONE, PostState.OVER)
+    return post.state if post.state in says_more else PostState.ABSENT
