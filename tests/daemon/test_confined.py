@@ -9,7 +9,7 @@ import pytest
 from tests.daemon.conftest import MakeSite, Site
 
 from journeyman.daemon.strategies import load_as_trusted, ready_strategies
-from journeyman.domain.tasks import Task, TaskId
+from journeyman.domain.tasks import NewTask, Task, TaskId
 from journeyman.settings.sections import StrategySettings
 from journeyman.strategies import loading
 from journeyman.strategies.child.kernel import children_of
@@ -17,7 +17,8 @@ from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.loading.shipped import LIST, is_shipped, render
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.describing import Describer
-from journeyman.strategies.running.dry_run import dry_run
+from journeyman.strategies.running.dry_run import DryRunContext, dry_run
+from journeyman.strategies.running.hooks import HookCaller
 from journeyman.strategies.running.runner import Runner
 from journeyman.strategies.running.template import Template
 
@@ -373,6 +374,38 @@ class Client(Strategy):
         ends = [await dry_run(loaded, task, runner=runner) for _ in range(2)]
 
     assert [getattr(ended.outcome, "output", ended) for ended in ends] == [True, True]
+
+
+async def test_a_process_is_given_what_came_back_for_a_post(
+    folder: Path, load: Load, runner: Runner
+) -> None:
+    (folder / "asker.py").write_text("""
+from journeyman import Strategy
+
+class Asker(Strategy):
+    tags = {"x"}
+
+    def on_result(self, post, result, ctx):
+        ctx.state["got"] = [type(post).__name__, post.title, list(post.tags), result]
+
+    def run(self, task):
+        return 1
+""")
+    (loaded,) = (await load()).strategies
+    post = NewTask(title="Count", description="these", reward=4, tags=("a",))
+    context = DryRunContext(state={}).make("asker", None, folder)
+    async with runner.running():
+        answer = await HookCaller(runner=runner, block_limit=1).call(
+            loaded,
+            loaded.hooks["on_result"],
+            context,
+            limit=10,
+            post=post,
+            result={"words": 7},
+        )
+
+    assert answer.failure is None
+    assert context.state["got"] == ["NewTask", "Count", ["a"], {"words": 7}]
 
 
 async def test_a_wants_that_blocks_is_asked_once(

@@ -202,3 +202,61 @@ def test_a_post_that_holds_a_secret_is_not_sent(home: Household) -> None:
     assert home.network.posted == []
     assert "a service's key" in _reasons(home)[0]
     assert key not in _reasons(home)[0]
+
+
+CURIOUS = """
+    from journeyman import NewTask, Strategy
+
+
+    class Curious(Strategy):
+        api, version = 1, "1"
+        kinds = {"nothing"}
+
+        def post(self, ctx):
+            if not ctx.state.get("asked"):
+                ctx.state["asked"] = True
+                yield NewTask(title="Count", description="these", reward=4, tags=("a",))
+
+        def on_result(self, post, result, ctx):
+            ctx.log.info("came back", tags=post.tags, title=post.title, result=result)
+
+        async def run(self, task):
+            return "x"
+"""
+
+
+def _show(home: Household, status: str, result: object = None) -> None:
+    shown = {"id": "post-1", "title": "Count", "status": status, "result": result}
+    home.network.tasks = [{**shown, "kind": "other", "reward": 4}]
+
+
+def test_a_result_that_a_listing_shows_is_handed_over_once(home: Household) -> None:
+    home.write("curious.py", CURIOUS)
+
+    home.live(_living(400))
+    _show(home, "in_review", {"words": 6})
+    home.live(_living(1_000))
+    early = len(home.said("came back"))
+    _show(home, "completed", {"words": 7})
+    for _ in range(2):
+        home.live(_living(1_000))
+
+    assert early == 0
+    (told,) = home.said("came back")
+    assert (told["title"], told["tags"]) == ("Count", ("a",))
+    assert told["result"] == {"words": 7}
+
+
+def test_a_crash_while_a_result_is_handed_over_brings_it_no_second_time(
+    home: Household,
+) -> None:
+    home.write("curious.py", CURIOUS.replace("ctx.log.info", "raise KeyError; print"))
+    home.live(_living(400))
+    _show(home, "completed", "seven")
+
+    home.live(_living(1_000))
+    home.write("curious.py", CURIOUS)
+    home.live(_living(1_000))
+
+    assert len(home.log.named("strategy.hook_failed")) == 1
+    assert home.said("came back") == []

@@ -84,7 +84,7 @@ def test_post_may_give_its_tasks_one_by_one(
             "E113",
             "on_outcomes is not a hook, and is never called",
         ),
-        ("def review(self, task, result):", "E113", "has no way to see the result"),
+        ("def review(self, task, result):", "E113", "has no way to accept or refuse"),
     ],
 )
 def test_a_hook_that_cannot_be_called_is_a_problem_at_its_load(

@@ -77,6 +77,9 @@ class Careful(Strategy):
     def post(self) -> list[NewTask]:
         return [NewTask(title="t", description="d", reward=1)]
 
+    def on_result(self, post: NewTask, result: object, ctx: Context) -> None:
+        ctx.state["came_back"] = (post.title, result)
+
     def status(self) -> dict[str, int]:
         return {"bonus": self.bonus}
 
@@ -156,6 +159,14 @@ def test_credits_logs_and_state_are_kept_as_in_the_daemon(agent: FakeAgent) -> N
     ]
     assert agent.credits == 105
     assert agent.state["careful"] == {"starts": 1, "seen": 2, "last": ("completed", 2)}
+
+
+def test_a_strategy_is_given_what_came_back_for_its_post(agent: FakeAgent) -> None:
+    (post,) = agent.posts(Careful)
+
+    agent.give_result(Careful, post, {"words": 7})
+
+    assert agent.state["careful"]["came_back"] == ("t", {"words": 7})
 
 
 def test_parameters_make_another_instance_of_the_strategy(agent: FakeAgent) -> None:

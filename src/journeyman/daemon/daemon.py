@@ -199,7 +199,7 @@ class Daemon:
             ("top-up", every.topup_check_every_seconds, parts.agent.top_up_watch.check),
             ("housekeeping", every.housekeeping_every_seconds, self._keep_house),
             ("spend", every.spend_every_seconds, parts.spend),
-            ("follow", every.follow_every_seconds, parts.post_watch.look),
+            ("follow", every.follow_every_seconds, parts.follow),
         ]
         if parts.notifier is not None:
             loops.append(("notify", LOOK_SECONDS, parts.notifier.look))

@@ -495,6 +495,11 @@ class Components:
         await self.plan.round()
         await self.posts.round()
 
+    async def follow(self) -> None:
+        """Look for what became of our posts, and hand over what came back."""
+        await self.post_watch.look()
+        self.hooks.hand_results()
+
     def look_again(self) -> None:
         """Look at the marketplace now, and at the tasks that wait for a slot."""
         self.worker.wakeup.notify()

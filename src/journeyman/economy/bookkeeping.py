@@ -497,10 +497,10 @@ class BalanceWatch:
         for post in posts:
             self.log.emit(
                 events.POST_CHANGED,
-                spend_id=post.spend_id,
-                task_id=post.task_id,
                 state=PostState.REFUNDED,
                 status=post.status,
+                spend_id=post.spend_id,
+                task_id=post.task_id,
             )
 
     def _settle_post(self, spend: Spend, shown: int) -> None:

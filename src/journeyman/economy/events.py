@@ -92,7 +92,7 @@ FIRST_POST_UNSEEN = declare(
 POST_CHANGED = declare(
     "post.changed",
     "info",
-    "spend_id task_id state status",
+    "state status spend_id task_id",
     "A listing shows that our post is in another `state`: listed, in work, done, "
     "over, not listed; or its reward came back: refunded. `status` is the network's "
     "own word.",

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import JSON, Progress, SpendId, Task, TaskId
+from journeyman.domain.tasks import JSON, Progress, SpendId, Task
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import BalanceWatch, book_paid_out, book_refund
 from journeyman.economy.posting import PostingNetwork
@@ -121,10 +121,10 @@ class PostWatch:
         if state is not post.state:
             self.log.emit(
                 events.POST_CHANGED,
-                spend_id=post.spend_id,
-                task_id=TaskId(post.task_id),
                 state=state,
                 status=status,
+                spend_id=post.spend_id,
+                task_id=post.task_id,
             )
 
 

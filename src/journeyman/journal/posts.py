@@ -1,6 +1,7 @@
 """What became of the tasks that we posted, as far as the network shows it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from journeyman.domain.tasks import JSON, SpendId, TaskId
+from journeyman.domain.tasks import JSON, NewTask, SpendId, TaskId
 from journeyman.journal.codec import JsonColumn, Moment, load
 from journeyman.journal.database import Database, Now
 
@@ -55,6 +56,11 @@ class FollowedPost:
     result: Annotated[Any, BeforeValidator(_result)] = None
     """What was handed in for it, as JSON; None: nothing is shown."""
 
+    @property
+    def task(self) -> NewTask:
+        """As it was asked for."""
+        return NewTask(**{**self.request, "tags": tuple(self.request["tags"])})
+
 
 _FOLLOWED = (
     "SELECT spends.spend_id, task_id, credits, strategy, request, spends.at, "
@@ -84,6 +90,33 @@ class Posts:
         """Return a post; None unless the network accepted and named it."""
         row = self.database.row(f"{_FOLLOWED} AND spend_id = ?", spend_id)
         return load(FollowedPost, row) if row else None
+
+    def of_task(self, task_id: TaskId) -> FollowedPost | None:
+        """Return the post that the network calls so; None where it is not ours."""
+        row = self.database.row(f"{_FOLLOWED} AND task_id = ?", task_id)
+        return load(FollowedPost, row) if row else None
+
+    def with_new_results(self, strategy: str) -> list[FollowedPost]:
+        """Return a strategy's posts with a result that it was not given yet.
+
+        A result that somebody still looks at may not be the last.
+        """
+        rows = self.database.rows(
+            f"{_FOLLOWED} AND strategy = ? AND result IS NOT NULL "
+            "AND handed_at IS NULL AND posts.state IN ('done', 'listed') "
+            "ORDER BY spends.at",
+            strategy,
+        )
+        return [load(FollowedPost, row) for row in rows]
+
+    def note_handed(self, posts: Sequence[FollowedPost]) -> None:
+        """Keep that results are handed to their strategy, inside a transaction."""
+        now = self.now().isoformat()
+        for post in posts:
+            self.database.write(
+                "UPDATE posts SET handed_at = ? WHERE spend_id = ?",
+                *(now, post.spend_id),
+            )
 
     def in_state(self, state: PostState) -> list[FollowedPost]:
         """Return the posts in a state, the newest first."""

@@ -33,7 +33,7 @@ MOST_FAILURES = 3
 """In a row; then a hook is not called again. Each may leave a stuck thread behind."""
 MOST_WAITING = 1_000
 """Calls that wait in one queue; beyond them the oldest is dropped."""
-QUARANTINING = frozenset({"on_outcome", "post"})
+QUARANTINING = frozenset({"on_outcome", "on_result", "post"})
 """Hooks whose `Misconfigured` counts at once. That of `on_start` counts only when the
 new generation is active."""
 LONGEST_STATUS = 4_000
@@ -136,6 +136,22 @@ class Hooks:
                 )
                 given = {"task": record.task, "outcome": report}
                 self._enqueue(loaded, partial(self.call, loaded, "on_outcome", **given))
+
+    def hand_results(self) -> None:
+        """Enqueue `on_result` for each result that was shown and not handed over yet.
+
+        It is noted before the call, so that no restart hands one over again.
+        """
+        for loaded in self.lifecycle.active.registry.strategies:
+            if "on_result" not in loaded.hooks or loaded not in self._states:
+                continue
+            shown = self.journal.posts.with_new_results(loaded.name)
+            if shown:
+                with self.journal.tx("results handed over"):
+                    self.journal.posts.note_handed(shown)
+            for post in shown:
+                given = {"post": post.task, "result": post.result}
+                self._enqueue(loaded, partial(self.call, loaded, "on_result", **given))
 
     async def run(self) -> None:
         """Make the enqueued calls forever; cancel to stop."""

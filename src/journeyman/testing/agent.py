@@ -181,6 +181,18 @@ class FakeAgent:
             raise AssertionError(f"post gave {invalid[0]!r}, which is not a NewTask")
         return posts
 
+    def give_result(
+        self, strategy: Subject, post: NewTask, result: JSON, /, **params: object
+    ) -> None:
+        """Give a strategy's `on_result` what came back for a task that it posted.
+
+        Raises:
+            StrategyNotLoadedError: the strategy has problems.
+            AssertionError: it has no `on_result`.
+        """
+        given = {"post": post, "result": result}
+        anyio.run(partial(self._ask, strategy, params, "on_result", **given))
+
     def status(self, strategy: Subject, /, **params: object) -> object:
         """Return what a strategy's `status` returns.
 
@@ -191,12 +203,16 @@ class FakeAgent:
         return anyio.run(partial(self._ask, strategy, params, "status"))
 
     async def _ask(
-        self, strategy: Subject, params: Mapping[str, object], hook: str
+        self,
+        strategy: Subject,
+        params: Mapping[str, object],
+        hook: str,
+        **given: object,
     ) -> Any:  # noqa: ANN401 - whatever the hook gives
         loaded = await self._loaded(strategy, params)
         if hook not in loaded.hooks:
             raise AssertionError(f"{loaded.name} has no {hook}")
-        return await self._call(loaded, hook)
+        return await self._call(loaded, hook, **given)
 
     async def _loaded(
         self, strategy: Subject, params: Mapping[str, object]

@@ -138,6 +138,7 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
     details = {
         **_summary(record),
         **_money(journal, task_id),
+        **_posted(journal, task_id),
         "description": task.description,
         "tags": list(task.tags),
         "result": None if result is None else result.output,
@@ -154,6 +155,14 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
         details["raw"] = dict(task.raw)
         details["not_understood"] = RecordReader().not_understood(task.raw)
     return details
+
+
+def _posted(journal: Journal, task_id: TaskId) -> dict[str, Any]:
+    """Return what became of a task that we posted; nothing for one of others."""
+    post = journal.posts.of_task(task_id)
+    if post is None:
+        return {}
+    return {"posted_by": post.strategy, "post": post.state, "came_back": post.result}
 
 
 def _money(journal: Journal, task_id: TaskId) -> dict[str, Any]:
@@ -197,6 +206,9 @@ def _show_details(data: dict[str, Any]) -> None:
             "cost": _cost(data),
             "state": f"{data['state']} ({data['reason']})".removesuffix(" ()"),
             "strategy": data["strategy"],
+            "posted by": data.get("posted_by", ""),
+            "post": data.get("post", ""),
+            "came back": _as_text(data.get("came_back")),
             "wanted": data["description"],
             "result": _as_text(data["result"]),
             "evidence": _as_text(data["evidence"] or None),

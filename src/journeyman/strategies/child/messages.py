@@ -3,12 +3,12 @@
 import json
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from journeyman.domain.tasks import Result, Task
+from journeyman.domain.tasks import NewTask, Result, Task
 from journeyman.domain.text import storable
 from journeyman.strategies import outcomes
 from journeyman.strategies.api import Context, Decline, Misconfigured, RetryLater
@@ -216,6 +216,11 @@ def task_from(message: dict[str, Any]) -> Task:
     """Return the task of a message."""
     deadline, tags = moment_from(message["deadline"]), tuple(message["tags"])
     return Task(**message | {"deadline": deadline, "tags": tags})
+
+
+def new_task_from(message: Mapping[str, Any]) -> NewTask:
+    """Return the task to post that `asdict` made a message of."""
+    return NewTask(**{**message, "tags": tuple(message["tags"])})
 
 
 def run_message(context: Context, **asked: object) -> dict[str, Any]:

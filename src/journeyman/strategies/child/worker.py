@@ -195,10 +195,8 @@ class TaskRunner:
             if not self._is_started and message.get("hook") != "on_start":
                 self._call_hook("on_start", ctx)
             match message:
-                case {"hook": "on_outcome"}:
-                    return self._call_hook("on_outcome", ctx, **_reported(message))
                 case {"hook": str(name)}:
-                    return self._call_hook(name, ctx)
+                    return self._call_hook(name, ctx, **_reported(message))
                 case {"wants": list(tasks)}:
                     return self._answers(map(messages.task_from, tasks))
                 case _:
@@ -265,12 +263,16 @@ async def _end_tasks() -> None:
 
 
 def _reported(message: messages.Message) -> dict[str, object]:
-    """Return what `on_outcome` may take; only what it does take was sent."""
+    """Return what a hook may take beside `ctx`; only what it does take was sent."""
     given: dict[str, object] = {}
     if "task" in message:
         given["task"] = messages.task_from(message["task"])
     if "outcome" in message:
         given["outcome"] = OutcomeReport(**message["outcome"])
+    if "post" in message:
+        given["post"] = messages.new_task_from(message["post"])
+    if "result" in message:
+        given["result"] = message["result"]
     return given
 
 

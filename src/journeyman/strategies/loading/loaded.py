@@ -15,12 +15,14 @@ HOOKS: Mapping[str, tuple[str, ...]] = {
     "on_stop": ("ctx",),
     "on_outcome": ("task", "outcome", "ctx"),
     "post": ("ctx",),
+    "on_result": ("post", "result", "ctx"),
     "status": (),
 }
 """Each hook, and the arguments that it may take."""
 
 NEVER_CALLED: Mapping[str, str] = {
-    "review": "the contract has no way to see the result of a posted task",
+    "review": "the contract has no way to accept or refuse the result of a posted "
+    "task; on_result is given what the network shows of it",
 }
 """Names that look like hooks, and why they are not."""
 

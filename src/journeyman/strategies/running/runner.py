@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from journeyman.domain.tasks import Result, Task
+from journeyman.domain.tasks import NewTask, Result, Task
 from journeyman.domain.text import storable
 from journeyman.strategies import outcomes, watchdog
 from journeyman.strategies.api import Context
@@ -409,7 +409,8 @@ class Runner:
             name: of the hook.
             context: what it gets as `ctx`.
             limit: seconds.
-            asked: the `task` and its `outcome`, for `on_outcome`.
+            asked: the `task` and its `outcome`, for `on_outcome`; the `post` and its
+                `result`, for `on_result`.
 
         Returns:
             A result, whose output holds what the hook returned under `value`; or how
@@ -420,6 +421,10 @@ class Runner:
             message["task"] = messages.task_message(task)
         if isinstance(outcome := asked.get("outcome"), OutcomeReport):
             message["outcome"] = asdict(outcome)
+        if isinstance(post := asked.get("post"), NewTask):
+            message["post"] = asdict(post)
+        if "result" in asked:
+            message["result"] = asked["result"]
         return await self._confined.run(loaded, context, limit, **message)
 
     async def consult(
