@@ -14,7 +14,7 @@ import pytest
 from tests.daemon.conftest import MakeSite, Site
 
 from journeyman.daemon.output import captured_output, private_output
-from journeyman.strategies.speaker import speaking
+from journeyman.strategies.speaker import Speaking
 from journeyman.testing import RecordingLog
 
 WAYS: dict[str, Callable[[], object]] = {
@@ -51,7 +51,7 @@ async def test_it_is_told_in_the_log_and_nowhere_else(
     log = RecordingLog()
 
     with private_output() as own, captured_output(log):
-        with speaking("mine", "t1"), as_outside_of_pytest():
+        with Speaking("mine", "t1"), as_outside_of_pytest():
             WAYS[way]()
         own.write("a line of the log\n")
 
@@ -67,7 +67,7 @@ async def test_two_that_print_at_once_are_told_apart() -> None:
     log = RecordingLog()
 
     async def speak(name: str) -> None:
-        with speaking(name):
+        with Speaking(name):
             for part in (name, " ", name, "\n"):
                 sys.stdout.write(part)
                 await anyio.lowlevel.checkpoint()

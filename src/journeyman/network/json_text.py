@@ -26,8 +26,6 @@ def parse(text: str) -> JSON:
             `MAX_DEPTH`, or has a number that is not finite or has more digits
             than Python converts (4300).
     """
-    if depth_exceeds(text, MAX_DEPTH):
-        raise UnreadableJSONError(f"JSON nested deeper than {MAX_DEPTH} levels")
     try:
         value: JSON = json.loads(
             text,
@@ -37,26 +35,36 @@ def parse(text: str) -> JSON:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UnreadableJSONError(f"not JSON ({error.msg} at {place})") from None
+    except RecursionError:
+        raise _too_deep() from None
     except UnreadableJSONError:
         raise
     except ValueError:
         # int() refuses to convert more digits than sys.get_int_max_str_digits().
         raise UnreadableJSONError("JSON with a number of too many digits") from None
+    if _is_deeper(value, MAX_DEPTH):
+        raise _too_deep()
     # Half a surrogate pair cannot be written to a file or a database as UTF-8.
     return _mend(value) if _SURROGATE_ESCAPE.search(text) else value
 
 
-def depth_exceeds(text: str, limit: int) -> bool:
-    """Return whether brackets nest deeper than `limit`, without recursing."""
-    if text.count("[") + text.count("{") <= limit:
-        return False
-    depth = 0
-    # One after the other: a hostile text is judged by its first marks, not by all.
-    for mark in _MARKS.finditer(_STRINGS.sub("", text)):
-        depth += 1 if mark.group() in "[{" else -1
-        if depth > limit:
-            return True
-    return False
+def _too_deep() -> UnreadableJSONError:
+    return UnreadableJSONError(f"JSON nested deeper than {MAX_DEPTH} levels")
+
+
+def _is_deeper(value: JSON, limit: int) -> bool:
+    """Return whether arrays and objects nest deeper than `limit`, level by level."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit + 1):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def is_cut(text: str) -> bool:

@@ -79,7 +79,6 @@ class Reader:
         self._base64 = re.compile(f"[A-Za-z0-9+/_-]{{{letters},}}")
         self._hex = re.compile(f"[0-9A-Fa-f]{{{shortest * _DIGITS_PER_BYTE},}}")
         self._texts = re.compile(f"{_CHARACTER}{{{shortest},}}".encode())
-        self._marks = re.compile(re.escape(_MARK) + b"{%d,}" % shortest)
         used = _ALPHABET + "-_" + _USED_BY_ESCAPES + "".join(secrets)
         self._used = _marking(_in_ascii(_narrow(used)))
 
@@ -94,8 +93,13 @@ class Reader:
             return
         closed = _without_gaps(Reading(text))
         marked = _in_ascii(_narrow(closed.text)).translate(self._used)
-        level = [_part(closed, run.span()) for run in self._marks.finditer(marked)]
-        seen = {reading.text for reading in level}
+        seen: set[str] = set()
+        level: list[Reading] = []
+        for start, end in _runs(marked, self._shortest):
+            # A listing says many things again for each task: they are read once.
+            if (part := closed.text[start:end]) not in seen:
+                seen.add(part)
+                level.append(_part(closed, (start, end)))
         budget = max(LEAST_READ, MOST_READ * len(text))
         for _ in range(DEEPEST_SPELLING):
             below: list[Reading] = []
@@ -150,8 +154,8 @@ class Reader:
         self, parent: Reading, raw: bytes, start: int, per_byte: Fraction
     ) -> Iterator[Reading]:
         """Yield the texts within bytes; chance hardly ever makes a long one."""
-        for run in self._marks.finditer(raw.translate(_IN_TEXTS)):
-            for found in self._texts.finditer(raw, *run.span()):
+        for run in _runs(raw.translate(_IN_TEXTS), self._shortest):
+            for found in self._texts.finditer(raw, *run):
                 text = found[0].decode()
                 origin = _decoded(text, found.start(), start, per_byte)
                 yield Reading(text, origin, parent)
@@ -172,7 +176,7 @@ _CHARACTER = (
     r"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf])"
 )
 """In UTF-8 (RFC 3629, section 4), of at most three bytes; no control character."""
-_MARK = b"*"
+_MARK, _NO_MARK = b"*", b"\0"
 
 
 def _marking(marked: bytes) -> bytes:
@@ -181,6 +185,17 @@ def _marking(marked: bytes) -> bytes:
     for byte in marked:
         table[byte] = _MARK[0]
     return bytes(table)
+
+
+def _runs(marked: bytes, shortest: int) -> Iterator[Span]:
+    """Yield the runs of marks that are long enough; a pattern takes twice as long."""
+    least = _MARK * shortest
+    start = marked.find(least)
+    while start >= 0:
+        end = marked.find(_NO_MARK, start)
+        end = len(marked) if end < 0 else end
+        yield start, end
+        start = marked.find(least, end)
 
 
 _IN_TEXTS = _marking(bytes([*b"\t\n\r", *range(0x20, 0x7F), *range(0x80, 0xF0)]))

@@ -4,8 +4,7 @@ A context variable follows each task and thread, so that two strategies which pr
 the same time are told apart.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 
@@ -14,15 +13,24 @@ _SPEAKER: ContextVar[Mapping[str, str]] = ContextVar(
 )
 
 
-@contextmanager
-def speaking(strategy: str, task_id: str = "") -> Iterator[None]:
-    """Run a strategy's code inside the block."""
-    task = {"task_id": task_id} if task_id else {}
-    token = _SPEAKER.set({"strategy": strategy, **task})
-    try:
-        yield
-    finally:
-        _SPEAKER.reset(token)
+class Speaking:
+    """Runs a strategy's code inside the block.
+
+    Each strategy is asked about each task, so this is no generator: half the time.
+    """
+
+    __slots__ = ("_fields", "_token")
+
+    def __init__(self, strategy: str, task_id: str = "") -> None:
+        self._fields = {"strategy": strategy}
+        if task_id:
+            self._fields["task_id"] = task_id
+
+    def __enter__(self) -> None:
+        self._token = _SPEAKER.set(self._fields)
+
+    def __exit__(self, *_about: object) -> None:
+        _SPEAKER.reset(self._token)
 
 
 def speaker() -> Mapping[str, str]:

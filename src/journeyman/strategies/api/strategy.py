@@ -245,11 +245,10 @@ class Strategy:
 
     def wants(self, task: Task) -> Decision:
         """Return whether to claim a task, by what the class declares."""
-        missing = sorted(set(self.tags) - set(task.tags))
         if self.kinds and (task.kind or not self.tags):
             if task.kind not in self.kinds:
                 return Skip(f"kind {task.kind!r} is not wanted", specific=False)
-        elif missing:
+        elif missing := sorted(set(self.tags) - set(task.tags)):
             return Skip(f"tag {missing[0]!r} missing", specific=False)
         if input_problem := self.input_problem(task):
             return Skip(input_problem)

@@ -18,7 +18,7 @@ from journeyman.strategies.api import NeedsError, ParamError
 from journeyman.strategies.loading.libraries import SYNC, named_in
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import Source, parse, strategy_stem
-from journeyman.strategies.speaker import speaking
+from journeyman.strategies.speaker import Speaking
 
 PREFIX = "journeyman_strategy_"
 INIT = "__init__.py"
@@ -160,7 +160,7 @@ def import_source(
     """
     module = new_module(source)
     try:
-        with speaking(strategy_stem(source.path)):
+        with Speaking(strategy_stem(source.path)):
             watchdog.call(limit, _SourceLoader(source).exec_module, module)
     except KeyboardInterrupt:
         forget(module.__name__)

@@ -26,7 +26,7 @@ from journeyman.strategies.loading.loader import (
 )
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import strategy_stem
-from journeyman.strategies.speaker import speaking
+from journeyman.strategies.speaker import Speaking
 
 BLOCK_SECONDS = 5.0
 """A `wants` that takes longer is interrupted, because it blocks the daemon."""
@@ -194,9 +194,12 @@ class Registry:
         if loaded.name in self._blocked:
             return self._blocked[loaded.name]
         try:
-            told = partial(self.told, loaded) if self.told else None
-            with speaking(loaded.name, task.id):
-                answer = watchdog.timed(limit, told, loaded.instance.wants, task)
+            with Speaking(loaded.name, task.id):
+                if limit is None:
+                    answer = loaded.instance.wants(task)
+                else:
+                    told = partial(self.told, loaded) if self.told else None
+                    answer = watchdog.timed(limit, told, loaded.instance.wants, task)
             return _verdict(loaded.name, answer, task.reward)
         except KeyboardInterrupt:
             raise

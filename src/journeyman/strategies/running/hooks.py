@@ -14,7 +14,7 @@ from journeyman.strategies.child import messages
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.runner import Runner, ThreadRunner, run_on_loop
-from journeyman.strategies.speaker import speaking
+from journeyman.strategies.speaker import Speaking
 
 GRACE_SECONDS = 1.0
 """How long a hook may continue after its time, to clean up."""
@@ -102,7 +102,7 @@ class HookCaller:
 
         work: Callable[[], Any] = awaited if hook.is_async else plain
         try:
-            with speaking(loaded.name):
+            with Speaking(loaded.name):
                 outcome = await self._call(loaded, hook, work, context, limit)
         finally:
             context.end()
@@ -138,7 +138,7 @@ class HookCaller:
             return await self.call(loaded, hook, context, limit=CONFINED_STATUS_SECONDS)
         limit = None if self.block_limit is None else STATUS_SECONDS
         try:
-            with speaking(loaded.name):
+            with Speaking(loaded.name):
                 return HookAnswer(watchdog.call(limit, hook.bind()))
         except KeyboardInterrupt:
             raise

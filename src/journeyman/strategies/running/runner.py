@@ -32,7 +32,7 @@ from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.cluster import Cluster
 from journeyman.strategies.running.process import ProcessRunner
 from journeyman.strategies.running.template import Template
-from journeyman.strategies.speaker import speaking
+from journeyman.strategies.speaker import Speaking
 
 # As strings: neither can be subscripted at run time in every supported Python.
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
@@ -378,7 +378,7 @@ class Runner:
             message = messages.task_message(task)
             return await self._processes.run(loaded, context, limit, task=message)
         call = partial(loaded.run, **loaded.arguments(task, context))
-        with speaking(loaded.name, task.id):
+        with Speaking(loaded.name, task.id):
             if loaded.runner == "thread":
                 return await self._threads.run(loaded, call, context, limit)
             try:
