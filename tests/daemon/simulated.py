@@ -19,6 +19,7 @@ from journeyman.daemon.daemon import Daemon
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.strategies import load_strategies
+from journeyman.daemon.turns import LoopTurns
 from journeyman.daemon.wiring import Components
 from journeyman.journal.journal import Journal
 from journeyman.observability.events import Log
@@ -139,6 +140,7 @@ class Household:
             serve_control=owner,
             free_bytes=lambda _path: 1 << 40,
             block_limit=None,
+            turns=LoopTurns(clock),
             has_processes=False,
         )
         with anyio.fail_after(SECONDS_TO_LIVE):

@@ -2,17 +2,24 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from journeyman.daemon.cluster import cluster_of, require_cluster
+from journeyman.cli.commands.status import cluster_text
+from journeyman.daemon.cluster import cluster_of, cluster_status, require_cluster
 from journeyman.daemon.doctor.cluster import judge
 from journeyman.domain.errors import ConfigurationError
 from journeyman.settings.sections import ClusterSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import load_file
 from journeyman.strategies.running.child import Isolation
-from journeyman.strategies.running.cluster import ClusterStatus, ClusterWorker
+from journeyman.strategies.running.cluster import (
+    Cluster,
+    ClusterAddress,
+    ClusterStatus,
+    ClusterWorker,
+)
 
 TLS = "tls://scheduler.example:8786"
 
@@ -67,6 +74,33 @@ def test_a_strategy_that_is_sent_to_a_cluster_needs_one(tmp_path: Path) -> None:
 
 def _there(loaded: LoadedStrategy) -> LoadedStrategy:
     return replace(loaded, runner="cluster")
+
+
+def test_the_status_has_what_is_known_of_the_cluster() -> None:
+    cluster = Cluster(address=ClusterAddress(scheduler=TLS), isolation=Isolation())
+    before: Any = cluster_status(cluster, 6)
+    worker = ClusterWorker(address="tls://w:1", threads=4)
+    others = ("w has dask 1",)
+    cluster.status = ClusterStatus(
+        problem="", workers=(worker, worker), mismatches=others
+    )
+    cluster.busy["painter"] = 3
+
+    connected: Any = cluster_status(cluster, 6)
+
+    assert cluster_status(None, 6) is None
+    assert connected == {
+        "scheduler": TLS,
+        "problem": "",
+        "workers": 2,
+        "slots": 6,
+        "busy": 3,
+        "mismatches": ["w has dask 1"],
+    }
+    assert cluster_text(connected) == (
+        "3 of 6 slots on 2 workers; others have another version: journeyman doctor"
+    )
+    assert cluster_text(before) == "not used: it has not been connected to yet"
 
 
 def test_doctor_says_what_hinders_and_what_to_do() -> None:

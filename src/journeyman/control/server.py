@@ -123,6 +123,7 @@ async def serve_app(
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=False,
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=1,
@@ -137,7 +138,14 @@ async def serve_app(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the daemon has its own."""
+    """uvicorn without its signal handlers, for the daemon has its own, and its ticks.
+
+    Ten times a second they look whether to end, and write the date for headers anew.
+    """
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await anyio.sleep_forever()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

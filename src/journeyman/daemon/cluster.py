@@ -6,6 +6,7 @@ from pathlib import Path
 
 from journeyman.daemon import events
 from journeyman.domain.errors import ConfigurationError
+from journeyman.domain.tasks import JSON
 from journeyman.observability.events import Log
 from journeyman.settings.sections import ClusterSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -77,6 +78,24 @@ def _check_files(scheduler: str, files: dict[str, Path | None]) -> None:
                 f"cluster.{name} cannot be read: {path}: {error.strerror}",
                 "Correct the path, or its mode and owner.",
             ) from None
+
+
+def cluster_status(cluster: Cluster | None, most: int) -> JSON:
+    """Return what is known of the cluster; None: there is none.
+
+    `most` tasks at once are sent there.
+    """
+    if cluster is None:
+        return None
+    status = cluster.status
+    return {
+        "scheduler": cluster.address.scheduler,
+        "problem": status.problem,
+        "workers": len(status.workers),
+        "slots": min(status.capacity, most),
+        "busy": cluster.busy.total(),
+        "mismatches": list(status.mismatches[:MOST_TOLD]),
+    }
 
 
 def require_cluster(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from journeyman.control import verbs
 from journeyman.daemon import owner_pauses, owner_tasks
 from journeyman.daemon.agent import Agent
+from journeyman.daemon.cluster import cluster_status
 from journeyman.daemon.health import health
 from journeyman.daemon.status import (
     budget_status,
@@ -14,6 +15,7 @@ from journeyman.daemon.status import (
     journal_status,
     limit_status,
     pauses,
+    turns_status,
 )
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__, errors
@@ -219,6 +221,8 @@ class OwnerCommands(AgentCommands):
             "data_directory": str(agent.directory.path),
             "up_seconds": round(parts.heartbeat.up_seconds),
             "obstacle": parts.gate.obstacle,
+            "event_loop": turns_status(parts.environment.turns),
+            "cluster": cluster_status(parts.cluster, parts.settings.cluster.max_slots),
             "pauses": pauses(agent.rate_limiter, parts.environment.clock),
             "slots": parts.worker.slots,
             "carried": parts.worker.in_flight,

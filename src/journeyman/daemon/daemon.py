@@ -134,6 +134,8 @@ class Daemon:
                 self._prepare_runner()
                 self._start_side_loops(side)
                 await parts.reloader.start()
+                if parts.environment.turns is not None:
+                    parts.environment.turns.forget()
                 await self._work()
                 await self._finish_hooks()
                 side.cancel_scope.cancel()

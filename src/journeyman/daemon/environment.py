@@ -12,6 +12,7 @@ from journeyman.control.server import serve_control
 from journeyman.daemon.disk import FreeBytes, free_bytes
 from journeyman.daemon.service_manager import ServiceManager
 from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.daemon.turns import LoopTurns
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.errors import JourneymanError
@@ -56,6 +57,8 @@ class Environment:
     """Puts the tasks that wait for a slot in order; None: as the settings say."""
     block_limit: float | None = BLOCK_SECONDS
     """Real seconds that one step of a strategy may hold the loop; None: any."""
+    turns: LoopTurns | None = None
+    """Measures the turns of the event loop; None: nobody does."""
     watchdog: Watchdog | None = None
     """Ends this process when its event loop no longer turns; None: nobody does."""
     service_manager: ServiceManager | None = None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from journeyman.daemon.earning import can_earn, known_of, network_record, summary
+from journeyman.daemon.turns import WITHIN_SECONDS, LoopTurns
 from journeyman.domain.clock import Clock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
@@ -113,6 +114,16 @@ def _unexplained(limits: Limits, journal: Journal, now: datetime) -> JSON:
         "left": max(0, limits.unexplained_per_day_credits - lost),
         "frees_at": _time(end_of(Period.DAY, now, limits.zone)) if lost else None,
         "paused": over.message if over else None,
+    }
+
+
+def turns_status(turns: LoopTurns | None) -> JSON:
+    """Return how long the event loop was held up; None where nobody measures it."""
+    if turns is None:
+        return None
+    return {
+        "longest_turn_seconds": round(turns.longest_seconds, 4),
+        "within_seconds": WITHIN_SECONDS,
     }
 
 

@@ -5,20 +5,19 @@ daemon deaf for ever: to its network, its owner, and to signals. Nothing inside 
 relied on then. A thread needs the interpreter's lock, which C code may hold, and a
 timer also strikes where the machine, or the daemon, was only stopped for a while.
 
-So a child process, forked before anything was read, is sent a byte every second. When
-too many seconds bring none, while the daemon is not stopped, it sends SIGABRT: then
-`faulthandler` writes the stack from a C signal handler, and the process ends. Nothing
-is lost by that, as by any kill. The next start reads the stack, names the strategy in
-it, and calls nothing of that strategy until its file or its settings have changed. A
-crash in C code leaves its stack in the same way.
+So a child process (`watchdog_child.py`), begun before anything was read, is sent a byte
+now and then. When too many seconds bring none, while the daemon is not stopped, it
+sends SIGABRT: then `faulthandler` writes the stack from a C signal handler, and the
+process ends. Nothing is lost by that, as by any kill. The next start reads the stack,
+names the strategy in it, and calls nothing of that strategy until its file or its
+settings have changed. A crash in C code leaves its stack in the same way.
 """
 
 import faulthandler
 import os
 import re
 import resource
-import select
-import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,12 +34,13 @@ from journeyman.strategies.loading.loaded import LoadedStrategy, short_path
 
 SILENT_SECONDS = 60.0
 """Far above what a slow disk takes, and what strategies may block (5 s) a few times."""
-TICK_SECONDS = 1.0
-DUMP_SECONDS = 5.0
-"""What a process may take to write its stack and to end."""
+TICK_SECONDS = 10.0
+"""Each wakes both processes."""
+CHILD = Path(__file__).with_name("watchdog_child.py")
+KEPT = ("LD_LIBRARY_PATH",)
+"""What an interpreter may need to start."""
 _LONGEST_STACK = 20_000
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @dataclass(eq=False)
@@ -56,10 +56,10 @@ class Watchdog:
 
     def __enter__(self) -> Self:
         fed, self._pipe = os.pipe()
+        daemon = os.getpid()
         self._pid = os.fork()
         if not self._pid:
-            os.close(self._pipe)
-            _watch(os.getppid(), fed, self.silent_seconds, self.tick_seconds)
+            _become_watcher(daemon, fed, self.silent_seconds, self.tick_seconds)
         os.close(fed)
         os.set_blocking(self._pipe, False)
         return self
@@ -90,56 +90,17 @@ class Watchdog:
             await clock.sleep(self.tick_seconds)
 
 
-def _watch(daemon: int, fed: int, seconds: float, tick: float) -> NoReturn:
-    """Watch, in the child, until the daemon has ended."""
+def _become_watcher(daemon: int, fed: int, seconds: float, tick: float) -> NoReturn:
+    """Be the small process that watches; of our environment it gets next to nothing."""
     try:
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, 0)
-        os.dup2(nothing, 1)
-        ready = select.poll()
-        ready.register(fed, select.POLLIN)
-        if _is_silent(daemon, fed, ready, seconds, tick):
-            _end(daemon, ready, seconds)
+        os.dup2(fed, 0)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        numbers = (str(number) for number in (daemon, seconds, tick))
+        line = [sys.executable, "-I", "-S", str(CHILD), *numbers]
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        os.execve(sys.executable, line, kept)  # noqa: S606 - this interpreter, and a file of ours
     finally:
-        os._exit(0)
-
-
-def _is_silent(
-    daemon: int, fed: int, ready: select.poll, seconds: float, tick: float
-) -> bool:
-    """Return True when nothing came for so long; False when the daemon has ended.
-
-    What is counted are our own waits: they pass only while this machine runs.
-    """
-    silent, is_fed = 0.0, False
-    while silent < seconds:
-        if ready.poll(2000 * tick):
-            if not os.read(fed, 4096):
-                return False
-            silent, is_fed = 0.0, True
-        elif is_fed and not _is_stopped(daemon):
-            silent += 2 * tick
-    return os.getppid() == daemon
-
-
-def _is_stopped(daemon: int) -> bool:
-    """Return whether a signal or a debugger has stopped it, where Linux tells that."""
-    try:
-        stat = Path(f"/proc/{daemon}/stat").read_text(errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] in {"T", "t"}
-
-
-def _end(daemon: int, ready: select.poll, seconds: float) -> None:
-    said = f"journeyman: its event loop did not turn for {seconds:g} s; it is ended\n"
-    os.write(2, said.encode())
-    os.kill(daemon, signal.SIGABRT)
-    # Its end of the pipe closes with it.
-    if not ready.poll(1000 * DUMP_SECONDS):
-        os.kill(daemon, signal.SIGKILL)
+        os._exit(1)
 
 
 # -- at the next start ---------------------------------------------------------------

@@ -534,9 +534,9 @@ class ScheduleSettings(Section):
     discover_max_seconds: Seconds = 300
     """The longest interval between two looks while there is nothing to do; the interval
     doubles up to it. Never less than `discover_every_seconds`."""
-    deliver_every_seconds: Seconds = 5
+    deliver_every_seconds: Seconds = 10
     """How often to try again what is due: claims, results and completions that did not
-    get through."""
+    get through. Each look wakes the daemon, also where there is nothing."""
     heartbeat_every_seconds: Seconds = 60
     """How often to log a summary: what was seen, wanted and done, and what was not, and
     why."""

@@ -5,6 +5,7 @@ Whatever else is served on this port is one more line in `build_app`.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from email.utils import format_datetime
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -99,7 +100,10 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                now = self.access.clock.now()
+                headers["Date"] = format_datetime(now, usegmt=True)
             await send(message)
 
         answer = await self._refusal(request) or self.app

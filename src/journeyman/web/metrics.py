@@ -9,7 +9,7 @@ share one, and a network's words are never labels.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn, Self
+from typing import Self
 
 from prometheus_client import (
     CollectorRegistry,
@@ -45,7 +45,6 @@ _FAST = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 
 _SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _ENDPOINTS = frozenset(one.name for one in ENDPOINTS)
 _SCOPES = _ENDPOINTS | {"service", "token"}
-TICK_SECONDS = 1.0
 _LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
 
 
@@ -63,12 +62,6 @@ class Meters:
 
     def __post_init__(self) -> None:
         ProcessCollector(registry=self.registry)
-        self.loop_lag = Histogram(
-            "journeyman_event_loop_lag_seconds",
-            "How late the event loop came back to a timer, once a second.",
-            buckets=_FAST,
-            registry=self.registry,
-        )
         self.commits = Histogram(
             "journeyman_journal_commit_seconds",
             "How long the disk took to make a commit of the journal durable.",
@@ -91,13 +84,6 @@ class Meters:
         )
         for level in _LEVELS:
             self.log_lines.labels(level)
-
-    async def watch_loop(self) -> NoReturn:
-        """Measure for ever how late the event loop is."""
-        while True:
-            due = self.clock.monotonic() + TICK_SECONDS
-            await self.clock.sleep(TICK_SECONDS)
-            self.loop_lag.observe(max(0.0, self.clock.monotonic() - due))
 
     def before(self, _label: str) -> None:
         """Begin to time a commit."""
@@ -168,6 +154,13 @@ class JournalMetrics(Collector):
         worker = parts.worker
         yield _gauge("slots", "Tasks that may be worked on at once.", worker.slots)
         yield _gauge("slots_busy", "Tasks that are worked on now.", worker.in_flight)
+        if turns := parts.environment.turns:
+            yield _gauge(
+                "event_loop_longest_turn_seconds",
+                "The longest turn of the event loop in the last five minutes; during "
+                "one, the daemon answers nobody.",
+                turns.longest_seconds,
+            )
         causes = Counter[tuple[str, ...]]((one.name,) for one in parts.find_causes())
         yield _labelled(
             "earning_causes",

@@ -4,7 +4,6 @@ import socket
 from collections.abc import Collection
 from dataclasses import dataclass
 
-import anyio
 from pydantic import SecretStr
 
 from journeyman.control.server import serve_app
@@ -54,10 +53,7 @@ async def serve_web(place: Place, meters: Meters, commands: OwnerCommands) -> No
         has_password=place.password is not None,
     )
     commands.agent.journal.database.observe(meters)
-    async with anyio.create_task_group() as group:
-        group.start_soon(meters.watch_loop)
-        app = build_app(commands, access, live, meters)
-        await serve_app(app, listener, live.close)
+    await serve_app(build_app(commands, access, live, meters), listener, live.close)
 
 
 def _listen(place: Place) -> socket.socket:

@@ -21,7 +21,8 @@ from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, build_environment
 from journeyman.daemon.output import captured_output, private_output
 from journeyman.daemon.service_manager import ServiceManager
-from journeyman.daemon.system import forbid_core_dumps
+from journeyman.daemon.system import SystemClock, forbid_core_dumps
+from journeyman.daemon.turns import LoopTurns
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.errors import AlreadyRunningError, ConfigurationError, UsageError
 from journeyman.journal.directory import DataDirectory
@@ -88,6 +89,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     same agent and continues where it was. With `--json` the log is JSON.
     """
     stop, watchdog = _prepare_process()
+    turns = LoopTurns(SystemClock())
     service_manager = ServiceManager.from_environment(os.environ)
     _require_one_network(session, sandbox=sandbox)
     overrides: dict[str, object] = {
@@ -114,7 +116,10 @@ def run(  # noqa: PLR0913 - each is an option of the command line
                 output, log.format, log.level, log.levels, file
             )
             environment = replace(
-                environment, watchdog=watchdog, service_manager=service_manager
+                environment,
+                turns=turns,
+                watchdog=watchdog,
+                service_manager=service_manager,
             )
             if settings.web.enabled:
                 environment = _with_page(environment, settings.web)
@@ -130,7 +135,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             group.cancel_scope.cancel()
 
     with stop.is_no_failure(), watchdog:
-        anyio.run(work)
+        anyio.run(work, backend_options={"loop_factory": turns.new_loop})
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from journeyman.economy.credit_state import EFFECTS, CreditState
 from journeyman.journal.ledger import EntryKind, SumBy
 
 WATCH_SECONDS = 1.0
+FELT_SECONDS = 0.5
+"""A turn of the event loop that took longer is told."""
 CLEAR = "\x1b[H\x1b[2J"
 """Puts the cursor into the first corner, and clears the screen (ECMA-48)."""
 Status = Mapping[str, Any]
@@ -145,6 +147,8 @@ def status_fields(status: Status) -> dict[str, str]:
         "today": _booked_today(status.get("today")),
         "credit state": _credit_state(status),
         "now": _now(status),
+        "cluster": cluster_text(status.get("cluster")),
+        "event loop": _event_loop(status.get("event_loop")),
         "this run": _counted(status, "this_run").replace("_", " "),
         "all time": _all_time(status),
         "skipped": _counted(status, "skipped_because"),
@@ -250,6 +254,31 @@ def _credit_state(status: Status) -> str:
 def _now(status: Status) -> str:
     slots = f" of {status['slots']} slots" if status["running"] else ""
     return f"{status['in_flight']} in flight{slots} · {status['waiting']} waiting"
+
+
+def cluster_text(cluster: Mapping[str, Any] | None) -> str:
+    """Return how much of the owner's cluster is used; empty where there is none."""
+    if cluster is None:
+        return ""
+    if cluster["problem"]:
+        return f"not used: {escape(cluster['problem'])}"
+    workers = output.plural(cluster["workers"], "worker")
+    unused = (
+        "; others have another version: journeyman doctor"
+        if cluster["mismatches"]
+        else ""
+    )
+    return f"{cluster['busy']} of {cluster['slots']} slots on {workers}{unused}"
+
+
+def _event_loop(loop: Mapping[str, Any] | None) -> str:
+    """Return how long it was held up, where that can be felt."""
+    if loop is None or loop["longest_turn_seconds"] < FELT_SECONDS:
+        return ""
+    return (
+        f"answered nobody for up to {loop['longest_turn_seconds']:.2g} s in the last "
+        f"{duration(loop['within_seconds'])}"
+    )
 
 
 def _all_time(status: Status) -> str:
