@@ -88,9 +88,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     finishes the work in flight, then exits with 0. When it is started again it is the
     same agent and continues where it was. With `--json` the log is JSON.
     """
-    stop, watchdog = _prepare_process()
-    turns = LoopTurns(SystemClock())
-    service_manager = ServiceManager.from_environment(os.environ)
+    stop, watchdog, turns = _prepare_process()
+    manager = ServiceManager.from_environment(os.environ)
     _require_one_network(session, sandbox=sandbox)
     overrides: dict[str, object] = {
         "strategies.directory": str(strategies) if strategies else None,
@@ -116,10 +115,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
                 output, log.format, log.level, log.levels, file
             )
             environment = replace(
-                environment,
-                turns=turns,
-                watchdog=watchdog,
-                service_manager=service_manager,
+                environment, turns=turns, watchdog=watchdog, service_manager=manager
             )
             if settings.web.enabled:
                 environment = _with_page(environment, settings.web)
@@ -188,10 +184,10 @@ def _require_one_network(session: Session, *, sandbox: bool) -> None:
         )
 
 
-def _prepare_process() -> tuple["_EarlyStop", Watchdog]:
+def _prepare_process() -> tuple["_EarlyStop", Watchdog, LoopTurns]:
     """Prepare for a signal, a crash, and an event loop that does not turn."""
     forbid_core_dumps()
-    return _EarlyStop(), Watchdog()
+    return _EarlyStop(), Watchdog(), LoopTurns(SystemClock())
 
 
 class _EarlyStop:
