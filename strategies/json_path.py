@@ -5,8 +5,6 @@ import re
 from itertools import islice
 from typing import Any
 
-import jsonpath
-
 from journeyman import Decision, Decline, Example, Result, Strategy, Task, param, skip
 
 LONGEST_PATH = 1_000  # characters
@@ -58,6 +56,9 @@ class JsonPath(Strategy):
 
     def run(self, document: Any, path: str) -> Result:  # noqa: ANN401 - any JSON
         """Return the values that the path finds, in order."""
+        # Here, because it takes as long to import as all other strategies together.
+        import jsonpath  # noqa: PLC0415 - as it says
+
         if not isinstance(document, dict | list) or len(path) > LONGEST_PATH:
             raise Decline("there is no document, or the path is too long")
         try:

@@ -2,9 +2,6 @@
 
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from bs4 import BeautifulSoup
-from bs4.exceptions import ParserRejectedMarkup
-
 from journeyman import Context, Decline, Example, Result, Strategy, param
 
 LONGEST_BASE = 2_000  # characters; browsers stop at about as much
@@ -43,6 +40,10 @@ class Links(Strategy):
 
     def run(self, html: str, base: str, ctx: Context) -> Result:
         """Read leniently, as browsers do: most pages are not quite valid."""
+        # Here, because it takes as long to import as all other strategies together.
+        from bs4 import BeautifulSoup  # noqa: PLC0415 - as it says
+        from bs4.exceptions import ParserRejectedMarkup  # noqa: PLC0415 - as it says
+
         if len(html) > self.max_characters or len(base) > LONGEST_BASE:
             raise Decline("the page is too large", characters=len(html))
         try:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,30 @@ def test_the_list_of_commands_imports_nothing_heavy(program: Program) -> None:
 
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: journeyman")
+    assert done.stderr.strip() == ""
+
+
+SERVING_OR_SENDING = {
+    *("uvicorn", "starlette", "aiohttp", "httpx2", "structlog", "apscheduler"),
+    *("rich", "bs4", "jsonpath"),
+}
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("command", ["status", "why", "strategies list"])
+def test_what_only_reads_the_journal_imports_nothing_that_serves_or_sends(
+    program: Program, lived: Path, command: str
+) -> None:
+    code = (
+        "import sys; from journeyman.cli import main; code = main(sys.argv[1:]); "
+        f"print(*sorted({SERVING_OR_SENDING!r} & set(sys.modules)), file=sys.stderr); "
+        "sys.exit(code)"
+    )
+    words = [*command.split(), "--data-dir", str(lived)]
+
+    done = program(sys.executable, "-c", code, *words)
+
+    assert done.returncode == 0
     assert done.stderr.strip() == ""
 
 

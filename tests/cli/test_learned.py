@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from journeyman.daemon.network import MODEL_FACT
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import JSON, AccessToken
 from journeyman.journal.journal import Journal
@@ -22,7 +21,7 @@ from journeyman.network.service_model.model import (
 )
 from journeyman.network.service_model.refusals import Fault, FieldFault
 from journeyman.network.service_model.request import Placed, RequestShape
-from journeyman.network.service_model.search import DOCUMENT, Learned
+from journeyman.network.service_model.search import DOCUMENT, MODEL_FACT, Learned
 
 Run = Callable[..., Any]
 

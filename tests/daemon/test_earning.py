@@ -16,7 +16,6 @@ from journeyman.daemon.earning import (
     network_record,
     summary,
 )
-from journeyman.daemon.network import MODEL_FACT
 from journeyman.daemon.status import journal_status
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
@@ -32,7 +31,7 @@ from journeyman.network.service_model.model import (
     ServiceModel,
 )
 from journeyman.network.service_model.request import Placed, RequestShape
-from journeyman.network.service_model.search import DOCUMENT, Learned
+from journeyman.network.service_model.search import DOCUMENT, MODEL_FACT, Learned
 from journeyman.testing import FakeClock
 
 SHAPE = RequestShape(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from journeyman.daemon.network import MODEL_FACT
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
@@ -19,7 +18,7 @@ from journeyman.network.service_model.evidence import (
 )
 from journeyman.network.service_model.model import RefusedShape, RequestModel
 from journeyman.network.service_model.request import RequestShape
-from journeyman.network.service_model.search import read_document
+from journeyman.network.service_model.search import MODEL_FACT, read_document
 
 CONFIRMED = "confirmed"
 LISTINGS = ("marketplace_tasks", "public_marketplace")

@@ -17,13 +17,11 @@ from journeyman.network.rate_limit.pause import RateLimits
 from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.evidence import Observe, Observed, Observer
 from journeyman.network.service_model.request import RequestShape
-from journeyman.network.service_model.search import RequestSearch
+from journeyman.network.service_model.search import MODEL_FACT, RequestSearch
 from journeyman.network.service_model.suggestions import LanguageModel
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.settings.sections import ContractSettings, Settings
 
-MODEL_FACT = "service model {base_url}"
-"""The fact that holds what is known of a network's requests."""
 MIN_WRITE_SECONDS = 60.0
 """Between two writes of what is new."""
 

@@ -1,10 +1,10 @@
 """What the owner wants to stand still: written down, so that it outlives restarts."""
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from journeyman.control import verbs
 from journeyman.daemon import events
-from journeyman.daemon.environment import Environment
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import JSON
 from journeyman.journal.codec import dump
@@ -12,9 +12,13 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
 from journeyman.observability.events import Log
 
+if TYPE_CHECKING:
+    # Otherwise each command would import what serves and sends.
+    from journeyman.daemon.environment import Environment
+
 
 def pause(
-    journal: Journal, environment: Environment, request: verbs.PauseRequest
+    journal: Journal, environment: "Environment", request: verbs.PauseRequest
 ) -> dict[str, JSON]:
     """Write down that nothing new is to be claimed; a daemon obeys at once."""
     paused = _keep_pause(journal, environment, request, ALL_WORK)
@@ -22,7 +26,7 @@ def pause(
 
 
 def resume(
-    journal: Journal, environment: Environment, request: verbs.WhoAsks
+    journal: Journal, environment: "Environment", request: verbs.WhoAsks
 ) -> dict[str, JSON]:
     """Take a pause back; there need not be one."""
     _remove_pause(journal, environment, request.by, ALL_WORK)
@@ -30,7 +34,7 @@ def resume(
 
 
 def disable(
-    journal: Journal, environment: Environment, request: verbs.DisableRequest
+    journal: Journal, environment: "Environment", request: verbs.DisableRequest
 ) -> dict[str, JSON]:
     """Write down that a strategy is to be given nothing new."""
     paused = _keep_pause(journal, environment, request, request.name)
@@ -38,7 +42,7 @@ def disable(
 
 
 def enable(
-    journal: Journal, environment: Environment, request: verbs.StrategyName
+    journal: Journal, environment: "Environment", request: verbs.StrategyName
 ) -> dict[str, JSON]:
     """Enable a strategy: it gets work again.
 
@@ -57,7 +61,7 @@ def enable(
 
 def _keep_pause(
     journal: Journal,
-    environment: Environment,
+    environment: "Environment",
     request: verbs.PauseRequest,
     strategy: str,
 ) -> OwnerPause:
@@ -76,7 +80,7 @@ def _keep_pause(
 
 
 def _remove_pause(
-    journal: Journal, environment: Environment, by: str, strategy: str
+    journal: Journal, environment: "Environment", by: str, strategy: str
 ) -> None:
     with journal.tx("resumed"):
         journal.owner_pauses.remove(strategy)

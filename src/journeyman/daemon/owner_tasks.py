@@ -1,8 +1,9 @@
 """What the owner decides about one task: to try it again now, or to give it up."""
 
+from typing import TYPE_CHECKING
+
 from journeyman.control.verbs import TaskRequest
 from journeyman.daemon import events
-from journeyman.daemon.environment import Environment
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import (
     DEADLINE_PASSED,
@@ -16,6 +17,10 @@ from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.observability.events import Event
+
+if TYPE_CHECKING:
+    # Otherwise each command would import what serves and sends.
+    from journeyman.daemon.environment import Environment
 
 GIVEN_UP = frozenset({TaskState.FAILED, TaskState.DECLINED})
 """Ends that only we know of: the network may still wait for a result."""
@@ -50,7 +55,7 @@ def find_task(journal: Journal, task_id: TaskId) -> TaskRecord:
 
 
 def retry(
-    journal: Journal, environment: Environment, request: TaskRequest
+    journal: Journal, environment: "Environment", request: TaskRequest
 ) -> dict[str, JSON]:
     """Make a task due now; one that failed or was given up continues where it was.
 
@@ -72,7 +77,7 @@ def retry(
 
 
 def abandon(
-    journal: Journal, environment: Environment, request: TaskRequest
+    journal: Journal, environment: "Environment", request: TaskRequest
 ) -> dict[str, JSON]:
     """Give up a task in flight, on which nobody works at this moment.
 
@@ -106,7 +111,7 @@ def _refusal(word: str, record: TaskRecord, why: str) -> UsageError:
 
 
 def _told(
-    environment: Environment,
+    environment: "Environment",
     event: Event,
     record: TaskRecord,
     moved: TaskRecord,

@@ -172,18 +172,23 @@ async def load_as_trusted(
 
 
 async def _describe(
-    settings: StrategySettings,
-    describer: Describer | None,
-    more_files: Iterable[Path] = (),
+    settings: StrategySettings, describer: Describer | None
 ) -> Described:
     """Have children describe what is not trusted."""
-    if describer is None or ANYTHING in settings.trusted:
-        return {}
+    files, names = _untrusted(settings)
+    return await describer.describe(files, names) if describer else {}
+
+
+def _untrusted(
+    settings: StrategySettings, more_files: Iterable[Path] = ()
+) -> tuple[list[Path], list[str]]:
+    """Return the files, and the names of installed ones, that are not trusted."""
+    if ANYTHING in settings.trusted:
+        return [], []
     names = [name for name in settings.installed if name not in settings.trusted]
-    # By their paths: a name is trusted in the folder of strategies only.
+    # By their paths: a name is trusted in the folders of strategies only.
     others = [file for file in more_files if not is_shipped(file)]
-    files = dict.fromkeys([*_untrusted_files(settings), *others])
-    return await describer.describe(list(files), names)
+    return [*dict.fromkeys([*_untrusted_files(settings), *others])], names
 
 
 def described_by_children(settings: Settings, more_files: Iterable[Path]) -> Described:
@@ -193,12 +198,13 @@ def described_by_children(settings: Settings, more_files: Iterable[Path]) -> Des
         settings: all of them.
         more_files: that a user has named, wherever they are.
     """
+    files, names = _untrusted(settings.strategies, more_files)
 
     async def describe() -> Described:
         with describer_for(settings) as describer:
-            return await _describe(settings.strategies, describer, more_files)
+            return await describer.describe(files, names) if describer else {}
 
-    return anyio.run(describe)
+    return anyio.run(describe) if files or names else {}
 
 
 async def _load_aside(

@@ -19,7 +19,7 @@ from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import Arrival, Keep, Reply
-from journeyman.network.json_text import UnreadableJSONError, is_cut, parse
+from journeyman.network.json_text import UnreadableJSONError, decoded, is_cut, parse
 from journeyman.network.service_model.pages import PAGING_HEADERS
 from journeyman.network.transport import AiohttpTransport
 
@@ -227,11 +227,6 @@ def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:
 
 def _short(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=blake2b.SALT_SIZE).digest()
-
-
-def decoded(raw: bytes) -> str:
-    """Return a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
-    return raw.decode("utf-8-sig", errors="replace")
 
 
 def _parsed(text: str) -> tuple[JSON, str]:

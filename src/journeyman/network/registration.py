@@ -14,8 +14,7 @@ from urllib.parse import unquote_plus, urlsplit
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
-from journeyman.network.http import decoded
-from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.json_text import UnreadableJSONError, decoded, parse
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,

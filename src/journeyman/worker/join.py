@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -23,10 +24,13 @@ from journeyman.journal.identity import AnswerFile, RegistrationAnswer
 from journeyman.journal.journal import Journal
 from journeyman.network.advice import advice_for
 from journeyman.network.call import Arrival
-from journeyman.network.client import NetworkClient
 from journeyman.network.registration import Registration
 from journeyman.observability.events import Log
 from journeyman.worker import events
+
+if TYPE_CHECKING:
+    # Otherwise whoever asks whether we have joined would import what sends.
+    from journeyman.network.client import NetworkClient
 
 REGISTRATION = "registration"
 """The fact that holds the intent."""
@@ -134,7 +138,7 @@ class IdentityFiles:
 class Join:
     """Finds our identity: the one on disk, or a new one if there never was one."""
 
-    network: NetworkClient
+    network: "NetworkClient"
     journal: Journal
     identity_files: IdentityFiles
     base_url: str

@@ -149,6 +149,8 @@ class Learned:
 
 
 DOCUMENT: TypeAdapter[Learned] = TypeAdapter(Learned)
+MODEL_FACT = "service model {base_url}"
+"""The fact that holds what is known of a network's requests."""
 
 
 def read_document(saved: JSON) -> Learned:
