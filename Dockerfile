@@ -11,7 +11,8 @@ WORKDIR /build
 
 # Locked dependencies first: an edit of the code does not install them again.
 # The page and OpenTelemetry are in it, and off: see docs/how-to/watch.md and traces.md.
-# With --build-arg LOCK=requirements/llm.lock, the strategy ask_llm can ask a model;
+# So is what ask_llm needs, which is off without a key: see docs/how-to/llm-strategy.md.
+# With --build-arg LOCK=requirements/web.lock, it is smaller: it has the page only;
 # with LOCK=requirements/cluster.lock, strategies can run on a Dask cluster;
 # with LOCK=requirements/notify.lock, Apprise sends notifications.
 ARG LOCK=requirements/image.lock

@@ -175,12 +175,12 @@ lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the version
 	$(UV_COMPILE) --output-file requirements/run.lock pyproject.toml
 	$(UV_COMPILE) --extra llm --extra cluster --extra web --extra notify --extra otel --group dev --constraints requirements/run.lock \
 		--constraints requirements/build.lock --output-file requirements/dev.lock pyproject.toml
-	$(UV_COMPILE) --extra web --extra otel --constraints requirements/dev.lock \
+	$(UV_COMPILE) --extra web --extra otel --extra llm --constraints requirements/dev.lock \
 		--output-file requirements/image.lock pyproject.toml
+	$(UV_COMPILE) --extra web --extra otel --constraints requirements/dev.lock \
+		--output-file requirements/web.lock pyproject.toml
 	$(UV_COMPILE) --extra web --extra otel --extra notify --constraints requirements/dev.lock \
 		--output-file requirements/notify.lock pyproject.toml
-	$(UV_COMPILE) --extra web --extra otel --extra llm --constraints requirements/dev.lock \
-		--output-file requirements/llm.lock pyproject.toml
 	$(UV_COMPILE) --extra web --extra otel --extra cluster --constraints requirements/dev.lock \
 		--output-file requirements/cluster.lock pyproject.toml
 	$(UV_COMPILE) --group browser --constraints requirements/dev.lock \

@@ -20,7 +20,8 @@ settings.load_profile("journeyman")
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
-        if name.startswith("JOURNEYMAN_"):
+        # A model that a key of the developer's opens would be asked, and paid.
+        if name.startswith(("JOURNEYMAN_", "ANTHROPIC_", "OPENAI_")):
             monkeypatch.delenv(name)
 
 

@@ -22,6 +22,7 @@ class Prices:
 
     read: float
     written: float
+    source: str = "as configured"
 
     def cost(self, read: int, written: int) -> float:
         """Return the credits for so many tokens read and written by the model."""
@@ -81,6 +82,10 @@ class Purse:
         self._per_task = per_task
         self._per_day = per_day
 
+    def affords(self, worst: float) -> bool:
+        """Return whether a request of this worst case keeps to every limit."""
+        return self._excess(worst) is None
+
     @contextmanager
     def request(self, worst: float) -> Iterator[Bill]:
         """Reserve the worst case of a request while it is made, then book its cost.
@@ -100,13 +105,19 @@ class Purse:
             self._ctx.report_cost(bill.credits, bill.note)
 
     def _check(self, worst: float) -> None:
+        if excess := self._excess(worst):
+            raise Decline(excess)
+
+    def _excess(self, worst: float) -> str | None:
+        """Return which limit a request could exceed, in words."""
         limits = (
             ("credits_per_task", self.spent, self._per_task),
             ("credits_per_day", self._day.taken(), self._per_day),
         )
         for setting, taken, limit in limits:
             if taken + worst > limit + DUST:
-                raise Decline(
+                return (
                     f"over budget: {taken:.3g} credits taken, a request may cost "
                     f"{worst:.3g} more, and {setting} is {limit:g}"
                 )
+        return None

@@ -1,7 +1,8 @@
-"""The connection to the model: its name, address and key, as configured."""
+"""Which model is asked, where, and with which key: as configured, or as it is found."""
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +17,99 @@ OURS = "JOURNEYMAN_"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 NO_KEY = "none"
 """Sent where no key is configured: the client insists on one, local servers do not."""
+OFF = "off"
+KEYS = {
+    "ANTHROPIC_API_KEY": "anthropic:claude-haiku-4-5",
+    "OPENAI_API_KEY": "openai:gpt-5-mini",
+}
+"""The variables that providers name, and a small model that each key opens."""
+ADDRESS = "OPENAI_BASE_URL"
+"""The variable with an address that speaks as OpenAI's does."""
+OPENAI = "openai:"
+
+
+class OffError(Exception):
+    """Nothing is asked, since nothing is there to ask; the message says why."""
+
+    def __init__(self, why: str, *, is_news: bool = True) -> None:
+        """State why; `is_news` where the owner may expect something else."""
+        super().__init__(why)
+        self.is_news = is_news
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """Which model is asked, and who said so."""
+
+    model: str
+    base_url: str
+    key_env: str
+    key_file: str
+    is_found: bool = False
+    """By a variable of the environment, and not configured."""
+
+    def connection(self) -> "Connection":
+        """Read the key.
+
+        Raises:
+            Misconfigured: it is not there.
+        """
+        key = read_key(self.key_env, self.key_file)
+        return Connection(model=self.model, base_url=self.base_url, key=key)
+
+
+def choose(configured: Choice, environ: Mapping[str, str]) -> Choice:
+    """Return what is configured, or else what a key in the environment opens.
+
+    Raises:
+        OffError: there is no model to ask.
+    """
+    name = configured.model
+    if name == OFF:
+        raise OffError("turned off: strategies.params.ask_llm.model is off")
+    address = environ.get(ADDRESS, "").strip()
+    if name.startswith(OPENAI) and address and not configured.base_url:
+        return _at(address, configured, environ)
+    if name:
+        return _with_known_key(configured, environ)
+    if address or configured.base_url:
+        raise OffError(
+            "an address is set, but no model is named: set "
+            f"strategies.params.ask_llm.model, such as {OPENAI}NAME"
+        )
+    for variable, model in KEYS.items():
+        if environ.get(variable, "").strip():
+            return Choice(
+                model=model, base_url="", key_env=variable, key_file="", is_found=True
+            )
+    raise OffError(
+        "no model is configured: set strategies.params.ask_llm.model, or one of "
+        f"{', '.join(KEYS)} in the environment",
+        is_news=False,
+    )
+
+
+def _at(address: str, configured: Choice, environ: Mapping[str, str]) -> Choice:
+    """Return a model at the address in the environment, by its name there."""
+    has_key = configured.key_env or configured.key_file
+    known = "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY", "").strip() else ""
+    return replace(
+        configured,
+        model=configured.model.removeprefix(OPENAI),
+        base_url=address,
+        key_env=configured.key_env if has_key else known,
+    )
+
+
+def _with_known_key(configured: Choice, environ: Mapping[str, str]) -> Choice:
+    """Name the provider's own variable, so that the key is known and can be hidden."""
+    if configured.key_env or configured.key_file or configured.base_url:
+        return configured
+    provider, _, _ = configured.model.partition(":")
+    for variable, model in KEYS.items():
+        if model.startswith(f"{provider}:") and environ.get(variable, "").strip():
+            return replace(configured, key_env=variable)
+    return configured
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from pydantic import BaseModel
 
 from journeyman import RetryLater
 
-from .answer import Answer  # noqa: TID252 - see __init__
+from .answer import MENDING, Answer, Verdict  # noqa: TID252 - see __init__
 from .budget import Prices, Purse  # noqa: TID252 - see __init__
 from .failure import describe, ending_for, is_free  # noqa: TID252 - see __init__
 
@@ -26,6 +29,18 @@ FRAME = 400
 """Bytes that pydantic-ai puts around a prompt, written as JSON."""
 OUTPUT_RETRIES = 1
 """How often the model may correct an answer that is empty or has another form."""
+USUAL_ANSWER_TOKENS = 300
+"""What an answer has, more often than not, with its form."""
+USUAL_BYTES_PER_TOKEN = 4
+ROLES = {
+    "user-prompt": "told",
+    "retry-prompt": "told",
+    "tool-return": "tool",
+    "thinking": "thought",
+}
+"""What each part of a message is in a transcript; all others are answers."""
+
+Output = TypeVar("Output", bound=BaseModel)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +58,12 @@ class Terms:
         """Return the most that a request of so many bytes may cost, in credits."""
         read = size // BYTES_PER_TOKEN + OVERHEAD_TOKENS
         return self.prices.cost(read, self.max_output_tokens)
+
+    def usual(self, size: int) -> float:
+        """Return what a request of so many bytes is expected to cost, in credits."""
+        written = min(USUAL_ANSWER_TOKENS, self.max_output_tokens)
+        read = size // USUAL_BYTES_PER_TOKEN + OVERHEAD_TOKENS // 2
+        return self.prices.cost(read, written)
 
     def limits(self) -> "UsageLimits":
         """Return the limits that pydantic-ai keeps to."""
@@ -66,36 +87,43 @@ class Terms:
         return settings
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manner:
+    """How the model is asked."""
+
+    mode: str
+    """How it is made to answer in our form: tool, native or prompted."""
+    toolsets: "Sequence[AbstractToolset[Any]]"
+    """What it may use."""
+    hide: Callable[[str], str]
+    """Takes secrets out of a text."""
+    transcribe: Callable[[str, str], object]
+    """Keeps who said what."""
+
+
 class Conversation:
-    """Asks a model for one answer."""
+    """Asks a model for one answer, has it checked, and mended if need be."""
 
     def __init__(
         self,
         model: "Model",
         terms: Terms,
         purse: Purse,
+        manner: Manner,
         *,
         instructions: str,
-        mode: str,
-        toolsets: "Sequence[AbstractToolset[Any]]",
-        hide: Callable[[str], str],
     ) -> None:
-        """Prepare it.
+        """Prepare it; `instructions` are the rules, for the model."""
+        from pydantic_ai.usage import RunUsage  # noqa: PLC0415 - it is heavy
 
-        Args:
-            model: who is asked.
-            terms: what it may take.
-            purse: what pays for it.
-            instructions: the rules, for the model.
-            mode: how it is made to answer in our form: tool, native or prompted.
-            toolsets: what it may use.
-            hide: takes secrets out of a text.
-        """
+        self._model = model
         self._terms = terms
         self._purse = purse
-        self._hide = hide
-        self._has_tools = bool(toolsets)
-        self._agent = _agent(model, terms, instructions, mode, toolsets)
+        self._manner = manner
+        self._agent = self._agent_for(Answer, instructions, manner.toolsets)
+        self._history: list[Any] = []
+        # One for all runs, so that the limits hold for the task and not for each.
+        self._usage = RunUsage()
 
     async def ask(self, prompt: str) -> Answer:
         """Return the model's answer, which may be that it declines.
@@ -105,33 +133,63 @@ class Conversation:
             RetryLater: the provider or a tool server is not ready.
             Misconfigured: the provider refuses the key or the model.
         """
+        return await self._run(self._agent, prompt)
+
+    async def mend(self, problems: str) -> Answer:
+        """Return a better answer than the last one; raises as `ask` does."""
+        prompt = MENDING.format(problems=problems)
+        return await self._run(self._agent, prompt, self._history)
+
+    async def check(self, prompt: str, instructions: str) -> str | None:
+        """Return what is wrong with an answer; None if no request was left for that.
+
+        Work that is paid for is not thrown away because its check would cost too much.
+        """
+        is_last = self._usage.requests + 1 > self._terms.max_requests
+        worst = self._terms.worst(size_of(prompt))
+        if is_last or not self._purse.affords(worst):
+            return None
+        verdict = await self._run(self._agent_for(Verdict, instructions, ()), prompt)
+        return verdict.problems.strip()
+
+    async def _run(
+        self, agent: "Agent[Any, Output]", prompt: str, history: Sequence[Any] = ()
+    ) -> Output:
         try:
-            async with self._agent:
-                return await self._talk(prompt)
+            async with agent:
+                return await self._talk(agent, prompt, history)
         except Exception as error:  # noqa: BLE001 - each is reported as what it means
             raise self._ending(_only(error)) from None
 
-    async def _talk(self, prompt: str) -> Answer:
+    async def _talk(
+        self, agent: "Agent[Any, Output]", prompt: str, history: Sequence[Any]
+    ) -> Output:
         from pydantic_ai import Agent  # noqa: PLC0415 - it is heavy
 
-        limits = self._terms.limits()
-        async with self._agent.iter(prompt, usage_limits=limits) as run:
+        async with agent.iter(
+            prompt,
+            usage_limits=self._terms.limits(),
+            message_history=list(history) or None,
+            usage=self._usage,
+        ) as run:
             node = run.next_node
             while not Agent.is_end_node(node):
                 if Agent.is_model_request_node(node):
                     node = await self._pay_for(run, node)
                 else:
                     node = await run.next(node)
+            if agent is self._agent:
+                self._history = run.all_messages()
             return node.data.output
 
-    async def _pay_for(self, run: "AgentRun[Any, Answer]", node: Any) -> Any:  # noqa: ANN401 - pydantic-ai's nodes
+    async def _pay_for(self, run: "AgentRun[Any, Output]", node: Any) -> Any:  # noqa: ANN401 - pydantic-ai's nodes
         """Make one request, within the budget, and book what it cost."""
         before = _tokens(run.usage)
         worst = self._terms.worst(_size([*run.all_messages(), node.request]))
         with self._purse.request(worst) as bill:
             failure: Exception | None = None
             try:
-                return await run.next(node)
+                return await self._request(run, node)
             except Exception as error:
                 failure = error
                 raise
@@ -146,43 +204,58 @@ class Conversation:
                 elif failure is not None and is_free(failure):
                     bill.credits = 0.0
 
+    async def _request(self, run: "AgentRun[Any, Output]", node: Any) -> Any:  # noqa: ANN401 - pydantic-ai's nodes
+        self._transcribe(node.request.parts)
+        # A server that sends a byte now and then would never let its client time out.
+        with anyio.fail_after(self._terms.request_seconds):
+            after = await run.next(node)
+        self._transcribe(run.all_messages()[-1].parts)
+        return after
+
     def _ending(self, error: Exception) -> Exception:
-        words = self._hide(describe(error))
+        words = self._manner.hide(describe(error))
         ending = ending_for(error, words)
         if ending is not None:
             return ending
-        if self._has_tools:
+        if self._manner.toolsets:
             return RetryLater(f"a tool server is not ready: {words}")
         return RuntimeError(f"the model could not be asked: {words}")
 
+    def _agent_for(
+        self,
+        output: type[Output],
+        instructions: str,
+        toolsets: "Sequence[AbstractToolset[Any]]",
+    ) -> "Agent[Any, Output]":
+        from pydantic_ai import (  # noqa: PLC0415 - it is heavy
+            Agent,
+            NativeOutput,
+            PromptedOutput,
+            ToolOutput,
+        )
 
-def _agent(
-    model: "Model",
-    terms: Terms,
-    instructions: str,
-    mode: str,
-    toolsets: "Sequence[AbstractToolset[Any]]",
-) -> "Agent[Any, Answer]":
-    from pydantic_ai import (  # noqa: PLC0415 - it is heavy
-        Agent,
-        NativeOutput,
-        PromptedOutput,
-        ToolOutput,
-    )
+        forms: dict[str, Any] = {
+            "tool": ToolOutput,
+            "native": NativeOutput,
+            "prompted": PromptedOutput,
+        }
+        return Agent(
+            self._model,
+            output_type=forms[self._manner.mode](output),
+            instructions=instructions,
+            model_settings=self._terms.settings(),
+            retries={"tools": 1, "output": OUTPUT_RETRIES},
+            toolsets=toolsets,
+        )
 
-    forms: dict[str, Any] = {
-        "tool": ToolOutput,
-        "native": NativeOutput,
-        "prompted": PromptedOutput,
-    }
-    return Agent(
-        model,
-        output_type=forms[mode](Answer),
-        instructions=instructions,
-        model_settings=terms.settings(),
-        retries={"tools": 1, "output": OUTPUT_RETRIES},
-        toolsets=toolsets,
-    )
+    def _transcribe(self, parts: Sequence[Any]) -> None:
+        """Keep what was said in one direction, without the key."""
+        for part in parts:
+            said = getattr(part, "args", None) or getattr(part, "content", None)
+            if said:
+                text = said if isinstance(said, str) else json.dumps(said, default=str)
+                role = ROLES.get(part.part_kind, "answered")
+                self._manner.transcribe(role, self._manner.hide(text))
 
 
 def size_of(prompt: str) -> int:

@@ -96,5 +96,6 @@ def _endings(
             known.UnexpectedModelBehavior,
             lambda _: Decline("the model gave no usable answer"),
         ),
+        (TimeoutError, lambda words: RetryLater(f"out of time: {words}", after=wait)),
         (known.UserError, partial(Misconfigured, fix=fix)),
     ]

@@ -102,7 +102,19 @@ def test_a_terminal_is_asked_until_each_answer_is_right(
     }
     compose = (tmp_path / "compose.yaml").read_text()
     assert "OPENAI_API_KEY: ${OPENAI_API_KEY:?" in compose
-    assert "requirements/llm.lock" in compose
+    assert "docker build --tag journeyman ." in compose
+
+
+def test_who_wants_no_model_has_none_though_a_key_is_in_the_environment(
+    run: Run, tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-live-0123456789")
+
+    done = run("init", "--base-url", sandbox, "--yes")
+
+    assert done.code == 0, done.err
+    settings = load_settings(environ={}, cwd=tmp_path).settings
+    assert settings.strategies.params == {"ask_llm": {"model": "off"}}
 
 
 def test_who_ends_the_input_finds_nothing_written(

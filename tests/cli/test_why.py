@@ -1,5 +1,7 @@
 """`journeyman why`: a task's whole story, and why not more is earned."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,40 @@ def test_a_task_that_was_skipped_tells_what_each_strategy_said(
     assert "count_words" in told.out
     assert "no strategy wants it" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
+
+
+def test_what_was_said_to_a_model_stands_between_the_steps(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    data = shutil.copytree(lived, tmp_path / "data")
+    where = ("--data-dir", str(data))
+    done, other, *_ = run("tasks", "--state", "completed", *where, "--json").answer
+    steps = run("why", done["task_id"], *where, "--json").answer["steps"]
+    executing = next(one["at"] for one in steps if one["step"] == "executing")
+    lines = [
+        {
+            "time": executing,
+            "level": "info",
+            "event": "strategy.transcript",
+            "task_id": task["task_id"],
+            "strategy": "ask_llm",
+            "role": "answered",
+            "said": f"it is {task['task_id']}" + 500 * " word",
+        }
+        for task in (done, other)
+    ]
+    with (data / "journeyman.log").open("a") as log:
+        log.writelines(f"{json.dumps(line)}\n" for line in lines)
+        log.write('{"event": "strategy.transcript", "task_id": "cut sho')
+
+    told = run("why", done["task_id"], *where, "--json").answer["steps"]
+    shown = run("why", done["task_id"], *where).out
+
+    said = [one["message"] for one in told if one["step"] == "model"]
+    assert said == [f"answered: {lines[0]['said']}"]
+    assert f"answered: it is {done['task_id']} word" in shown
+    assert shown.count(" word") < 100
+    assert f"it is {other['task_id']}" not in shown
 
 
 def test_a_stopped_agent_is_told_how_it_earns_again(run: Run, lived: Path) -> None:

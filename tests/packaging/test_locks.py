@@ -15,7 +15,7 @@ LOCKS = (
     "requirements/build.lock",
     "requirements/uv.lock",
     "requirements/browser.lock",
-    "requirements/llm.lock",
+    "requirements/web.lock",
     "requirements/cluster.lock",
     "requirements/image.lock",
     "requirements/notify.lock",
@@ -24,7 +24,7 @@ LOCKS = (
 SHIPPED = (
     "requirements/run.lock",
     "requirements/build.lock",
-    "requirements/llm.lock",
+    "requirements/web.lock",
     "requirements/cluster.lock",
     "requirements/image.lock",
     "requirements/notify.lock",
@@ -83,13 +83,21 @@ def test_the_development_lock_answers_the_project_and_its_dev_group(
     assert unmet(wanted, pins(root / "requirements/dev.lock")) == []
 
 
-@pytest.mark.parametrize("lock", ["image", "llm", "cluster", "notify"])
+@pytest.mark.parametrize(
+    ("lock", "extra"),
+    [
+        ("image", "llm"),
+        ("web", "web"),
+        ("cluster", "cluster"),
+        ("notify", "notify"),
+    ],
+)
 def test_the_lock_of_an_image_answers_the_project_and_its_extras(
-    root: Path, pyproject: dict[str, Any], lock: str
+    root: Path, pyproject: dict[str, Any], lock: str, extra: str
 ) -> None:
     extras = pyproject["project"]["optional-dependencies"]
     wanted = pyproject["project"]["dependencies"] + extras["web"] + extras["otel"]
-    wanted += extras.get(lock, [])
+    wanted += extras[extra]
 
     assert unmet(wanted, pins(root / f"requirements/{lock}.lock")) == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
+from tests import prose
 
 LONGEST_HEAD = 65_536
 READ, WRITTEN = 100, 20
@@ -18,7 +19,10 @@ READ, WRITTEN = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the provider answers; a status of 0 never answers, -1 breaks the line."""
+    """What the provider answers.
+
+    A status of 0 never answers, -1 breaks the line, -2 sends a byte now and then.
+    """
 
     status: int
     body: object
@@ -30,6 +34,7 @@ class Asked:
     """A request as it came."""
 
     authorization: str
+    """The key, in whichever header it came."""
     body: dict[str, Any]
     target: str
     """The path, and what follows it."""
@@ -66,6 +71,11 @@ def says(text: str) -> Reply:
     return _message({"content": text}, "stop")
 
 
+def finds(problems: str) -> Reply:
+    """Make the model find this in an answer that it checks."""
+    return calls("final_result", {"problems": problems})
+
+
 def refuses(status: int, code: str = "", **headers: str) -> Reply:
     """Make the provider refuse the request."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -73,10 +83,14 @@ def refuses(status: int, code: str = "", **headers: str) -> Reply:
 
 
 class Provider:
-    """Answers in the order of `replies`; the last one is repeated."""
+    """Answers in the order of `replies`; the last one is repeated.
+
+    Without any, it answers the prose of the sandbox by rules.
+    """
 
     def __init__(self, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}/v1"
+        self.origin = f"http://127.0.0.1:{port}"
+        self.url = f"{self.origin}/v1"
         self.replies: deque[Reply] = deque()
         self.asked: list[Asked] = []
 
@@ -99,18 +113,44 @@ class Provider:
         }
         body = await reader.receive_exactly(int(headers.get("content-length", 0)))
         asked = Asked(
-            headers.get("authorization", ""),
+            headers.get("authorization") or headers.get("x-api-key", ""),
             json.loads(body or b"{}"),
             head.split(" ", 2)[1],
         )
         self.asked.append(asked)
-        reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+        reply = self._next_reply(asked)
         if reply.status == 0:
             await anyio.sleep_forever()
+        if reply.status == -2:
+            await _drip(stream)
         if reply.status < 0:
             return False
         await stream.send(_bytes(reply))
         return True
+
+    def _next_reply(self, asked: Asked) -> Reply:
+        if not self.replies:
+            return _by_rules(asked)
+        return self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+
+
+def _by_rules(asked: Asked) -> Reply:
+    """Answer a task of the sandbox's prose; find no fault with any answer."""
+    told = json.loads("\n".join(asked.said("user").splitlines()[1:-1]))
+    if "answer" in told:
+        return finds("")
+    solve = prose.SOLVERS.get(told.get("kind", ""))
+    if solve is None:
+        return answers("", declined="there is no rule for it")
+    result = solve(told["input"])
+    return answers(result if isinstance(result, str) else json.dumps(result))
+
+
+async def _drip(stream: SocketStream) -> None:
+    await stream.send(b"HTTP/1.1 200 Answer\r\nContent-Length: 1000000\r\n\r\n")
+    while True:
+        await stream.send(b" ")
+        await anyio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -139,6 +179,27 @@ def _message(message: dict[str, object], finish: str) -> Reply:
         "model": "small",
         "choices": [choice],
         "usage": usage | {"total_tokens": READ + WRITTEN},
+    }
+    return Reply(200, body)
+
+
+def messages_answer(answer: str) -> Reply:
+    """Return an answer in the form of Anthropic's messages."""
+    content = {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "final_result",
+        "input": {"answer": answer, "confidence": 0.9},
+    }
+    body = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": [content],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": READ, "output_tokens": WRITTEN},
     }
     return Reply(200, body)
 

@@ -5,16 +5,19 @@ The models are on loopback or in memory; no call leaves the machine.
 
 import json
 import re
+import socket
 import subprocess
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+import uvicorn
 from pydantic_ai import messages
 from pydantic_ai.models import function as function_models
 from pydantic_ai.models import test as test_models
@@ -26,6 +29,8 @@ from tests.strategies.llm_provider import (
     Reply,
     answers,
     calls,
+    finds,
+    messages_answer,
     provider,
     refuses,
     says,
@@ -33,7 +38,7 @@ from tests.strategies.llm_provider import (
 
 from journeyman.domain.tasks import Task
 from journeyman.strategies.loading.registry import load_registry
-from journeyman.strategies.running.dry_run import CANARY
+from journeyman.strategies.running.dry_run import CANARY, DryRunContext
 from journeyman.testing import (
     FakeAgent,
     Run,
@@ -49,6 +54,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "llm-strategy.md"
 TOML = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KEY = "key-of-the-owner-4711"
 PRICES = {"credits_per_1k_input": 1.0, "credits_per_1k_output": 5.0}
+CHEAP = {"credits_per_1k_input": 0.1, "credits_per_1k_output": 0.5}
 ONE_REQUEST = (READ * 1.0 + WRITTEN * 5.0) / 1_000
 
 
@@ -76,7 +82,7 @@ def ask(
             "base_url": server.url,
             "api_key_env": "THE_KEY",
         }
-        priced = PRICES | {"credits_per_task": 8.0}
+        priced = PRICES | {"credits_per_task": 8.0, "check_answer": False}
         configuration: dict[str, object] = {**configured, **priced, **params}
         return await agent.run_async(ASK, given or a_task(), **configuration)
 
@@ -89,7 +95,8 @@ async def test_an_answer_is_handed_in_and_its_tokens_are_reported(
     run = await ask(answers("Huomenta"))
 
     assert (run.outcome, run.result.output) == ("completed", "Huomenta")
-    assert run.result.evidence == {"model": "small", "confidence": 0.9}
+    evidence = {"model": "small", "confidence": 0.9, "checked": False}
+    assert run.result.evidence == evidence
     assert run.cost == pytest.approx(ONE_REQUEST)
     assert [asked.authorization for asked in server.asked] == [f"Bearer {KEY}"]
 
@@ -194,6 +201,16 @@ async def test_a_request_that_is_out_of_time_is_counted_at_its_worst(
     assert run.cost > ONE_REQUEST
 
 
+async def test_a_provider_that_sends_a_byte_now_and_then_is_out_of_time_too(
+    ask: Callable[..., Any],
+) -> None:
+    run = await ask(Reply(-2, None), request_seconds=0.2)
+
+    assert run.outcome == "retry_later"
+    assert "out of time" in run.reason
+    assert run.cost > ONE_REQUEST
+
+
 async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
     agent: FakeAgent, server: Provider
 ) -> None:
@@ -271,7 +288,10 @@ async def test_a_task_that_costs_more_than_it_brings_is_not_wanted(
 
 
 SETTINGS = [
-    ({"model": ""}, "skipped", "no model is configured"),
+    ({"model": ""}, "skipped", "no model is named"),
+    ({"model": "", "base_url": ""}, "skipped", "no model is configured"),
+    ({"model": "off"}, "skipped", "turned off"),
+    ({"credits_per_day": 0.0}, "skipped", "its budget, credits_per_day, is 0"),
     ({"credits_per_1k_input": 0.0, "credits_per_1k_output": 0.0}, "", "price"),
     ({"api_key_env": "NOT_THERE"}, "", "the environment has no NOT_THERE"),
     ({"api_key_env": "JOURNEYMAN_TOKEN"}, "", "Journeyman's own"),
@@ -306,6 +326,319 @@ async def test_what_is_not_configured_is_told_to_the_owner_and_asked_of_nobody(
             await asking()
         assert type(raised.value).__name__ == "Misconfigured"
         assert server.asked == []
+
+
+# -- what is found in the environment --------------------------------------------------
+
+
+def configured(**params: object) -> Any:  # noqa: ANN401 - made by a file
+    """The strategy with these parameters."""
+    made = ASK()
+    for name, value in params.items():
+        setattr(made, name, value)
+    return made
+
+
+def announced(**params: object) -> list[str]:
+    """What the strategy tells its owner when the daemon starts."""
+    started, context = configured(**params), DryRunContext()
+    started.on_start(context.make("ask_llm", None, Path()))
+    return [f"{one.level}: {one.event} {one.fields}" for one in context.log.lines]
+
+
+@pytest.mark.endurance
+async def test_a_key_of_anthropic_is_enough_to_work(
+    agent: FakeAgent, server: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.origin)
+    server.replies.append(messages_answer("Huomenta"))
+
+    run = await agent.run_async(ASK, a_task(), check_answer=False)
+
+    assert run.result.output == "Huomenta"
+    (asked,) = server.asked
+    assert (asked.target, asked.body["model"]) == ("/v1/messages", "claude-haiku-4-5")
+    assert KEY in asked.authorization
+    # 1 and 5 US dollars for a million tokens.
+    assert run.cost == pytest.approx((READ * 0.1 + WRITTEN * 0.5) / 1_000)
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [(401, "misconfigured"), (429, "retry_later"), (529, "retry_later")],
+)
+async def test_a_refusal_of_anthropic_is_taken_as_one_of_any_provider(
+    status: int,
+    outcome: str,
+    agent: FakeAgent,
+    server: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.origin)
+    kind = {401: "authentication_error", 429: "rate_limit_error"}.get(status, "other")
+    said = {"type": "error", "error": {"type": kind, "message": f"no {KEY}"}}
+    server.replies.append(Reply(status, said))
+
+    run = await agent.run_async(ASK, a_task(), check_answer=False)
+
+    assert (run.outcome, len(server.asked)) == (outcome, 1)
+    assert KEY not in repr(run)
+
+
+async def test_a_model_of_openai_is_asked_at_the_address_in_the_environment(
+    agent: FakeAgent, server: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.replies.append(answers("Huomenta"))
+    params = {"model": "openai:qwen3:8b", "free": True, "check_answer": False}
+
+    run = await agent.run_async(ASK, a_task(), **params)
+
+    assert run.result.output == "Huomenta"
+    assert server.asked[0].body["model"] == "qwen3:8b"
+    assert server.asked[0].authorization == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("variable", "model"),
+    [
+        ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),
+        ("OPENAI_API_KEY", "openai:gpt-5-mini"),
+    ],
+)
+def test_a_key_is_announced_with_its_model_its_budget_and_how_to_turn_it_off(
+    variable: str, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, KEY)
+
+    (line,) = announced()
+
+    assert line.startswith(f"info: asks {model} by {variable} in the environment")
+    assert "at most 20 credits (0.20 USD) a day" in line
+    assert "strategies.params.ask_llm.credits_per_day = 0" in line
+    assert "genai-prices" in line
+    assert KEY not in line
+
+
+def test_without_a_key_nothing_is_said() -> None:
+    assert announced() == []
+
+
+def test_an_address_alone_does_not_say_which_model_is_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    (line,) = announced()
+
+    assert line.startswith("warning: asks no model")
+    assert "no model is named" in line
+
+
+def test_a_key_without_the_library_is_told_and_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+
+    (line,) = announced()
+
+    assert "pip install 'journeyman[llm]'" in line
+
+
+@pytest.mark.parametrize("model", ["openai:nobody-knows-it", "small", "nobody:large"])
+def test_a_price_that_is_not_known_is_configured_and_not_guessed(model: str) -> None:
+    with pytest.raises(
+        Exception, match=r"price of the model .* is not known"
+    ) as raised:
+        announced(model=model)
+
+    assert "credits_per_1k_input" in getattr(raised.value, "fix", "")
+    assert "is not known" in configured(model=model).wants(a_task()).reason
+
+
+# -- which tasks it wants --------------------------------------------------------------
+
+
+@pytest.fixture
+def priced() -> Any:  # noqa: ANN401 - made by a file
+    """The strategy, with a model that nobody asks."""
+    return configured(model="small", base_url="http://127.0.0.1/v1", **CHEAP)
+
+
+@pytest.mark.parametrize(
+    ("description", "need"),
+    [
+        ("Draw a picture of the harbour.", "a picture"),
+        ("Please generate a small logo for us", "a picture"),
+        ("Summarise the attached report.", "material"),
+        ("Say what you see in the picture.", "material"),
+        ("What is today's weather in Turku?", "the present state"),
+        ("Fetch the page https://example.org/ and sum it up", "the present state"),
+        ("Post a kind word on Reddit.", "an act"),
+        ("Find the best offer, then buy it from them", "an act"),
+        ("Call the shop. Ask when it opens.", "an act"),
+    ],
+)
+def test_what_text_alone_cannot_answer_is_not_claimed(
+    priced: Any,  # noqa: ANN401 - made by a file
+    description: str,
+    need: str,
+) -> None:
+    asked = task(description, kind="", reward=9)
+
+    assert priced.wants(asked).reason.startswith(
+        f"text alone cannot answer it: it asks for {need}"
+    )
+    priced.text_only = False
+    assert priced.wants(asked)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Translate into Finnish: 'Please call the shop, and draw a picture.'",
+        "Draw a clear conclusion from the text.",
+        "Follow these rules: at most ten words, no names.",
+        "Write a short story about a painter who must draw every day.",
+        "Put these words in alphabetical order: pear, fig, plum.",
+    ],
+)
+def test_what_only_speaks_of_such_things_is_wanted(
+    priced: Any,  # noqa: ANN401 - made by a file
+    description: str,
+) -> None:
+    assert priced.wants(task(description, kind="", reward=9))
+
+
+def test_what_is_wanted_is_what_should_earn_more_than_it_costs(
+    priced: Any,  # noqa: ANN401 - made by a file
+) -> None:
+    wish = priced.wants(a_task(reward=9))
+
+    assert wish.value == 0.75
+    assert 0 < wish.cost < 1
+    priced.check_answer = False
+    assert priced.wants(a_task(reward=9)).cost == pytest.approx(wish.cost / 2)
+
+
+async def test_a_kind_whose_results_are_refused_is_given_up_in_the_end(
+    agent: FakeAgent, server: Provider
+) -> None:
+    server.replies.append(answers("Huomenta"))
+    params = {"model": "small", "base_url": server.url, "check_answer": False, **PRICES}
+    start = partial(agent.run_async, ASK, credits_per_task=8.0, **params)
+    first = await start(a_task(reward=4))
+    learned = agent.state["ask_llm"]["kinds"]["translation"]
+    assert (first.outcome, learned["paid"]) == ("completed", 1)
+
+    learned.update(paid=0.0, refused=8.0, why="not idiomatic")
+    given_up = await start(a_task(reward=4))
+    tried = await start(a_task(reward=99))
+
+    assert given_up.outcome == "skipped"
+    assert "would lose" in given_up.reason
+    assert tried.outcome == "completed"
+    assert "not idiomatic" in server.asked[-1].said("user")
+
+
+# -- what is handed in -----------------------------------------------------------------
+
+
+async def test_an_answer_is_checked_against_its_task_before_it_is_handed_in(
+    ask: Callable[..., Any], server: Provider
+) -> None:
+    run = await ask(
+        answers("Hello"),
+        finds("It is English, and Finnish is asked for."),
+        answers("Huomenta"),
+        finds(""),
+        check_answer=True,
+        credits_per_task=30.0,
+        credits_per_day=40.0,
+    )
+
+    assert run.result.output == "Huomenta"
+    assert run.result.evidence["checked"] is True
+    assert run.cost == pytest.approx(4 * ONE_REQUEST)
+    _, check, mend, _ = server.asked
+    fence, *inside, _ = check.said("user").splitlines()
+    assert fence == f"<untrusted {CANARY}>"
+    assert json.loads("\n".join(inside))["answer"] == "Hello"
+    assert "Finnish is asked for" in mend.said("user")
+
+
+async def test_an_answer_that_cannot_be_mended_is_not_handed_in(
+    ask: Callable[..., Any], server: Provider
+) -> None:
+    run = await ask(
+        answers("Hello"),
+        finds("It is English."),
+        answers("Hello again"),
+        finds("It is still English."),
+        check_answer=True,
+        credits_per_task=30.0,
+        credits_per_day=40.0,
+    )
+
+    assert (run.outcome, len(server.asked)) == ("declined", 4)
+    assert run.details["why"] == "It is still English."
+
+
+async def test_what_was_paid_for_is_handed_in_though_its_check_would_cost_too_much(
+    ask: Callable[..., Any], server: Provider
+) -> None:
+    run = await ask(answers("Huomenta"), check_answer=True, credits_per_task=6.4)
+
+    assert (run.outcome, len(server.asked)) == ("completed", 1)
+    assert run.result.evidence["checked"] is False
+
+
+@pytest.mark.parametrize(
+    ("description", "bad", "good", "told"),
+    [
+        ("Answer in at most 3 words.", "one two three four", "one two", "4 words"),
+        ("Use 2 to 4 words.", "one", "one two", "2 to 4 are asked for"),
+        ("Write at least 10 characters", "short", "long enough", "10 are asked for"),
+        ("Reply with a JSON object.", "no", '{"a": 1}', "not JSON"),
+        ("Return a JSON list of names.", '{"a": 1}', '["a"]', "not a JSON list"),
+    ],
+)
+async def test_what_a_task_states_in_numbers_is_counted_and_not_guessed(
+    ask: Callable[..., Any],
+    server: Provider,
+    description: str,
+    bad: str,
+    good: str,
+    told: str,
+) -> None:
+    asked = task(description, kind="", reward=9)
+
+    run = await ask(answers(bad), answers(good), given=asked, credits_per_task=20.0)
+
+    assert run.result.output == good
+    assert told in server.asked[1].said("user")
+
+
+async def test_what_is_said_is_kept_for_why_without_the_key(
+    ask: Callable[..., Any],
+) -> None:
+    run = await ask(answers(f"{KEY} Huomenta"))
+
+    said = [
+        (one.event, one.fields["said"]) for one in run.logs if one.level == "transcript"
+    ]
+    assert [role for role, _ in said] == ["told", "answered"]
+    assert "Good morning" in said[0][1]
+    assert "Huomenta" in said[1][1]
+    assert KEY not in repr(said)
+    silent = await ask(transcript=False)
+    assert "transcript" not in {one.level for one in silent.logs}
 
 
 @pytest.mark.parametrize("settings", TOML.findall(PAGE.read_text()))
@@ -393,7 +726,6 @@ def test_two_tasks_at_once_cannot_break_the_day_together(agent: FakeAgent) -> No
 SERVER = '''
 import json, sys
 
-from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("dictionary")
 
@@ -442,6 +774,60 @@ async def test_a_tool_server_is_asked_and_only_for_what_is_allowed(
     assert "morning = huomenta" in second.said("tool")
     assert "JOURNEYMAN_SECRET" not in second.said("tool")
     assert "THE_KEY" not in second.said("tool")
+
+
+@asynccontextmanager
+async def a_tool_server_over_http() -> AsyncIterator[tuple[str, list[str]]]:
+    """Serve a dictionary on loopback; yield its address, and the keys that came."""
+    from mcp.server.mcpserver import MCPServer  # noqa: PLC0415 - it takes a second
+
+    dictionary, keys = MCPServer("dictionary"), list[str]()
+
+    @dictionary.tool()
+    def find(word: str) -> str:
+        return f"{word} = huomenta"
+
+    app = dictionary.streamable_http_app()
+
+    async def listen(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
+        keys.extend(
+            value.decode()
+            for name, value in scope.get("headers", ())
+            if name == b"authorization"
+        )
+        await app(scope, receive, send)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serving = uvicorn.Server(uvicorn.Config(listen, log_level="critical"))
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(serving.serve, sockets=[listener]))
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", keys
+            serving.should_exit = True
+
+
+@pytest.mark.endurance
+async def test_a_tool_server_is_asked_over_http_with_the_headers_of_its_owner(
+    ask: Callable[..., Any], server: Provider, tmp_path: Path
+) -> None:
+    servers = tmp_path / "servers.json"
+
+    async with a_tool_server_over_http() as (url, keys):
+        reached = {"url": url, "headers": {"Authorization": "Bearer of-the-owner"}}
+        servers.write_text(json.dumps({"mcpServers": {"words": reached}}))
+        run = await ask(
+            calls("words_find", {"word": "morning"}),
+            answers("Huomenta"),
+            mcp_servers=str(servers),
+            mcp_tools="words_find",
+            credits_per_task=20.0,
+        )
+
+    assert run.result.output == "Huomenta"
+    assert "morning = huomenta" in server.asked[1].said("tool")
+    assert set(keys) == {"Bearer of-the-owner"}
+    assert [one.event for one in run.logs if one.level == "transcript"] == [
+        *("told", "answered", "tool", "answered")
+    ]
 
 
 async def test_a_tool_server_that_does_not_start_puts_the_task_off(

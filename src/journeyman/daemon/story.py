@@ -1,6 +1,7 @@
 """The story of one task, from the listing that showed it to the credits it brought."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Entry, EntryKind
 from journeyman.journal.recordings import RecordedDecision
 from journeyman.journal.tasks import TaskEvent, TaskRecord
+from journeyman.lifecycle.events import STRATEGY_TRANSCRIPT
 from journeyman.worker.select import GATES
 
 _STEPS = {
@@ -50,8 +52,16 @@ class StoryStep:
         return {"at": at, "step": self.step, "message": self.message}
 
 
-def story(journal: Journal, record: TaskRecord) -> list[StoryStep]:
-    """Return all that is known of a task's way, oldest first."""
+def story(
+    journal: Journal, record: TaskRecord, log: Iterable[str] = ()
+) -> list[StoryStep]:
+    """Return all that is known of a task's way, oldest first.
+
+    Args:
+        journal: what was done.
+        record: the task.
+        log: its lines, which have what was said to models for a while.
+    """
     decision = journal.recordings.of(record.task_id)
     history = journal.tasks.history(record.task_id)
     decided_at = history[0].at if history else record.updated_at
@@ -63,6 +73,7 @@ def story(journal: Journal, record: TaskRecord) -> list[StoryStep]:
         *_gates(record, decision, decided_at),
         *(_verdicts(decision, decided_at) if decision else ()),
         *_moves(record, history),
+        *_transcript(log, record),
         *(_booked(entry) for entry in journal.ledger.about(record.task_id)),
     ]
     return sorted(steps, key=lambda one: one.at)
@@ -147,6 +158,21 @@ def _moves(record: TaskRecord, history: list[TaskEvent]) -> Iterator[StoryStep]:
             message += f" ({_after(event.at - before)})"
         before = event.at
         yield StoryStep(event.at, event.after, message)
+
+
+def _transcript(log: Iterable[str], record: TaskRecord) -> Iterator[StoryStep]:
+    """Yield what was said to models, and by them, as far as the log has it."""
+    for line in log:
+        if STRATEGY_TRANSCRIPT.name not in line:
+            continue
+        try:
+            logged = json.loads(line)
+        except ValueError:  # A crash cut it short.
+            continue
+        is_transcript = logged.get("event") == STRATEGY_TRANSCRIPT.name
+        if is_transcript and logged.get("task_id") == record.task_id:
+            at = datetime.fromisoformat(logged["time"])
+            yield StoryStep(at, "model", f"{logged['role']}: {logged['said']}")
 
 
 def _after(span: timedelta) -> str:

@@ -19,7 +19,12 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle import events
 from journeyman.observability.events import Log
-from journeyman.strategies.api.context import BudgetView, Context, StrategyLog
+from journeyman.strategies.api.context import (
+    TRANSCRIPT,
+    BudgetView,
+    Context,
+    StrategyLog,
+)
 
 LONGEST_NOTE = 200
 """Characters of a note that are kept."""
@@ -77,6 +82,10 @@ class DaemonStrategyLog(StrategyLog):
 
     def write(self, level: str, event: str, fields: dict[str, object]) -> None:
         """Emit one line; an error of the author's is a warning of the daemon's."""
+        if level == TRANSCRIPT:
+            said = str(fields.get("said", ""))
+            self._log.emit(events.STRATEGY_TRANSCRIPT, role=str(event), said=said)
+            return
         kinds = {"debug": events.STRATEGY_DEBUG, "info": events.STRATEGY_SAID}
         kind = kinds.get(level, events.STRATEGY_WARNED)
         self._log.emit(kind, severity=level, message=str(event), details=fields)

@@ -155,6 +155,15 @@ STRATEGY_SAID = declare(
 )
 
 
+STRATEGY_TRANSCRIPT = declare(
+    "strategy.transcript",
+    "info",
+    "task_id strategy role said",
+    "What a strategy said to a model, or the model to it; `journeyman why TASK` shows "
+    "it. Cut to 2,000 characters, and without secrets, as all that is logged.",
+)
+
+
 STRATEGY_DEBUG = declare(
     "strategy.debug",
     "debug",

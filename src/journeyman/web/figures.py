@@ -204,7 +204,8 @@ class Figures:
         return {
             "record": record,
             "steps": self._keep(
-                f"story {visit.task_id}", lambda: story(self._journal, record)
+                f"story {visit.task_id}",
+                lambda: story(self._journal, record, self._last_lines()),
             ),
             "next": outlook(record, self._now(), self._budget()["costs"]),
             "result": "" if result is None else _as_text(result.output),
@@ -253,8 +254,7 @@ class Figures:
         """Return the end of the log, the newest line first."""
         level = visit.query.get("level", "info")
         least = LEVELS.index(level) if level in LEVELS else 1
-        lines = last_lines(self.commands.agent.directory.log, LOG_BYTES)
-        records = (_record(line) for line in reversed(lines))
+        records = (_record(line) for line in reversed(self._last_lines()))
         wanted = [one for one in records if one and LEVELS.index(one["level"]) >= least]
         return {
             "lines": wanted[:LOG_LINES],
@@ -262,6 +262,9 @@ class Figures:
             "levels": LEVELS,
             "is_kept": self.commands.parts.settings.log.file_mb > 0,
         }
+
+    def _last_lines(self) -> list[str]:
+        return last_lines(self.commands.agent.directory.log, LOG_BYTES)
 
     # -- what several of them need ------------------------------------------------
 

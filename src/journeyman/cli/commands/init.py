@@ -58,6 +58,8 @@ LIMITS = {
 }
 """What is asked of each limit; the settings have its bounds and the proposal."""
 MODEL_STRATEGY = "ask_llm"
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+"""What turns that strategy on by being in the environment."""
 IDLE = frozenset({MODEL_STRATEGY, "run_command"})
 """Ready strategies that want nothing before they are configured. They are not disabled,
 or configuring one would not be enough."""
@@ -279,7 +281,7 @@ class Setup:
             )
 
     def ask_model(self, given: ModelOptions) -> None:
-        """Ask for a language model; without one, nothing is written about any.
+        """Ask for a language model; without one, little is written about any.
 
         Raises:
             UsageError: one is named without a key or an address, or the other way.
@@ -359,6 +361,13 @@ class Setup:
             proposal=EVERY,
             read=partial(_read_names, names),
         )
+        if (
+            not self.model
+            and MODEL_STRATEGY in names
+            and any(map(os.environ.get, KEYS))
+        ):
+            # Otherwise the key would turn it on, in spite of the answer.
+            self.chosen["strategies.params"] = {MODEL_STRATEGY: {"model": "off"}}
         disabled = [name for name in names if name not in {*self.used, *IDLE}]
         if disabled:
             self.chosen["strategies.disabled"] = disabled
@@ -610,9 +619,8 @@ def _compose_file(setup: Setup) -> str:
         variables += '      JOURNEYMAN_STRATEGIES__READY: "false"\n'
     if key_env:
         variables += f"      {key_env}: ${{{key_env}:?the key of the model}}\n"
-    extra = "--build-arg LOCK=requirements/llm.lock " if setup.model else ""
     return Template(template.read_text("utf-8")).substitute(
-        build=f"docker build {extra}--tag journeyman .",
+        build="docker build --tag journeyman .",
         network=network,
         environment=f"    environment:\n{variables}" if variables else "",
         strategies=strategies,

@@ -14,9 +14,12 @@ from journeyman.daemon.story import outlook, story
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
 from journeyman.domain.tasks import TaskId
-from journeyman.domain.text import escape
+from journeyman.domain.text import escape, one_line
+from journeyman.observability.log_file import read_lines
 
 HOURS_BEFORE = 24
+LONGEST_MESSAGE = 400
+"""In characters, of one step; `--json` has it whole."""
 MUCH_LESS = 0.5
 """Below this share of what an hour brought before, it is less than before."""
 
@@ -48,7 +51,7 @@ def why(
 def _why(session: Session, task_id: TaskId) -> None:
     with session.journal() as journal:
         record = find_task(journal, task_id)
-        steps = story(journal, record)
+        steps = story(journal, record, read_lines(session.directory().log))
     data: dict[str, Any] = {
         "task_id": record.task_id,
         "title": record.task.title,
@@ -77,7 +80,10 @@ def _show_story(data: dict[str, Any]) -> None:
     fields["day"] = " to ".join([*days][:: max(1, len(days) - 1)])
     print_fields(fields)
     print()
-    rows = [[one["at"][11:23], one["step"], one["message"]] for one in data["steps"]]
+    rows = [
+        [one["at"][11:23], one["step"], one_line(one["message"], LONGEST_MESSAGE)]
+        for one in data["steps"]
+    ]
     print_table(["at (utc)", "step", "what"], rows, texts=["what"])
     print()
     if data["next"]:

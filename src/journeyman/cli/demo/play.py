@@ -18,6 +18,7 @@ from journeyman.domain.errors import JourneymanError, NetworkError, TimedOutErro
 from journeyman.domain.tasks import JSON
 
 POLL_SECONDS = 0.2
+NO_MODEL = {"JOURNEYMAN_STRATEGIES__DISABLED": "ask_llm"}
 OPEN_TASKS = 40
 """How many the sandbox offers at all times."""
 TIMEOUT_SECONDS = 120.0
@@ -141,12 +142,16 @@ def _sandbox_options(plan: DemoPlan, directory: DemoDirectory) -> list[str]:
 
 
 def _clean_environment() -> dict[str, str]:
-    """Return the environment without settings that are meant for a real daemon."""
-    return {
+    """Return the environment without settings that are meant for a real daemon.
+
+    Nor does a demonstration spend its owner's money on a language model.
+    """
+    others = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("JOURNEYMAN_")
     }
+    return others | NO_MODEL
 
 
 async def _watch(

@@ -12,6 +12,10 @@ MOST_COSTS = 1_000
 """Costs that one run may report; each is a commit to the disk."""
 
 
+TRANSCRIPT = "transcript"
+"""The level of what a model was told, and what it said."""
+
+
 class StrategyLog(ABC):
     """A structured log: a constant event and its fields."""
 
@@ -30,6 +34,15 @@ class StrategyLog(ABC):
     def error(self, event: str, /, **fields: object) -> None:
         """Log what went wrong."""
         self.write("error", event, fields)
+
+    def transcript(self, role: str, said: str) -> None:
+        """Keep what was said to or by a model; `journeyman why TASK` shows it.
+
+        Args:
+            role: who said it to whom, in a word, such as `told` or `answered`.
+            said: the text; the log keeps its first 2,000 characters, without secrets.
+        """
+        self.write(TRANSCRIPT, role, {"said": said})
 
     @abstractmethod
     def write(self, level: str, event: str, fields: dict[str, object]) -> None:
