@@ -1,4 +1,4 @@
-"""Text tasks by a language model, within a budget; off until a model is configured.
+"""Text tasks by a language model, within a budget; off without a model and a key.
 
 How to set it up: docs/how-to/llm-strategy.md.
 """

@@ -72,16 +72,22 @@ def choose(configured: Choice, environ: Mapping[str, str]) -> Choice:
         return _at(address, configured, environ)
     if name:
         return _with_known_key(configured, environ)
-    if address or configured.base_url:
+    return _found(address or configured.base_url, environ)
+
+
+def _found(address: str, environ: Mapping[str, str]) -> Choice:
+    """Return what a key opens; at an address only its owner knows which models are."""
+    for variable, model in KEYS.items():
+        is_elsewhere = bool(address) and model.startswith(OPENAI)
+        if environ.get(variable, "").strip() and not is_elsewhere:
+            return Choice(
+                model=model, base_url="", key_env=variable, key_file="", is_found=True
+            )
+    if address:
         raise OffError(
             "an address is set, but no model is named: set "
             f"strategies.params.ask_llm.model, such as {OPENAI}NAME"
         )
-    for variable, model in KEYS.items():
-        if environ.get(variable, "").strip():
-            return Choice(
-                model=model, base_url="", key_env=variable, key_file="", is_found=True
-            )
     raise OffError(
         "no model is configured: set strategies.params.ask_llm.model, or one of "
         f"{', '.join(KEYS)} in the environment",

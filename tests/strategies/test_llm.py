@@ -5,6 +5,7 @@ The models are on loopback or in memory; no call leaves the machine.
 
 import json
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,9 +19,11 @@ from typing import Any
 import anyio
 import pytest
 import uvicorn
+from anyio.from_thread import start_blocking_portal
 from pydantic_ai import messages
 from pydantic_ai.models import function as function_models
 from pydantic_ai.models import test as test_models
+from tests import prose
 from tests.one_task import in_one_task
 from tests.strategies.llm_provider import (
     READ,
@@ -46,6 +49,8 @@ from journeyman.testing import (
     load_strategy,
     task,
 )
+from journeyman.testing.agent import STARTER_CREDITS
+from journeyman.testing.market import Market
 
 STRATEGY = Path(__file__).parents[2] / "strategies" / "ask_llm" / "__init__.py"
 ASK = load_strategy(STRATEGY)
@@ -841,3 +846,21 @@ async def test_a_tool_server_that_does_not_start_puts_the_task_off(
 
     assert (run.outcome, server.asked) == ("retry_later", [])
     assert "a tool server is not ready" in run.reason
+
+
+@pytest.mark.endurance
+def test_it_earns_from_the_prose_of_the_sandbox(market: Market, tmp_path: Path) -> None:
+    folder = tmp_path / "strategies"
+    shutil.copytree(STRATEGY.parent, folder / "ask_llm")
+    market.stock(12, *prose.SOLVERS, "translation", "drawing")
+
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(provider()) as server,
+    ):
+        asked = {"model": "small", "base_url": server.url, **CHEAP}
+        report = market.work(folder, strategies__params={"ask_llm": asked})
+
+    # Two of each kind. The stand-in declines to translate; nobody draws.
+    assert report.counts == {"completed": 8, "declined": 2, "skipped": 2}
+    assert report.credits > STARTER_CREDITS
