@@ -31,6 +31,7 @@ RESULTS = "No result is lost"
 SPENDS = "Nothing is spent twice"
 BOOKS = "Every credit is in the books"
 TOKEN = "The token goes nowhere that it does not belong"  # noqa: S105 - a heading
+STEERING = "Only its owner steers it"
 
 FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
     WORK: (
@@ -52,6 +53,7 @@ FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
     ),
     BOOKS: ("booked_apart", "entries_without_a_key"),
     TOKEN: ("token_logged", "redirect_leak", "echo_unhidden", "leaks_unseen"),
+    STEERING: (),  # nobody steers a simulated daemon but its owner
 }
 """By promise, a heading of `docs/explanation/promises.md`."""
 
@@ -483,6 +485,44 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "        os.fchmod(descriptor, PRIVATE_FILE)",
             "        os.fchmod(descriptor, 0o644)",
             "journal/test_identity.py",
+        ),
+    ),
+    STEERING: (
+        SourceMutant(
+            "a rebound name opens the page",
+            "web/access.py",
+            'return name in {"localhost", *self.names} or _is_in_digits(name)',
+            "return True",
+            "web/test_access.py::test_a_name_that_was_rebound_to_us_shows_nothing",
+        ),
+        SourceMutant(
+            "another site's form commands",
+            "web/access.py",
+            'is_ours = origin.netloc == request.headers.get("host")',
+            "is_ours = True",
+            "web/test_access.py::test_a_form_on_another_web_site_commands_nothing",
+        ),
+        SourceMutant(
+            "a form needs no token",
+            "web/access.py",
+            "return is_ours and hmac.compare_digest(given, "
+            "self.form_token(request).encode())",
+            "return is_ours",
+            "web/test_access.py::test_a_form_without_our_token_commands_nothing",
+        ),
+        SourceMutant(
+            "guessing costs no time",
+            "web/access.py",
+            "await self.clock.sleep(SECONDS_AFTER_A_WRONG_PASSWORD)",
+            "await self.clock.sleep(0)",
+            "web/test_access.py::test_who_guesses_over_many_connections_is_not_faster",
+        ),
+        SourceMutant(
+            "strangers' words are markup",
+            "web/pages.py",
+            "autoescape=True",
+            "autoescape=False",
+            "web/test_pages.py::test_the_words_of_strangers_are_shown_and_never_obeyed",
         ),
     ),
 }
