@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from journeyman import (
     Needs,
     OutcomeReport,
     Result,
+    RetryLater,
     Strategy,
     Task,
     param,
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 
 ANY_KIND = "*"
 CENTS_PER_USD = 100
+LONGEST_WAIT_SECONDS = 60.0
+"""Of a task in its slot, for a provider that is away."""
 LIBRARY = "pydantic_ai"
 
 
@@ -103,6 +107,7 @@ class AskLlm(Strategy):
         self._day = DayBudget()
         self._records = KindRecords()
         self._settled: tuple[Choice, Prices] | None = None
+        self._ready_at: datetime | None = None
 
     # -- before the work ------------------------------------------------------------
 
@@ -185,9 +190,12 @@ class AskLlm(Strategy):
         limits = {"per_task": self.credits_per_task, "per_day": self.credits_per_day}
         purse = Purse(ctx, self._day, **limits)
         conversation = self._conversation(choice.connection(), purse, ctx)
-        refused = self._records.last_refusal(task.kind)
-        answer = await conversation.ask(prompt_for(task, ctx.canary, refused))
-        answer, is_checked = await self._checked(conversation, task, answer, ctx.canary)
+        await self._wait_for_provider(ctx)
+        try:
+            answer, is_checked = await self._answer(conversation, task, ctx.canary)
+        except RetryLater as later:
+            self._ready_at = ctx.now + timedelta(seconds=later.after)
+            raise
         ctx.log.info("asked", model=choice.model, credits=round(purse.spent, 6))
         return Result(
             answer.answer,
@@ -198,14 +206,28 @@ class AskLlm(Strategy):
             },
         )
 
-    async def _checked(
-        self, conversation: Conversation, task: Task, answer: Answer, mark: str
+    async def _wait_for_provider(self, ctx: Context) -> None:
+        """Keep the slot while the provider is away.
+
+        Each slot that is given back is a claim more: soon all tasks on offer would be
+        ours, and none of them done.
+        """
+        if self._ready_at is not None:
+            seconds = (self._ready_at - ctx.now).total_seconds()
+            await anyio.sleep(min(max(seconds, 0.0), LONGEST_WAIT_SECONDS))
+
+    async def _answer(
+        self, conversation: Conversation, task: Task, mark: str
     ) -> tuple[Answer, bool]:
         """Return an answer that keeps to its task, mended once if it did not.
+
+        Also return whether the model has checked it.
 
         Raises:
             Decline: the model is not sure, or cannot mend it.
         """
+        refused = self._records.last_refusal(task.kind)
+        answer = await conversation.ask(prompt_for(task, mark, refused))
         self._refuse_doubtful(answer)
         problems, is_checked = await self._problems(conversation, task, answer, mark)
         if problems:

@@ -20,11 +20,12 @@ import anyio
 import pytest
 import uvicorn
 from anyio.from_thread import start_blocking_portal
-from pydantic_ai import messages
+from pydantic_ai import exceptions, messages
 from pydantic_ai.models import function as function_models
 from pydantic_ai.models import test as test_models
 from tests import prose
 from tests.one_task import in_one_task
+from tests.simulation.loop import SimulationLoop
 from tests.strategies.llm_provider import (
     READ,
     WRITTEN,
@@ -726,6 +727,28 @@ def test_two_tasks_at_once_cannot_break_the_day_together(agent: FakeAgent) -> No
         ["completed", "declined"],
         ["completed", "skipped"],
     )
+
+
+def test_while_the_provider_is_away_a_task_waits_in_its_slot(agent: FakeAgent) -> None:
+    loop, asked = SimulationLoop(), list[float]()
+
+    async def comes_back(_said: object, _info: object) -> Any:  # noqa: ANN401 - see above
+        asked.append(loop.time())
+        if len(asked) == 1:
+            raise exceptions.ModelHTTPError(503, "small")
+        call = messages.ToolCallPart("final_result", {"answer": "x", "confidence": 1})
+        return messages.ModelResponse([call])
+
+    subject = in_memory(function_models.FunctionModel(comes_back))
+    params = {"model": "test", "free": True, "check_answer": False}
+    ended = [
+        loop.run_until_complete(agent.run_async(subject, a_task(), **params)).outcome
+        for _ in range(2)
+    ]
+    loop.close()
+
+    assert ended == ["retry_later", "completed"]
+    assert asked == [0, 60]
 
 
 SERVER = '''
