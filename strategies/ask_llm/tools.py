@@ -10,7 +10,7 @@ from journeyman import Misconfigured
 if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset
 
-START_SECONDS = 10.0
+START_SECONDS = 30.0
 ANSWER_SECONDS = 60.0
 
 
