@@ -754,6 +754,8 @@ def test_while_the_provider_is_away_a_task_waits_in_its_slot(agent: FakeAgent) -
 SERVER = '''
 import json, sys
 
+from mcp.server.mcpserver import MCPServer
+
 
 server = MCPServer("dictionary")
 
