@@ -159,6 +159,10 @@ scale: $(VENV)/.installed ## measure large markets (10,000, 100,000) and a milli
 soak: $(VENV)/.installed ## let the daemon work for five minutes, and see whether it grows
 	@$(BIN)/python benchmarks/soak.py
 
+.PHONY: evening
+evening: $(VENV)/.installed ## type a new user's first evening, and count its commands
+	@$(BIN)/python tools/evening.py --readme README.md
+
 .PHONY: trace
 trace: $(VENV)/.installed ## count the files and calls that one task goes through
 	@$(BIN)/python tools/trace_task.py

@@ -352,6 +352,9 @@ class Setup:
                 "Nothing was written.",
             )
         self.fits = anyio.run(_fits, settings, self.seen.tasks)
+        if not folders.own:
+            # So that they stay when the first strategy of their owner's comes.
+            self.chosen["strategies.ready"] = True
         self.show(self._show_own if folders.own else self._show_fits)
         names = [fit.name for fit in self.fits]
         self.used = self.questions.ask(
@@ -613,8 +616,10 @@ def _compose_file(setup: Setup) -> str:
             "    # container's own network.\n"
             "    network_mode: host\n"
         )
+    mount = f"- ./{LOCAL}:/strategies:ro\n"
+    strategies = f"      # Your own strategies, beside the ready ones:\n      # {mount}"
     if LOCAL.is_dir():
-        strategies = f"      - ./{LOCAL}:/strategies:ro\n"
+        strategies = f"      {mount}"
         # The image would load the ready ones beside them, `journeyman run` does not.
         variables += '      JOURNEYMAN_STRATEGIES__READY: "false"\n'
     if key_env:
