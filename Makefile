@@ -18,9 +18,11 @@ PYTEST_ARGS :=
 PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1) \
 	--maxprocesses=4 --dist=worksteal
 
-# How many runs `make simulate` makes, and which cases `make sweeps` takes: every one,
-# or every so many. Both share their work among so many processes.
+# How many runs `make simulate` makes, how many months `make books` compares the books,
+# and which cases `make sweeps` takes: every one, or every so many. All share their work
+# among so many processes.
 SEEDS := 200
+MONTHS := 4
 EVERY := 1
 JOBS := 2
 
@@ -121,6 +123,10 @@ contract-matrix: $(VENV)/.installed ## earn on 72 networks that differ where the
 .PHONY: simulate
 simulate: $(VENV)/.installed ## kill and starve the daemon in simulated time (SEEDS=200)
 	$(BIN)/python -m tests.simulation simulate --chaos hard --days 0.25 --seeds $(SEEDS) --jobs $(JOBS)
+
+.PHONY: books
+books: $(VENV)/.installed ## compare our ledger with the network's on every day of months of hard chaos (MONTHS=4)
+	$(BIN)/python -m tests.simulation books --days 30 --seeds $(MONTHS) --jobs $(JOBS)
 
 .PHONY: sweeps
 sweeps: $(VENV)/.installed ## every crash, pair of crashes, and fault with a crash (EVERY=1)

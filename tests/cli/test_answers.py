@@ -329,7 +329,7 @@ def test_the_budget_shows_what_left_unexplained_and_what_that_stops(
     shutil.copytree(lived, copy)
     now = partial(datetime, 2101, 1, 1, tzinfo=UTC)
     with Journal(copy / "journal.db", now) as journal, journal.tx("lost"):
-        book_adjustment(journal.ledger, -3, "1", shown=0)
+        book_adjustment(journal.ledger, -3, shown=0)
     where = ("--data-dir", str(copy))
     strict = ("--set", "budget.unexplained_per_day_credits=2")
 

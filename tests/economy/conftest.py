@@ -17,11 +17,12 @@ from journeyman.domain.outcomes import (
     Unknown,
 )
 from journeyman.domain.tasks import AgentId, IdempotencyKey, NewTask, Task, TaskId
-from journeyman.economy.bookkeeping import BalanceWatch, book_starter
+from journeyman.economy.bookkeeping import book_starter
 from journeyman.economy.budget import Limits
 from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.posting import Posting, PostingRules
+from journeyman.economy.reconcile import BalanceWatch
 from journeyman.economy.topup import TopUp, Wording
 from journeyman.journal.identity import JournalMark
 from journeyman.journal.journal import Journal

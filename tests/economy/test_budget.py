@@ -121,8 +121,7 @@ async def test_a_post_cannot_earn(economy: Economy, reward: int) -> None:
 
 def _move(journal: Journal, credits_: int) -> None:
     with journal.tx("adjustment"):
-        key = str(journal.ledger.head()[0])
-        book_adjustment(journal.ledger, credits_, key, shown=0)
+        book_adjustment(journal.ledger, credits_, shown=0)
 
 
 def _spending_refused_by(journal: Journal, clock: FakeClock, limits: Limits) -> str:

@@ -1,7 +1,9 @@
 """A shown balance is compared only when nothing else can explain a difference."""
 
+from datetime import timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.economy.conftest import (
     ME,
@@ -15,10 +17,12 @@ from tests.economy.conftest import (
 
 from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId, Task, TaskId, TaskState
-from journeyman.economy.bookkeeping import book_starter
+from journeyman.economy.bookkeeping import book_delivery, book_starter
+from journeyman.economy.following import PostWatch
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind
-from journeyman.journal.spends import SpendState
+from journeyman.journal.maintenance import ledger_faults
+from journeyman.journal.spends import SpendKind, SpendState
 from journeyman.network.answers import CheckoutSession
 from journeyman.testing import FakeClock
 
@@ -195,6 +199,228 @@ async def test_two_pages_that_were_paid_before_a_balance_is_shown_are_both_booke
     show(economy, 550)
 
     assert economy.journal.ledger.totals() == {"starter": 100, "top-up": 450}
+
+
+async def test_pages_that_were_paid_and_posts_that_were_taken_are_told_apart_by_sums(
+    economy: Economy,
+) -> None:
+    _open_pages(economy, [174, 200, 308])
+    economy.network.post_answers += [UNKNOWN, UNKNOWN]
+    for reward in (4, 8):
+        await economy.posting.post(new_task(reward))
+
+    show(economy, 100 + 174 + 308 - 4 - 8)
+
+    assert economy.journal.ledger.totals() == {
+        "starter": 100,
+        "top-up": 174 + 308,
+        "spent": -12,
+    }
+
+
+async def test_a_sum_that_several_explain_alike_says_so(economy: Economy) -> None:
+    economy.network.checkout_answers += [UNKNOWN, UNKNOWN]
+    await economy.top_up.ask(ME, 250)
+    economy.top_up.cancel(SpendId("topup_1"))
+    await economy.top_up.ask(ME, 250)
+
+    show(economy, 350)
+
+    entry = economy.journal.ledger.recent(1)[0]
+    assert entry.subject == "topup_2"
+    assert entry.note.endswith("explanations that would do as well: 1")
+
+
+@pytest.mark.parametrize(("open_", "explained"), [(1, True), (9, True), (18, False)])
+async def test_the_more_is_open_the_fewer_are_taken_together(
+    economy: Economy, open_: int, *, explained: bool
+) -> None:
+    """Of many numbers, some four add up to almost anything."""
+    _open_pages(economy, [1, 10, 100, 1000])
+    _open_pages(economy, [10_000] * (open_ - 1))
+
+    show(economy, 100 + 1111)
+
+    assert ("adjustment" not in economy.journal.ledger.totals()) is explained
+
+
+@pytest.mark.parametrize(("newer", "explained"), [(19, True), (20, False)])
+async def test_only_the_newest_pages_are_taken_to_be_paid(
+    economy: Economy, newer: int, *, explained: bool
+) -> None:
+    _open_pages(economy, [7])
+    _open_pages(economy, [50] * newer)
+
+    show(economy, 107)
+
+    assert ("top-up" in economy.journal.ledger.totals()) is explained
+
+
+def _open_pages(economy: Economy, credits_: list[int]) -> None:
+    spends = economy.journal.spends
+    with economy.journal.tx("pages"):
+        for one in credits_:
+            spend = spends.reserve(
+                SpendId(f"topup_{spends.recorded() + 1}"),
+                SpendKind.TOP_UP,
+                credits_=one,
+                cents=one,
+                strategy="owner",
+                request={},
+            )
+            spends.move(spend.spend_id, SpendState.OPEN)
+
+
+async def test_an_unexplained_difference_names_what_is_of_unknown_outcome(
+    economy: Economy,
+) -> None:
+    economy.network.post_answers.append(UNKNOWN)
+    await economy.posting.post(new_task(5))
+
+    show(economy, 60)
+
+    assert economy.journal.ledger.recent(1)[0].note.endswith("then: post_1")
+
+
+async def test_a_difference_is_taken_back_when_its_cause_is_booked(
+    economy: Economy,
+) -> None:
+    economy.network.checkout_answers.append(OPENED)
+    await economy.top_up.ask(ME, 250)
+    show(economy, 349)
+    economy.top_up.confirm(SpendId("topup_1"))
+    assert economy.balance == 599
+
+    show(economy, 350)
+
+    assert economy.balance == 350
+    assert economy.journal.ledger.totals()["adjustment"] == 0
+    assert economy.journal.ledger.unexplained() == []
+    assert economy.log.names[-1] == "ledger.explained"
+
+
+async def test_a_loss_that_is_explained_later_stops_no_spending(
+    economy: Economy,
+) -> None:
+    show(economy, 40)
+    since = economy.clock.now() - timedelta(days=1)
+    assert economy.journal.ledger.unexplained_losses(since) == 60
+
+    show(economy, 100)
+
+    assert economy.journal.ledger.unexplained_losses(since) == 0
+
+
+def test_a_task_that_was_given_up_and_paid_is_booked_when_its_credits_are_seen(
+    economy: Economy,
+) -> None:
+    put_task(economy, TaskState.COMPLETING)
+    journal = economy.journal
+    with journal.tx("given up"):
+        book_delivery(
+            journal.ledger, TaskId("t"), strategy="s", listed=3, request="submit-1"
+        )
+        journal.tasks.move(journal.tasks.get(TaskId("t")), TaskState.REJECTED)
+
+    show(economy, 103)
+    show(economy, 103)
+
+    entry = journal.ledger.recent(1)[0]
+    assert (entry.kind, entry.amount, entry.request) == ("earned", 3, "submit-1")
+    assert journal.ledger.accounts()["receivable"] == 0
+    assert ledger_faults(journal) == []
+
+
+# -- posts whose answer was lost, and that are listed ----------------------------------
+
+
+@pytest.fixture
+def follow(economy: Economy) -> PostWatch:
+    return PostWatch(
+        network=economy.network,
+        journal=economy.journal,
+        watch=economy.watch,
+        days=30,
+        clock=economy.clock,
+        log=economy.log,
+    )
+
+
+def listed(task_id: str, *, title: str = "Count") -> Task:
+    return Task(
+        id=TaskId(task_id), title=title, description="Count the words", reward=5
+    )
+
+
+async def test_a_post_whose_answer_was_lost_is_settled_when_it_is_listed(
+    economy: Economy, follow: PostWatch
+) -> None:
+    economy.network.post_answers.append(UNKNOWN)
+    await economy.posting.post(new_task(5))
+
+    follow.note([listed("t9", title="Another")])
+    assert economy.balance == 100
+    follow.note([listed("t1")])
+    follow.note([listed("t1")])
+
+    (entry,) = economy.journal.ledger.recent(9)[1:]
+    assert (entry.amount, entry.cause, entry.request) == (-5, "listing", "post_1")
+    spend = economy.journal.spends.get(SpendId("post_1"))
+    assert spend is not None
+    assert (spend.state, spend.task_id) == (SpendState.SETTLED, "t1")
+    assert "post.accepted" in economy.log.names
+
+
+async def test_a_post_whose_answer_was_lost_is_looked_for_in_the_listings(
+    economy: Economy, follow: PostWatch
+) -> None:
+    economy.network.post_answers.append(UNKNOWN)
+    await economy.posting.post(new_task(5))
+    economy.network.shown = [listed("t1")]
+
+    await follow.look()
+
+    assert economy.journal.ledger.totals()["spent"] == -5
+
+
+async def test_of_two_posts_alike_each_needs_a_task_of_its_own(
+    economy: Economy, follow: PostWatch
+) -> None:
+    economy.network.post_answers += [posted(None), UNKNOWN]
+    await economy.posting.post(new_task(5))
+    await economy.posting.post(new_task(5))
+
+    follow.note([listed("t1")])
+    assert economy.journal.ledger.totals()["spent"] == -5
+    follow.note([listed("t1"), listed("t2")])
+    assert economy.journal.ledger.totals()["spent"] == -10
+
+
+async def test_a_listed_post_whose_answer_is_on_the_way_is_not_taken_for_a_lost_one(
+    economy: Economy, follow: PostWatch
+) -> None:
+    economy.network.post_answers += [UNKNOWN, posted("t1")]
+    await economy.posting.post(new_task(5))
+    economy.network.may_answer = anyio.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(economy.posting.post, new_task(5))
+        await anyio.wait_all_tasks_blocked()
+        follow.note([listed("t1")])
+        economy.network.may_answer.set()
+    follow.note([listed("t1")])
+
+    assert economy.journal.ledger.totals()["spent"] == -5
+
+
+async def test_a_post_whose_answer_is_not_kept_is_of_unknown_outcome_at_once(
+    economy: Economy,
+) -> None:
+    with pytest.raises(IndexError):  # the script has no answer: any failure does
+        await economy.posting.post(new_task(5))
+
+    spend = economy.journal.spends.get(SpendId("post_1"))
+    assert spend is not None
+    assert spend.state is SpendState.UNKNOWN
 
 
 async def test_credits_are_not_taken_for_a_top_up_that_was_only_proposed(

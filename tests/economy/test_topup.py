@@ -234,7 +234,7 @@ async def test_a_top_up_whose_answer_is_on_the_way_cannot_be_settled(
     assert state(economy) is SpendState.OPEN
 
 
-async def test_a_top_up_that_a_kill_interrupted_counts_and_can_be_cancelled(
+async def test_a_top_up_whose_answer_is_not_waited_for_counts_and_can_be_cancelled(
     economy: Economy,
 ) -> None:
     economy.network.may_answer = anyio.Event()

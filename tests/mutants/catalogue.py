@@ -51,7 +51,10 @@ FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
         *("budget_race", "settled_only", "unknown_unheld", "top_ups_uncapped"),
         *("periods_unlimited", "no_floor", "lost_answer_never_sent"),
     ),
-    BOOKS: ("booked_apart", "entries_without_a_key"),
+    BOOKS: (
+        *("booked_apart", "entries_without_a_key"),
+        *("top_up_unbooked", "differences_unexplained"),
+    ),
     TOKEN: ("token_logged", "redirect_leak", "echo_unhidden", "leaks_unseen"),
     STEERING: (),  # nobody steers a simulated daemon but its owner
 }
@@ -302,7 +305,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
         SourceMutant(
             "a late payment is unexplained",
-            "economy/bookkeeping.py",
+            "economy/reconcile.py",
             "    SpendState.CANCELLED,\n",
             "",
             "economy/test_reconcile.py",

@@ -93,6 +93,41 @@ def simulate(
     else:
         batches = _of_sweep(sweep, case, every)
         replay = f"{COMMAND} --sweep {sweep} --case"
+    return _run_and_show(session, batches, jobs, replay)
+
+
+@command("books", example="python -m tests.simulation books --days 30", settings=False)
+def books(
+    session: Session,
+    *,
+    days: Annotated[
+        float, typer.Option(min=1, help="Simulated days in which things go wrong.")
+    ] = 30.0,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same run.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How many runs, from --seed upwards.")
+    ] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=256, help="Divide the runs among n processes.")
+    ] = 1,
+) -> int:
+    """Compare the books of the daemon and of the network each day, in hard chaos.
+
+    Credits move all the time: the daemon tops up by itself, and people pay some of the
+    pages that it asks for; the owner posts. Every credit that the network moved has to
+    lead back to a request, and no limit may be passed.
+    """
+    batches: list[Batch] = [
+        SeedBatch(number, days, Chaos.HARD, is_about_money=True)
+        for number in range(seed, seed + seeds)
+    ]
+    replay = f"{NAME} books --days {days:g} --seed"
+    return _run_and_show(session, batches, jobs, replay)
+
+
+def _run_and_show(
+    session: Session, batches: list[Batch], jobs: int, replay: str
+) -> int:
     with progress("simulating", len(batches), shown=not session.as_json) as report:
         campaign, seconds = _run(batches, jobs, replay, report)
     data = _simulation_as_json(campaign, seconds)
@@ -324,7 +359,7 @@ def _median(figures: dict[int, dict[str, Any]], name: str) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    for one in (simulate, trial):
+    for one in (simulate, books, trial):
         epilog = f"Example: {one.example}"
         app.command(one.name, help=one.help, epilog=epilog)(one.entry)
     given = list(sys.argv[1:] if arguments is None else arguments)

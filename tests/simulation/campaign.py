@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from tests.simulation.behaviour import HARDEST, every_behaviour
 from tests.simulation.faults import FAULTS
 from tests.simulation.invariants import ABOUT_SEVERAL_RUNS, INVARIANTS
-from tests.simulation.plan import Chaos, Plan, draw_plan
+from tests.simulation.plan import Chaos, Plan, draw_money_plan, draw_plan
 from tests.simulation.run import RunResult, simulate
 
 from journeyman.domain.tasks import TaskState
@@ -209,10 +209,14 @@ class SeedBatch:
     seed: int
     days: float
     chaos: Chaos
+    is_about_money: bool = False
 
     def run(self, on_progress: Progress = _ignore) -> NamedResults:
         """Draw it and run it."""
-        plan = draw_plan(self.seed, days=self.days, chaos=self.chaos)
+        if self.is_about_money:
+            plan = draw_money_plan(self.seed, days=self.days)
+        else:
+            plan = draw_plan(self.seed, days=self.days, chaos=self.chaos)
         result = simulate(plan, lambda seconds: on_progress(seconds / plan.end))
         return [(str(self.seed), result)]
 

@@ -23,9 +23,11 @@ from journeyman.observability.redaction import Redactor
 from journeyman.settings.sections import (
     BudgetSettings,
     NetworkSettings,
+    PackSettings,
     PostingSettings,
     ScheduleSettings,
     Settings,
+    TopUpSettings,
     WorkSettings,
 )
 
@@ -48,7 +50,25 @@ def settings_for(plan: Plan, directory: Path) -> Settings:
     """Return the settings of a simulated daemon: mostly the defaults."""
     usual = _usual_settings(plan.slots, plan.reserve_credits, plan.verifies_posts)
     data = usual.data.model_copy(update={"directory": directory})
+    if plan.buys:
+        seldom = dict.fromkeys(
+            ("discover_max_seconds", "heartbeat_every_seconds"), HALF_HOUR
+        )
+        schedule = usual.schedule.model_copy(update=seldom)
+        usual = usual.model_copy(update={"topup": BUYING, "schedule": schedule})
     return usual.model_copy(update={"data": data})
+
+
+HALF_HOUR = 1800.0
+"""Between two looks at an idle market, and at what hinders: a month of simulated time
+is to pass within minutes."""
+BUYING = TopUpSettings(
+    # Always short: the caps alone end it.
+    mode="auto",
+    below_credits=1_000_000,
+    target_credits=0,
+    packs={"price_custom": PackSettings(credits=200)},
+)
 
 
 @cache

@@ -325,6 +325,14 @@ class FinalChecks:
 
     def _test_ledgers(self, agent_id: str) -> None:
         """Check that both ledgers agree, where nothing is uncertain."""
+        wrong = ledger_faults(self._journal)
+        self._check("I-10", f"the books: {wrong}", holds=not wrong)
+        here = self._journal.ledger.balance()
+        there = self._network.balance(agent_id)
+        message = f"{here} here and {there} there"
+        if self._final.plan.buys:
+            self._check("I-26", message, holds=here == there)
+            return
         doubtful = self._journal.database.row(
             "SELECT 1 FROM spends WHERE state IN ('reserved', 'unknown') "
             "UNION ALL SELECT 1 FROM ledger WHERE confidence = ? AND ?",
@@ -335,11 +343,7 @@ class FinalChecks:
         if self._is_silent_about_ends():
             self._checker.skip(LOST_SUBMISSION)
         elif doubtful is None and not self._final.monitor.replayed:
-            here = self._journal.ledger.balance()
-            there = self._network.balance(agent_id)
-            self._check("I-10", f"{here} here and {there} there", holds=here == there)
-        wrong = ledger_faults(self._journal)
-        self._check("I-10", f"the books: {wrong}", holds=not wrong)
+            self._check("I-10", message, holds=here == there)
 
     # -- the end --------------------------------------------------------------
 

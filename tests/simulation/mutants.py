@@ -17,12 +17,20 @@ import tests.simulation.process
 from tests.simulation import planted
 from tests.simulation.behaviour import HARDEST
 from tests.simulation.faults import FAULTS
-from tests.simulation.plan import Chaos, Occurrence, Outage, Plan, draw_plan
+from tests.simulation.plan import (
+    Chaos,
+    Occurrence,
+    Outage,
+    Plan,
+    draw_money_plan,
+    draw_plan,
+)
 from tests.simulation.planted import Internal
 from tests.simulation.run import RunResult, simulate
 
 import journeyman.daemon.daemon
 import journeyman.economy.budget
+import journeyman.economy.reconcile
 import journeyman.economy.topup
 import journeyman.network.classify
 import journeyman.network.exchange
@@ -103,6 +111,8 @@ SPENDING = replace(
 """One in which the operator comes to every limit, and some answers are lost."""
 BUSY = replace(SPENDING, reserve_credits=0, fault_rate=0.5)
 """The same without a floor, so that only the cap of a day is in the way."""
+BUYING = draw_money_plan(1, days=3)
+"""One in which the daemon tops up, and people pay."""
 ECHOING = replace(SMALL, behaviour=replace(HARDEST, echoes_token=True))
 """One in which the network repeats the token."""
 TALKATIVE = replace(ODD_STRATEGIES, tasks=60)
@@ -317,6 +327,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "check_top_up",
         planted.never,
         SPENDING,
+    ),
+    Mutant(
+        "top_up_unbooked",
+        journeyman.economy.reconcile,
+        "book_top_up",
+        planted.never,
+        BUYING,
+    ),
+    Mutant(
+        "differences_unexplained",
+        journeyman.economy.reconcile,
+        "explanation_of",
+        planted.never,
+        BUYING,
     ),
     Mutant("settled_only", Spends, "counted_since", planted.settled_only, BUSY),
     Mutant(

@@ -6,12 +6,13 @@ is checked against them.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fastapi import FastAPI
 from tests.simulation.behaviour import ErrorBody, NetworkBehaviour, Rejoin
@@ -24,11 +25,18 @@ from tests.simulation.market import (
 )
 from tests.simulation.virtual_time import START, SimulatedSandboxEnvironment
 
-from journeyman.sandbox import SandboxOptions, agents, create_app, task_generator
+from journeyman.sandbox import (
+    SandboxOptions,
+    agents,
+    checkouts,
+    create_app,
+    task_generator,
+)
 from journeyman.sandbox.competitors import Competitor
 from journeyman.sandbox.errors import RefusalError
 from journeyman.sandbox.store import State, open_state
 
+_MARK = re.compile("-[0-9a-f]{8}$")
 BOM = b"\xef\xbb\xbf"
 OK, ACCEPTED = 200, 202
 ABSENT, CONFLICT, UNPROCESSABLE = 404, 409, 422
@@ -37,6 +45,7 @@ FUNCTIONS = "/functions/v1/"
 REGISTER = f"{FUNCTIONS}create-free-agent-public"
 CHECKOUT = f"{FUNCTIONS}create-checkout"
 LISTING = f"{FUNCTIONS}get-marketplace-tasks"
+PUBLIC_LISTING = f"{FUNCTIONS}public-marketplace"
 CLAIM = f"{FUNCTIONS}claim-task-public"
 SUBMIT = f"{FUNCTIONS}submit-task-result-public"
 COMPLETE = f"{FUNCTIONS}complete-task-public"
@@ -300,6 +309,15 @@ class TimeLimits:
                 )
 
 
+class Move(NamedTuple):
+    """Credits that an agent got, or lost, in the network's own books."""
+
+    reason: str
+    reference: str
+    """The task or the checkout that it is about."""
+    amount: int
+
+
 def moment(seconds: float) -> str:
     """Write a moment of the network's time as the sandbox does, to the millisecond."""
     at = datetime.fromtimestamp(START.timestamp() + seconds, UTC)
@@ -436,6 +454,55 @@ class SimulatedNetwork:
         query = "SELECT balance FROM accounts WHERE account = ?"
         return int(self._db.execute(query, (agent_id,)).fetchone()["balance"])
 
+    def open_checkouts(self) -> list[str]:
+        """Return the payment pages on which nobody has clicked, oldest first."""
+        query = (
+            "SELECT session FROM checkouts WHERE status = 'open' "
+            "ORDER BY created_at, session"
+        )
+        return [row["session"] for row in self._db.execute(query)]
+
+    def pay(self, session: str) -> bool:
+        """Click on a payment page; return whether it could still be paid."""
+        with self._state.transaction():
+            return checkouts.pay(self._state, session)
+
+    def moves(self, agent_id: str) -> list[Move]:
+        """Return all that was ever added to an agent's credits, or taken from them."""
+        rows = self._db.execute(
+            "SELECT reason, reference, amount, target FROM entries "
+            "WHERE source = ?1 OR target = ?1 ORDER BY entry_id",
+            (agent_id,),
+        )
+        return [
+            Move(
+                row["reason"],
+                row["reference"],
+                row["amount"] if row["target"] == agent_id else -row["amount"],
+            )
+            for row in rows
+        ]
+
+    def keys(self) -> dict[str, str]:
+        """Return the key of the request that made each post and each checkout."""
+        made: dict[str, str] = {}
+        for one in self._granted:
+            answer = json.loads(one.answer.body)
+            reference = answer.get("task_id") or answer.get("sessionId")
+            key = one.request.header("idempotency-key")
+            made.setdefault(reference, key.partition("-")[0])
+        return made
+
+    def keys_sent(self) -> frozenset[str]:
+        """Return the key of every request that has arrived, and its path.
+
+        The mark of another shape than the usual one is left out.
+        """
+        requests = [one.request for one in self.handled]
+        keys = [request.header("idempotency-key") for request in requests]
+        plain = [_MARK.sub("", key) for key in keys]
+        return frozenset([*keys, *plain, *(request.path for request in requests)])
+
     def add_competitor(self, number: int) -> Competitor:
         """Add a competitor, which acts when its `step` is called."""
         slug, agent_id = f"competitor-{number:02d}", f"agent_competitor_{number:02d}"
@@ -445,7 +512,7 @@ class SimulatedNetwork:
         return Competitor(self._state, number)
 
     def _answer_from_sandbox(self, request: NetworkRequest) -> NetworkResponse:
-        if request.path == LISTING:
+        if request.path in (LISTING, PUBLIC_LISTING):
             return self._listing(request)
         if request.path == CLAIM and self.limits.is_too_late(request.task_id):
             return refusal(CONFLICT, "expired")
@@ -497,7 +564,8 @@ class SimulatedNetwork:
         """
         released = sum(at <= self._seconds() for at in self._releases.values())
         authorization = request.header("authorization")
-        seen = self._db.total_changes, released, request.query, authorization
+        asked = request.path, request.query, authorization
+        seen = self._db.total_changes, released, asked
         if self._listed is None or self._listed[0] != seen:
             answer = drive(self._state, request)
             shown = self._released(answer) if answer.status == OK else answer

@@ -149,6 +149,11 @@ class Plan:
     """How many tasks the operator posts, and top-ups asked for, over the run."""
     operator_commands_at_once: int = 1
     """How many of them the operator gives at one moment."""
+    calm_tasks: int = 0
+    """How many tasks of the market appear in the quiet period."""
+    buys: bool = False
+    """The daemon tops up by itself, and people pay its pages, late or not at all; each
+    day the books of both sides are compared."""
     reserve_credits: int = 20
     """The owner's floor: the higher, the sooner posts come to it."""
     verifies_posts: bool = True
@@ -176,6 +181,44 @@ class Plan:
     def end(self) -> float:
         """When the run is over at the latest."""
         return self.fault_seconds + self.quiet_seconds
+
+
+CALM_TASKS = 8
+PAGES = "https://pay.invalid"
+"""Where the network's payment pages are: one on this machine would be doubted."""
+
+
+def draw_money_plan(seed: int, *, days: float) -> Plan:
+    """Draw a run in which credits move all the time, on a network that keeps keys.
+
+    One that ignored them would charge twice what was sent twice on the way, which no
+    agent could prevent.
+    """
+    drawn = draw_plan(seed, days=days, chaos=Chaos.HARD)
+    random = seeded(seed, "money")
+    seconds = days * DAY
+    return replace(
+        drawn,
+        buys=True,
+        behaviour=HONEST,
+        formats={"base_url": PAGES},
+        market_shape=PLAIN_MARKET,
+        tasks=round(days * 4) + CALM_TASKS,
+        calm_tasks=CALM_TASKS,
+        release_seconds=seconds,
+        kills=_moments_of(random, seconds, round(days)),
+        clock_steps=(),
+        drift=0.0,
+        kill_rate=0.002,
+        fault_rate=0.1,
+        competitors=0,
+        operator_commands=round(days * 2),
+        slots=2,
+    )
+
+
+def _moments_of(random: Random, seconds: float, count: int) -> tuple[float, ...]:
+    return tuple(sorted(random.uniform(0, seconds) for _ in range(count)))
 
 
 def draw_plan(seed: int, *, days: float, chaos: Chaos) -> Plan:

@@ -228,7 +228,7 @@ def as_it_came(reply: Internal, _known: Internal) -> Internal:
     return reply
 
 
-def never(*_: object) -> bool:
+def never(*_: object, **__: object) -> bool:
     return False
 
 

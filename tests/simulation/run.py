@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from tests.simulation.books import Books
 from tests.simulation.environment import BASE_URL, EnvironmentFactory, settings_for
 from tests.simulation.final_checks import SETTLED, FinalChecks, FinalState, table_rows
 from tests.simulation.invariants import Checker, Violation
@@ -24,7 +25,7 @@ from tests.simulation.loop import (
 from tests.simulation.monitors import JournalMonitor, RequestMonitor
 from tests.simulation.network import SimulatedNetwork
 from tests.simulation.operator import Operator
-from tests.simulation.plan import Plan
+from tests.simulation.plan import DAY, Plan
 from tests.simulation.process import CrashPoints, FailingDisk, PointAction, Process
 from tests.simulation.restarts import RestartCheck
 from tests.simulation.strategies import (
@@ -74,6 +75,11 @@ END_CHECK_SECONDS = 60.0
 """How often the quiet period checks whether everything is done."""
 SHUTDOWN_SECONDS = 120.0
 """How long the daemon has to stop at the very end."""
+PAYING_PAUSE = (600.0, 36 * 3600.0)
+"""Seconds between two visits of the people who pay: some pages expire before."""
+PAID_SHARE = 0.7
+CALM_PAUSE = 600.0
+"""Seconds between two tasks of the quiet period: each shows a balance by itself."""
 COMPETITOR_PAUSE = (60.0, 900.0)
 """Seconds between two steps of a competitor."""
 PROGRESS_REPORTS = 200
@@ -319,15 +325,24 @@ class Simulation:
             schedule(at, partial(self._set_clock, step))
         for at, seconds in plan.suspensions:
             schedule(at, partial(self._suspend, seconds))
-        for task_id in self._network.generated_tasks():
-            at = self._random.uniform(0, plan.release_seconds)
-            self._network.release(task_id, at)
+        self._release_tasks()
         for number in range(1, plan.competitors + 1):
             competitor = self._network.add_competitor(number)
             pause = self._random.uniform(*COMPETITOR_PAUSE)
             self._schedule_in(pause, partial(self._step_competitor, competitor))
+        if plan.buys:
+            self._let_people_pay()
+            self._schedule_in(DAY, self._compare_books)
         self._report_progress()
         schedule(plan.fault_seconds, self._end_if_done)
+
+    def _release_tasks(self) -> None:
+        plan, tasks = self._plan, self._network.generated_tasks()
+        for number, task_id in enumerate(tasks, plan.calm_tasks - len(tasks) + 1):
+            at = self._random.uniform(0, plan.release_seconds)
+            is_calm = number > 0
+            calm = plan.fault_seconds + number * CALM_PAUSE
+            self._network.release(task_id, calm if is_calm else at)
 
     def _schedule_in(self, seconds: float, action: Callable[[], object]) -> None:
         self._event_queue.schedule(self._timeline.seconds + seconds, action)
@@ -360,6 +375,32 @@ class Simulation:
         if self._timeline.seconds < self._plan.fault_seconds:
             pause = self._random.uniform(*COMPETITOR_PAUSE)
             self._schedule_in(pause, partial(self._step_competitor, competitor))
+
+    def _let_people_pay(self) -> None:
+        """Open the pages that wait, and pay some of them, now and at other times."""
+        if self._timeline.seconds >= self._plan.fault_seconds:
+            return
+        for session in self._network.open_checkouts():
+            if self._random.random() < PAID_SHARE:
+                self._other_events["pages paid"] += self._network.pay(session)
+        self._schedule_in(self._random.uniform(*PAYING_PAUSE), self._let_people_pay)
+
+    def _compare_books(self) -> None:
+        """Compare the books of both sides, each day; a dead daemon's, once it lives."""
+        journal = self._process.journal
+        if journal is None or not self._process.is_alive:
+            self._schedule_in(END_CHECK_SECONDS, self._compare_books)
+            return
+        self._schedule_in(DAY, self._compare_books)
+        agent = journal.facts.get("agent")
+        if not agent:
+            return
+        found = Books(journal, self._network, str(agent)).compare()
+        self._other_events["days of books compared"] += 1
+        message = f"{found.here} here, {found.there} there, {found.open} are open"
+        self._check("I-26", message, holds=found.balances)
+        for fault in found.faults:
+            self._check("I-26", fault, holds=False)
 
     def _report_progress(self) -> None:
         self._on_progress(self._timeline.seconds)

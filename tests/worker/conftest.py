@@ -32,7 +32,8 @@ from journeyman.domain.tasks import (
     Task,
     TaskId,
 )
-from journeyman.economy.bookkeeping import BalanceWatch, book_starter
+from journeyman.economy.bookkeeping import book_starter
+from journeyman.economy.reconcile import BalanceWatch
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle.active import ActiveStrategies, Generation

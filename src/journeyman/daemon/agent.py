@@ -22,12 +22,12 @@ from journeyman.daemon.schedule import SlotTimes
 from journeyman.domain.credits import cents_for
 from journeyman.domain.errors import ConfigurationError, one_error
 from journeyman.domain.tasks import JSON, Identity
-from journeyman.economy.bookkeeping import BalanceWatch
 from journeyman.economy.budget import Limits
 from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.plan import Plan
 from journeyman.economy.posting import Posting, PostingRules
+from journeyman.economy.reconcile import BalanceWatch
 from journeyman.economy.topup import (
     TopUp,
     TopUpMode,

@@ -1,22 +1,23 @@
 """What is booked, when, and with which confidence. Always inside a transaction."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
-from itertools import chain, combinations
-from typing import TypeVar
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
 from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
-from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.economy import events
+from journeyman.domain.tasks import TaskId
 from journeyman.economy.budget import Period, start_of
-from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import Confidence, EntryKind, Ledger, NewEntry
-from journeyman.journal.posts import FollowedPost, PostState
-from journeyman.journal.spends import Spend, SpendKind, SpendState
-from journeyman.observability.events import Log
+from journeyman.journal.ledger import (
+    Confidence,
+    Entry,
+    EntryKind,
+    Ledger,
+    NewEntry,
+    Receivable,
+)
+from journeyman.journal.posts import FollowedPost
+from journeyman.journal.spends import Spend
 
 STARTER_KEY = "starter"
 
@@ -359,15 +360,60 @@ def cost_today(
     return ledger.cost_since(strategy, start_of(Period.DAY, now, zone)) / MILLIONTHS
 
 
-def book_adjustment(ledger: Ledger, amount: int, key: str, shown: int) -> bool:
-    """Book a difference to a shown balance that nothing of ours explains."""
+def book_late_pay(
+    ledger: Ledger, owed: Receivable, note: str, observed: int
+) -> NewEntry:
+    """Book that a task was paid of which no answer ever said so; return its entry."""
+    entry = NewEntry(
+        key=f"late-pay:{owed.task_id}",
+        kind=EntryKind.EARNED,
+        amount=owed.credits,
+        confidence=Confidence.OBSERVED,
+        subject=owed.task_id,
+        strategy=owed.strategy,
+        note=note,
+        cause="balance",
+        request=ledger.request_of(f"{EntryKind.DELIVERED}:{owed.task_id}"),
+        expected=owed.credits,
+        observed=observed,
+    )
+    ledger.book(entry)
+    return entry
+
+
+def book_adjustment(
+    ledger: Ledger, amount: int, shown: int, open_: Sequence[str] = ()
+) -> bool:
+    """Book a difference to a shown balance that nothing of ours explains.
+
+    `open_` names what was sent, and nobody knows what became of it.
+    """
+    note = "the network showed a different balance"
+    if open_:
+        note += f"; of unknown outcome then: {', '.join(open_)}"
+    # The key names the last entry, so that no difference is booked twice.
     return ledger.book(
         NewEntry(
-            key=f"adjustment:{key}",
+            key=f"adjustment:{ledger.head()[0]}:{shown}",
             kind=EntryKind.ADJUSTMENT,
             amount=amount,
             confidence=Confidence.OBSERVED,
-            note="the network showed a different balance",
+            note=note,
+            cause="balance",
+            observed=shown,
+        )
+    )
+
+
+def book_explained(ledger: Ledger, difference: Entry, note: str, shown: int) -> bool:
+    """Take back a difference that what was booked since explains, once."""
+    return ledger.book(
+        NewEntry(
+            key=f"explained:{difference.entry_id}",
+            kind=EntryKind.ADJUSTMENT,
+            amount=-difference.amount,
+            confidence=Confidence.OBSERVED,
+            note=f"takes back entry {difference.entry_id}: {note}",
             cause="balance",
             observed=shown,
         )
@@ -389,217 +435,4 @@ def book_doubt(ledger: Ledger, doubt: str, shown: int, now: datetime) -> bool:
             cause="balance",
             observed=shown,
         )
-    )
-
-
-PAYABLE = frozenset({TaskState.SUBMITTING, TaskState.SUBMITTED, TaskState.COMPLETING})
-"""A task in one of these may have been paid for without our knowing it: a balance that
-has its reward would be booked as an adjustment, and the reward once more later."""
-
-
-PAYABLE_TOP_UPS = (
-    SpendState.OPEN,
-    SpendState.UNKNOWN,
-    SpendState.EXPIRED,
-    SpendState.CANCELLED,
-)
-"""Somebody may have paid one that is in one of these, the likeliest first."""
-REFUNDABLE = (PostState.OVER, PostState.ABSENT, PostState.LISTED)
-"""The reward of a post in one of these may have come back, the likeliest first."""
-MOST_TOGETHER = 3
-"""Pages that are paid, or posts that end, between two balances; more would match any
-sum by chance."""
-MOST_PAYABLE = 20
-"""Pages or posts that are tried for that, the newest of each state: all of a year,
-three at a time, would be millions of sums."""
-
-
-@dataclass(eq=False)
-class BalanceWindow:
-    """The time between sending one request that moves credits and booking it."""
-
-    alone: bool
-    """No other such request overlapped this one."""
-
-
-@dataclass(eq=False)
-class BalanceWatch:
-    """Compares shown balances with the ledger, and books what explains a difference."""
-
-    journal: Journal
-    log: Log
-    open_windows: list[BalanceWindow] = field(init=False, default_factory=list)
-
-    @contextmanager
-    def window(self) -> Iterator[BalanceWindow]:
-        """Mark a request that moves credits, from before it leaves until it is booked.
-
-        Two windows that overlap spoil each other: either balance may or may not
-        contain the other's effect.
-        """
-        window = BalanceWindow(alone=not self.open_windows)
-        for other in self.open_windows:
-            other.alone = False
-        self.open_windows.append(window)
-        try:
-            yield window
-        finally:
-            self.open_windows.remove(window)
-
-    def observe(self, window: BalanceWindow, shown: int | None) -> None:
-        """Compare a balance with the ledger, after the window's own effect was booked.
-
-        A difference is explained, in this order, by posts that are over and whose
-        rewards came back, by top-ups that were paid, by a post of unknown outcome that
-        was taken, or booked as an adjustment.
-        """
-        if shown is None or not window.alone:
-            return
-        if self.journal.tasks.count_in(PAYABLE):
-            return
-        booked = self.journal.ledger.balance()
-        difference = shown - booked
-        if difference == 0:
-            return
-        if doubt := doubt_about_balance(shown, booked):
-            self._doubt(doubt, shown)
-        else:
-            self._explain(difference, shown)
-
-    def _explain(self, difference: int, shown: int) -> None:
-        if refunded := self._refunded(difference):
-            self._settle_refunds(refunded, shown)
-            return
-        paid = self._paid(difference)
-        taken = self._matching(SpendKind.POST, SpendState.UNKNOWN, -difference)
-        if paid:
-            for one in paid:
-                settle_top_up(
-                    self.journal, self.log, one, "its credits were seen", observed=shown
-                )
-        elif taken:
-            self._settle_post(taken, shown)
-        else:
-            self._adjust(difference, shown)
-
-    def _settle_refunds(self, posts: Sequence[FollowedPost], shown: int) -> None:
-        with self.journal.tx("refund observed"):
-            for post in posts:
-                book_refund(self.journal.ledger, post, cause="balance", observed=shown)
-                self.journal.posts.note(
-                    post.spend_id,
-                    PostState.REFUNDED,
-                    status=post.status,
-                    result=post.result,
-                    # A listing may still show that it was something else.
-                    is_ended=post.state is PostState.OVER,
-                )
-        for post in posts:
-            self.log.emit(
-                events.POST_CHANGED,
-                state=PostState.REFUNDED,
-                status=post.status,
-                spend_id=post.spend_id,
-                task_id=post.task_id,
-            )
-
-    def _settle_post(self, spend: Spend, shown: int) -> None:
-        reason = "its credits have left the shown balance"
-        with self.journal.tx("post observed"):
-            book_post(
-                self.journal.ledger,
-                spend,
-                Confidence.OBSERVED,
-                cause="balance",
-                observed=shown,
-            )
-            self.journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=reason)
-
-    def _doubt(self, doubt: str, shown: int) -> None:
-        ledger = self.journal.ledger
-        with self.journal.tx("doubtful balance"):
-            is_new = book_doubt(ledger, doubt, shown, ledger.now())
-        if is_new:
-            self.log.emit(events.DOUBTED, message=doubt)
-
-    def _adjust(self, difference: int, shown: int) -> None:
-        # The key names the last entry, so that no difference is booked twice.
-        last = self.journal.ledger.recent(1)
-        key = f"{last[-1].entry_id if last else 0}:{shown}"
-        with self.journal.tx("adjustment"):
-            book_adjustment(self.journal.ledger, difference, key, shown)
-        self.log.emit(events.ADJUSTED, amount=difference, balance=shown)
-
-    def _refunded(self, credits_: int) -> Sequence[FollowedPost]:
-        """Return the posts whose rewards these are, the likeliest first.
-
-        A balance may show it before a listing says that a post is over.
-        """
-        over = [
-            post
-            for state in REFUNDABLE
-            for post in self.journal.posts.in_state(state)
-            if self.journal.ledger.in_escrow(post.spend_id) == post.credits
-        ]
-        return _adding_up(over, credits_)
-
-    def _paid(self, credits_: int) -> Sequence[Spend]:
-        """Return the top-ups whose credits these are, the likeliest first.
-
-        One whose answer was lost may have a page; one that was given up still has it.
-        Several may have been paid since a balance was last shown.
-        """
-        payable = [
-            spend
-            for state in PAYABLE_TOP_UPS
-            for spend in reversed(self.journal.spends.in_state(state))
-            if spend.kind is SpendKind.TOP_UP
-        ]
-        return _adding_up(payable, credits_)
-
-    def _matching(
-        self, kind: SpendKind, state: SpendState, credits_: int
-    ) -> Spend | None:
-        candidates = (
-            spend
-            for spend in self.journal.spends.in_state(state)
-            if spend.kind is kind and spend.credits == credits_
-        )
-        return next(candidates, None)
-
-
-Moved = TypeVar("Moved", Spend, FollowedPost)
-
-
-def _adding_up(some: Sequence[Moved], credits_: int) -> Sequence[Moved]:
-    """Return the first few that are together so many credits; empty where none are."""
-    if credits_ <= 0:
-        return ()
-    sums = chain.from_iterable(
-        combinations(some[:MOST_PAYABLE], count)
-        for count in range(1, MOST_TOGETHER + 1)
-    )
-    matching = (one for one in sums if sum(each.credits for each in one) == credits_)
-    return next(matching, ())
-
-
-def settle_top_up(
-    journal: Journal,
-    log: Log,
-    spend: Spend,
-    note: str,
-    *,
-    observed: int | None = None,
-) -> None:
-    """Book a top-up that was paid, and close it."""
-    with journal.tx("top-up paid"):
-        cause = "owner" if observed is None else "balance"
-        book_top_up(journal.ledger, spend, note, cause=cause, observed=observed)
-        journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=note)
-    log.emit(
-        events.TOP_UP_BOOKED,
-        spend_id=spend.spend_id,
-        credits=spend.credits,
-        balance=journal.ledger.balance(),
-        confidence=Confidence.OBSERVED,
     )

@@ -11,6 +11,20 @@ ADJUSTED = declare(
     "Compare `journeyman ledger` with what the network shows; somebody else may be "
     "using this agent's token.",
 )
+EXPLAINED = declare(
+    "ledger.explained",
+    "info",
+    "entry amount",
+    "A difference that was booked before, as `entry`, is explained by what was booked "
+    "since: it was taken back.",
+)
+LATE_PAY = declare(
+    "ledger.late_pay",
+    "info",
+    "task_id strategy credits balance",
+    "A balance shows that a task was paid which had been given up, because no answer "
+    "said so.",
+)
 JOURNAL_IS_OLDER = declare(
     "journal.is_older",
     "warning",

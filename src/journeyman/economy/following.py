@@ -6,18 +6,20 @@ now and then. What is shown ends the escrow of a post: it was done, or its rewar
 back. What is not shown stays open, and is never guessed.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, Progress, SpendId, Task
 from journeyman.economy import events
-from journeyman.economy.bookkeeping import BalanceWatch, book_paid_out, book_refund
+from journeyman.economy.bookkeeping import book_paid_out, book_refund
 from journeyman.economy.posting import PostingNetwork
+from journeyman.economy.reconcile import BalanceWatch, settle_post, tell_settled
 from journeyman.journal.journal import Journal
 from journeyman.journal.posts import FollowedPost, PostState
+from journeyman.journal.spends import Spend, SpendState
 from journeyman.network.sightings import Sighting, read_sighting
 from journeyman.observability.events import Log
 
@@ -51,6 +53,8 @@ class PostWatch:
 
     def note(self, tasks: Iterable[Task]) -> None:
         """Look through a listing, or a page of it, for posts of ours."""
+        tasks = list(tasks)
+        self._find_unnamed(tasks)
         followed = {one.task_id: one for one in self._open()}
         if not followed:
             return
@@ -67,7 +71,7 @@ class PostWatch:
         """
         missing = [one for one in self._open() if one.spend_id not in self._shown]
         self._shown.clear()
-        if not missing:
+        if not (missing or self._unnamed()):
             return
         outcomes = (
             await self.network.public_marketplace(),
@@ -80,6 +84,38 @@ class PostWatch:
         for post in missing:
             if is_whole and post.spend_id not in self._shown:
                 self._keep(post, _absent(post), post.status, post.result)
+
+    # -- posts whose answer was lost, or named no task ---------------------------------
+
+    def _unnamed(self) -> list[Spend]:
+        since = self.clock.now() - timedelta(days=self.days)
+        return self.journal.spends.unnamed_posts(since, MOST_FOLLOWED)
+
+    def _find_unnamed(self, tasks: Iterable[Task]) -> None:
+        """Look for posts of which no answer named the task, by what was asked for."""
+        wanted = {_look_of(one.request) for one in self._unnamed()}
+        if not wanted:
+            return
+        for task in tasks:
+            if (task.title, task.description, task.reward) in wanted:
+                self._name(task)
+
+    def _name(self, task: Task) -> None:
+        """Note which post a listed task is; it was accepted, so it is settled."""
+        spend = self.journal.spends.post_listed_as(task)
+        if spend is None or spend.state is SpendState.RESERVED:
+            return  # Its answer is on the way, and may name the task.
+        is_lost = spend.state is SpendState.UNKNOWN
+        # A balance that is on its way now may be from before, or from after.
+        with self.watch.window(), self.journal.tx("post named"):
+            if is_lost:
+                reason = "the marketplace lists it"
+                settle_post(self.journal, spend, reason, cause="listing")
+            self.journal.spends.name_post(spend.spend_id, task.id)
+        if is_lost:
+            tell_settled(self.journal, self.log, replace(spend, task_id=task.id))
+
+    # -- posts that are named ----------------------------------------------------------
 
     def _open(self) -> list[FollowedPost]:
         since = self.clock.now() - timedelta(days=self.days)
@@ -126,6 +162,10 @@ class PostWatch:
                 spend_id=post.spend_id,
                 task_id=post.task_id,
             )
+
+
+def _look_of(request: Mapping[str, JSON]) -> tuple[JSON, JSON, JSON]:
+    return request.get("title"), request.get("description"), request.get("reward")
 
 
 def _absent(post: FollowedPost) -> PostState:

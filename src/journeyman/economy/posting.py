@@ -10,9 +10,14 @@ from journeyman.domain.plausibility import doubt_about_fee
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, IdempotencyKey, NewTask, SpendId, TaskId
 from journeyman.economy import events
-from journeyman.economy.bookkeeping import BalanceWatch, book_fee, book_post
+from journeyman.economy.bookkeeping import book_fee, book_post
 from journeyman.economy.budget import OWNER, Limit, Limits, OverBudget, check_post
 from journeyman.economy.mark import MarkKeeper
+from journeyman.economy.reconcile import (
+    BalanceWatch,
+    interrupt,
+    unknown_if_interrupted,
+)
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence
 from journeyman.journal.spends import Spend, SpendKind, SpendState
@@ -105,7 +110,8 @@ class FirstPost:
         if spend.state is SpendState.RELEASED:
             self.release(spend.spend_id)
         elif spend.state is SpendState.SETTLED and spend.reason:
-            self._seen(spend.spend_id, "balance")  # by a difference, see balance
+            # By a later look at the market, or by a difference.
+            self._seen(spend.spend_id, "listing" if spend.task_id else "balance")
         elif spend.state is not SpendState.RESERVED:
             since = self.clock.monotonic() - self.looked_at
             if at_once or since >= self.rules.retry_seconds:
@@ -232,7 +238,10 @@ class Posting:
             )
             return reserved
         self.mark.note()
-        with self.watch.window() as window:
+        with (
+            unknown_if_interrupted(self.journal, self.log, reserved),
+            self.watch.window() as window,
+        ):
             key = IdempotencyKey(reserved.spend_id)
             outcome = await self.network.post_task(new, key)
             if not isinstance(outcome, Confirmed):
@@ -243,30 +252,14 @@ class Posting:
         return accepted
 
     def recover(self) -> None:
-        """Mark the spends that a crash interrupted: they may have happened.
-
-        They stay reserved and are never repeated by themselves; a balance that the
-        network shows may settle them later.
-        """
-        interrupted = self.journal.spends.in_state(SpendState.RESERVED)
-        if not interrupted:
-            return
-        reason = "the daemon stopped before the answer came"
-        with self.journal.tx("spends interrupted"):
-            for spend in interrupted:
-                self.journal.spends.move(
-                    spend.spend_id, SpendState.UNKNOWN, reason=reason
-                )
-        for spend in interrupted:
-            if spend.kind is SpendKind.POST:
-                self._emit_unknown(spend, reason)
-            else:
-                self.log.emit(
-                    events.CHECKOUT_FAILED,
-                    spend_id=spend.spend_id,
-                    credits=spend.credits,
-                    message=reason,
-                )
+        """Mark the spends that a crash interrupted: they may have happened."""
+        for spend in self.journal.spends.in_state(SpendState.RESERVED):
+            interrupt(
+                self.journal,
+                self.log,
+                spend.spend_id,
+                "the daemon stopped before the answer came",
+            )
 
     def check(
         self, reward: int, strategy: str = OWNER, planned: PlannedPost | None = None

@@ -20,7 +20,6 @@ from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import JSON, AgentId, IdempotencyKey, SpendId
 from journeyman.domain.text import escape
 from journeyman.economy import events
-from journeyman.economy.bookkeeping import PAYABLE_TOP_UPS, settle_top_up
 from journeyman.economy.budget import OWNER, Limits, OverBudget, check_top_up, usage
 from journeyman.economy.catalogue import (
     Catalogue,
@@ -30,6 +29,11 @@ from journeyman.economy.catalogue import (
     smallest_over,
 )
 from journeyman.economy.mark import MarkKeeper
+from journeyman.economy.reconcile import (
+    PAYABLE_TOP_UPS,
+    settle_top_up,
+    unknown_if_interrupted,
+)
 from journeyman.journal.journal import Journal
 from journeyman.journal.owner_pauses import ALL_WORK
 from journeyman.journal.spends import Spend, SpendKind, SpendState
@@ -260,13 +264,14 @@ class TopUp:
     ) -> Opened | NotOpened:
         self.mark.note()
         key = IdempotencyKey(spend.spend_id)
-        outcome = await self.network.create_checkout(request, key)
-        if not isinstance(outcome, Confirmed):
-            return self._not_opened(spend, outcome)
-        session = outcome.value
-        if doubt := self._doubt(session, subscription=subscription):
-            return self._not_opened(spend, Unknown(doubt), session)
-        return self._opened(spend, session)
+        with unknown_if_interrupted(self.journal, self.log, spend):
+            outcome = await self.network.create_checkout(request, key)
+            if not isinstance(outcome, Confirmed):
+                return self._not_opened(spend, outcome)
+            session = outcome.value
+            if doubt := self._doubt(session, subscription=subscription):
+                return self._not_opened(spend, Unknown(doubt), session)
+            return self._opened(spend, session)
 
     def _doubt(self, session: CheckoutSession, *, subscription: bool) -> str:
         """Return why there is no page to open; empty if there is one."""

@@ -300,6 +300,11 @@ class Ledger:
         """Return the credits of the entry that has this key; 0 where there is none."""
         return self.database.number("SELECT amount FROM ledger WHERE key = ?", key)
 
+    def request_of(self, key: str) -> str:
+        """Return the request that made the entry of this key; empty where none did."""
+        row = self.database.row("SELECT request FROM ledger WHERE key = ?", key)
+        return str(row["request"]) if row else ""
+
     def is_pay_shown(self) -> bool:
         """Return whether the network ever named an amount that it paid.
 
@@ -354,11 +359,14 @@ class Ledger:
         What came without one does not make up for it.
         """
         return self.database.number(
-            # The index of the keys leads to them: it is asked before each spend.
-            "SELECT -sum(amount) FROM ledger WHERE key >= 'adjustment:' "
-            "AND key < 'adjustment;' AND amount < 0 AND at >= ?",
+            f"SELECT -sum(amount) FROM {_UNEXPLAINED} AND amount < 0 AND at >= ?",  # noqa: S608 - ours
             since.isoformat(),
         )
+
+    def unexplained(self) -> list[Entry]:
+        """Return the differences that nothing explains yet, the newest first."""
+        query = f"SELECT * FROM {_UNEXPLAINED} ORDER BY entry_id DESC"  # noqa: S608 - ours
+        return [load(Entry, row) for row in self.database.rows(query)]
 
     def sums(
         self, by: SumBy, since: datetime | None = None, until: datetime | None = None
@@ -484,6 +492,14 @@ class Ledger:
 
     def _forget_tail(self) -> None:
         self.tail = None
+
+
+_UNEXPLAINED = (
+    # The index of the keys leads to them: it is asked before each spend.
+    "ledger AS difference WHERE key >= 'adjustment:' AND key < 'adjustment;' "
+    "AND amount != 0 AND NOT EXISTS (SELECT 1 FROM ledger "
+    "WHERE key = 'explained:' || difference.entry_id)"
+)
 
 
 def _accounts(kind: EntryKind, subject: str, version: int = 2) -> tuple[str, str]:

@@ -108,7 +108,9 @@ _DISAGREEMENTS = {
     ),
     "ledger: pay was booked for task {}, which is not completed": (
         "SELECT subject FROM ledger JOIN tasks ON task_id = subject "
-        "WHERE ledger.kind = 'earned' AND state != 'completed'"
+        "WHERE ledger.kind = 'earned' AND state != 'completed' "
+        # A balance tells of work that was given up: no answer ever did.
+        "AND cause != 'balance'"
     ),
     "ledger: post {} was accepted, and its reward was not booked": (
         "SELECT spend_id FROM spends WHERE kind = 'post' AND state = 'settled' "

@@ -188,6 +188,12 @@ class Spends:
             *(fee, self.now().isoformat(), spend_id),
         )
 
+    def name_post(self, spend_id: SpendId, task_id: TaskId) -> None:
+        """Record the network's name for a post, which no answer told."""
+        self.database.write(
+            "UPDATE spends SET task_id = ? WHERE spend_id = ?", task_id, spend_id
+        )
+
     def get(self, spend_id: SpendId) -> Spend | None:
         """Return a spend, if there is one of this name."""
         found = self._read("spend_id = ?", spend_id)
@@ -328,3 +334,30 @@ class Spends:
             *(task.id, task.reward, task.title),
         )
         return row is not None
+
+    def unnamed_posts(self, since: datetime, most: int) -> list[Spend]:
+        """Return the posts that were made, or may have been, without a known task."""
+        rows = self.database.rows(
+            "SELECT * FROM spends WHERE kind = 'post' AND task_id = '' "
+            "AND state IN ('settled', 'unknown') AND at >= ? ORDER BY at DESC LIMIT ?",
+            *(since.isoformat(), most),
+        )
+        return [load(Spend, row) for row in rows]
+
+    def post_listed_as(self, task: Task) -> Spend | None:
+        """Return the post of ours that a listed task is, where no answer named it yet.
+
+        Of several alike, those that were accepted come first: the row may be theirs.
+        """
+        named = "SELECT 1 FROM spends WHERE task_id = ? LIMIT 1"
+        if self.database.row(named, task.id):
+            return None
+        row = self.database.row(
+            "SELECT * FROM spends WHERE kind = 'post' AND task_id = '' "
+            "AND state IN ('settled', 'reserved', 'unknown') AND credits = ?1 "
+            "AND json_extract(request, '$.title') = ?2 "
+            "AND json_extract(request, '$.description') = ?3 "
+            "ORDER BY state != 'settled', state != 'reserved', at, rowid LIMIT 1",
+            *(task.reward, task.title, task.description),
+        )
+        return load(Spend, row) if row else None

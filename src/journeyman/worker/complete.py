@@ -6,7 +6,8 @@ from datetime import timedelta
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import IdempotencyKey, Progress, TaskState
-from journeyman.economy.bookkeeping import Answered, BalanceWatch, BalanceWindow
+from journeyman.economy.bookkeeping import Answered
+from journeyman.economy.reconcile import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
