@@ -47,8 +47,8 @@ INVARIANTS: MappingProxyType[str, str] = MappingProxyType(
         "I-25": "A strategy whose results are all rejected is given a batch, "
         "and then one task after each of ever longer pauses.",
         "I-26": "On each day our ledger and the network's differ by what the journal "
-        "names as of unknown outcome, and by nothing else; every credit leads back to a "
-        "request, none is unexplained, and in the end both are equal.",
+        "names as of unknown outcome, and by nothing else; every credit leads back to "
+        "a request, none is unexplained, and in the end both are equal.",
     },
 )
 ABOUT_SEVERAL_RUNS = frozenset({"I-20"})
