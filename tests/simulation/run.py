@@ -334,7 +334,8 @@ class Simulation:
             self._let_people_pay()
             self._schedule_in(DAY, self._compare_books)
         self._report_progress()
-        schedule(plan.fault_seconds, self._end_if_done)
+        calm = plan.calm_tasks and (plan.calm_tasks + 1) * CALM_PAUSE
+        schedule(plan.fault_seconds + calm, self._end_if_done)
 
     def _release_tasks(self) -> None:
         plan, tasks = self._plan, self._network.generated_tasks()

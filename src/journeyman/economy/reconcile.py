@@ -119,6 +119,9 @@ def refundable(journal: Journal, *states: PostState) -> list[Unsettled]:
     ][:MOST_PAYABLE]
 
 
+OTHERS = "explanations that would do as well"
+
+
 @dataclass(frozen=True, slots=True)
 class BalanceExplanation:
     """Which open questions a difference answers with yes."""
