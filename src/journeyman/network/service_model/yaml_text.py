@@ -1,17 +1,11 @@
-"""Descriptions in YAML, read into what JSON could say, and without trust (0063)."""
+"""Descriptions in YAML, read into what JSON could say, and without trust (0063).
+
+The library is imported when there is one: few networks have any, and it takes 4 MB.
+"""
 
 import math
 from collections.abc import Mapping
 from datetime import date
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    ScalarEvent,
-)
 
 from journeyman.domain.tasks import JSON
 
@@ -34,6 +28,9 @@ def parse_yaml(text: str) -> JSON:
         UnreadableYAMLError: it is no YAML, is too large, repeats too much by aliases,
             or holds what JSON cannot say.
     """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
     if len(text) > LARGEST:
         raise UnreadableYAMLError(f"YAML of more than {LARGEST // 1024} KiB")
     try:
@@ -53,6 +50,14 @@ def parse_yaml(text: str) -> JSON:
 
 def _check_events(text: str) -> None:
     """Refuse what could unfold to any size before it is built."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import (
+        AliasEvent,
+        CollectionEndEvent,
+        CollectionStartEvent,
+        ScalarEvent,
+    )
+
     aliases = depth = 0
     for event in YAML(typ="safe", pure=True).parse(text):
         aliases += isinstance(event, AliasEvent)
