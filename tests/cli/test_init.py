@@ -64,12 +64,33 @@ def test_with_yes_it_writes_what_it_proposes_and_asks_nothing(
     assert loaded.files == [tmp_path / "journeyman.toml"]
     assert loaded.settings.network.base_url == sandbox
     assert loaded.settings.budget.per_day_credits == 30
+    # So that they stay when the first strategy of one's own comes.
+    assert loaded.settings.strategies.ready
     assert loaded.settings.strategies.params == {}
     made, ours = map(service_in, (tmp_path / "compose.yaml", DEPLOYED))
     assert made.pop("network_mode") == "host"
     assert "./journeyman.toml:/app/config/journeyman.toml:ro" in made.pop("volumes")
     # In all else the container may do what ours may, and no more.
     assert made == {key: ours[key] for key in ours.keys() - HAS_ITS_OWN}
+
+
+def test_who_has_strategies_gets_those_alone_in_a_container_too(
+    run: Run, sandbox: str, tmp_path: Path
+) -> None:
+    Path("strategies").mkdir()
+    Path("strategies/echo.py").write_text(
+        "from journeyman import strategy\n\n\n"
+        "@strategy(tags={'echo'})\ndef echo(task):\n    return task.text\n"
+    )
+
+    done = run("init", "--base-url", sandbox, "--yes")
+
+    assert done.code == 0, done.err
+    assert "Your own strategies: echo" in done.out
+    assert not load_settings(environ={}, cwd=tmp_path).settings.strategies.ready
+    made = service_in(tmp_path / "compose.yaml")
+    assert "./strategies:/strategies:ro" in made["volumes"]
+    assert made["environment"] == {"JOURNEYMAN_STRATEGIES__READY": "false"}
 
 
 def test_a_terminal_is_asked_until_each_answer_is_right(
