@@ -137,6 +137,7 @@ sweeps: $(VENV)/.installed ## every crash, pair of crashes, and fault with a cra
 .PHONY: trial
 trial: $(VENV)/.installed ## measure what choosing well is worth, in simulated time
 	$(BIN)/python -m tests.simulation trial
+	$(BIN)/python -m tests.simulation growth
 
 .PHONY: mutants
 mutants: $(VENV)/.installed ## plant bugs, and write down which suite finds each

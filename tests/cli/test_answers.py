@@ -381,6 +381,51 @@ def test_a_dry_run_shows_the_request_and_sends_nothing(run: Run, sandbox: str) -
     assert run("posts", *where).answer["posts"] == []
 
 
+PLANS = """
+[posting.plan.weekly]
+title = "Proofread"
+reward = 5
+per_month_credits = 25
+cron = "0 9 * * mon"
+
+[posting.plan.dear]
+title = "Translate"
+reward = 26
+per_month_credits = 52
+cron = "0 9 * * mon"
+
+[posting.plan.seen]
+title = "Say hello"
+reward = 5
+per_month_credits = 25
+every_seconds = 3600
+growth = true
+"""
+
+
+def test_budget_says_of_each_plan_why_it_may_post_or_not(run: Run, lived: Path) -> None:
+    Path("journeyman.toml").write_text(PLANS)
+    where = ("--data-dir", str(lived), "--base-url", "http://127.0.0.1:9")
+
+    plans = run("budget", *where, "--json").answer["plans"]
+    told = run("budget", "--why", *where).out
+
+    assert [(one["plan"], one["may_post"]) for one in plans] == [
+        ("weekly", True),
+        ("dear", False),
+        ("seen", False),
+    ]
+    assert "weekly may post now, for 5 credits" in told
+    assert "the limit is 25 (budget.per_post_credits)" in told
+    assert "It posts nothing: growth.enabled is false." in told
+
+
+def test_without_plans_budget_names_the_limits(run: Run, lived: Path) -> None:
+    told = run("budget", "--why", "--data-dir", str(lived)).out
+
+    assert told.startswith("There is no posting plan;")
+
+
 def test_without_posts_no_listing_is_asked_for(run: Run, lived: Path) -> None:
     nowhere = ("--base-url", "http://127.0.0.1:9", "--data-dir", str(lived))
 

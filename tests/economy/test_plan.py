@@ -54,6 +54,7 @@ def planned(economy: Economy) -> Planned:
             posting=economy.posting,
             journal=economy.journal,
             must_wait=lambda: False,
+            is_worth_it=lambda _plan, _slot: False,
             late=timedelta(hours=1),
             zone=UTC,
             clock=economy.clock,

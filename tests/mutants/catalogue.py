@@ -262,6 +262,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "economy/test_catalogue.py",
         ),
         SourceMutant(
+            "growth spends more than its share",
+            "economy/growth.py",
+            "elif verdict.spent + verdict.cost > verdict.allowed:",
+            "elif verdict.spent > 100 * verdict.allowed:",
+            "economy/test_growth.py",
+        ),
+        SourceMutant(
+            "growth goes on by chance",
+            "economy/growth.py",
+            "return mean(self.gains) - ERRORS * self.error if self.gains else 0.0",
+            "return mean(self.gains) if self.gains else 0.0",
+            "economy/test_growth.py",
+        ),
+        SourceMutant(
             "an expired post is taken for refunded",
             "economy/following.py",
             "if sighting.is_refunded:",

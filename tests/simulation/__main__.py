@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import count
+from dataclasses import asdict
+from itertools import count, product
 from statistics import median
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from tests.simulation.campaign import (
     run_all,
     sweep_batches,
 )
+from tests.simulation.growth import BRINGS, POLICIES, GrowthEarnings, try_growth
 from tests.simulation.invariants import INVARIANTS
 from tests.simulation.plan import Chaos
 from tests.simulation.run import RunResult
@@ -283,6 +285,64 @@ def trial(
     )
 
 
+@command(
+    "growth",
+    example="python -m tests.simulation growth --days 8 --seeds 3",
+    settings=False,
+)
+def growth(
+    session: Session,
+    *,
+    days: Annotated[
+        float, typer.Option(min=1, max=60, help="Simulated days of each trial.")
+    ] = 8.0,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same market.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How many markets, from --seed upwards.")
+    ] = 3,
+) -> None:
+    """Measure what posting for growth is worth, in simulated time.
+
+    The whole daemon works on each market without posts, with a plan that posts at each
+    slot, and with one that posts while that is worth its cost: once where posts bring
+    nothing, and once where each doubles the tasks of the next six hours.
+    """
+    tried: list[tuple[float, int, dict[str, GrowthEarnings]]] = []
+    total, done = seeds * len(BRINGS) * len(POLICIES), count(1)
+    with progress(f"{total} trials", total, shown=not session.as_json) as report:
+        for brings, number in product(BRINGS, range(seed, seed + seeds)):
+            tried.append((brings, number, {}))
+            for policy in POLICIES:
+                tried[-1][-1][policy] = try_growth(
+                    policy, seed=number, days=days, brings=brings
+                )
+                report(next(done))
+    data = [
+        {
+            "posts_bring": brings,
+            "seed": number,
+            **{name: asdict(one) | {"net": one.net} for name, one in by.items()},
+        }
+        for brings, number, by in tried
+    ]
+    session.answer({"trials": data}, lambda: _show_growth(data))
+
+
+def _show_growth(data: list[dict[str, Any]]) -> None:
+    print("Credits that work earned, less those that posts cost (posts):")
+    print_table(
+        ["posts bring", "seed", *POLICIES],
+        [
+            [
+                f"{one['posts_bring']:+.0%} tasks",
+                one["seed"],
+                *(f"{one[name]['net']} ({one[name]['posts']})" for name in POLICIES),
+            ]
+            for one in data
+        ],
+    )
+
+
 def _trial_as_json(by_order: dict[str, Earnings]) -> dict[str, Any]:
     ours = by_order[OURS].credits
     return {
@@ -359,7 +419,7 @@ def _median(figures: dict[int, dict[str, Any]], name: str) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    for one in (simulate, books, trial):
+    for one in (simulate, books, trial, growth):
         epilog = f"Example: {one.example}"
         app.command(one.name, help=one.help, epilog=epilog)(one.entry)
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -167,9 +167,14 @@ class Market:
     def _move_on(self, now: float) -> None:
         while self._coming and self._coming[-1].appears <= now:
             offer = self._coming.pop()
-            self._shown[offer.task_id] = offer
+            if self._appears(offer):
+                self._shown[offer.task_id] = offer
         for task_id in [i for i, o in self._shown.items() if o.disappears <= now]:
             del self._shown[task_id]
+
+    def _appears(self, _offer: Offer) -> bool:
+        """Return whether an offer is made at all."""
+        return True
 
 
 def _listed(offer: Offer) -> dict[str, Any]:
@@ -242,33 +247,54 @@ def try_order(order: str, offers: tuple[Offer, ...], *, hours: float) -> Earning
         KeyError: there is no such order.
     """
     directory = Path(tempfile.mkdtemp(prefix="journeyman-trial-"))
+    market, timeline = Market(offers), Timeline()
+    settings = Settings(
+        network=NetworkSettings(base_url=BASE_URL, limit=1_000),
+        data=DataSettings(directory=directory),
+        work=WorkSettings(slots=SLOTS),
+        schedule=ScheduleSettings(discover_every_seconds=10),
+    )
     try:
-        return _Trial(order, offers, hours, directory).run()
+        Trial(
+            market=market,
+            settings=settings,
+            hours=hours,
+            timeline=timeline,
+            order=order,
+        ).run()
+        with Journal(directory / "journal.db", timeline.clock.now) as journal:
+            records = journal.track_records.all()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+    paid = [offer for at, offer in market.paid if at <= hours * 3600]
+    return Earnings(
+        order=order,
+        hours=hours,
+        credits=sum(offer.reward for offer in paid),
+        tasks=len(paid),
+        records=records,
+    )
 
 
-class _Trial:
+class Trial:
+    """The whole daemon on one market, for a time."""
+
     def __init__(
         self,
-        order: str,
-        offers: tuple[Offer, ...],
+        *,
+        market: Market,
+        settings: Settings,
         hours: float,
-        directory: Path,
+        timeline: Timeline,
+        order: str = "expected",
     ) -> None:
         self._order = order
         self._hours = hours
-        self._directory = directory
-        self._timeline = Timeline()
-        self._market = Market(offers)
-        self._settings = Settings(
-            network=NetworkSettings(base_url=BASE_URL, limit=1_000),
-            data=DataSettings(directory=directory),
-            work=WorkSettings(slots=SLOTS),
-            schedule=ScheduleSettings(discover_every_seconds=10),
-        )
+        self._timeline = timeline
+        self._market = market
+        self._settings = settings
 
-    def run(self) -> Earnings:
+    def run(self) -> None:
         """Work until the time is over, then let work in flight end."""
         loop = self._timeline.loop
         with scheduled_by(self._timeline.clock.now), ordered_scopes():
@@ -276,15 +302,6 @@ class _Trial:
                 loop.run_until_complete(self._work())
             finally:
                 loop.close()
-        end = self._hours * 3600
-        paid = [offer for at, offer in self._market.paid if at <= end]
-        return Earnings(
-            order=self._order,
-            hours=self._hours,
-            credits=sum(offer.reward for offer in paid),
-            tasks=len(paid),
-            records=self._records(),
-        )
 
     async def _work(self) -> None:
         shutdown = Shutdown()
@@ -319,12 +336,6 @@ class _Trial:
             ranking=ORDERS[self._order](self._market.offers),
             block_limit=None,
         )
-
-    def _records(self) -> dict[Group, TrackRecord]:
-        with Journal(
-            self._directory / "journal.db", self._timeline.clock.now
-        ) as journal:
-            return journal.track_records.all()
 
 
 class _MarketTransport(httpx.AsyncBaseTransport):

@@ -166,7 +166,7 @@ STATUS = Verb[None](
 BUDGET = Verb[None](
     *("budget", "GET", "/budget", None),
     "balance held available reserve_credits credit_state spendable per_post_credits "
-    "time_zone worst_case_credits worst_case_cents limits costs",
+    "time_zone worst_case_credits worst_case_cents limits costs unexplained plans",
 )
 HEALTH = Verb[None](
     *("health", "GET", "/healthz", None),

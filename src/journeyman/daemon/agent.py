@@ -3,7 +3,7 @@
 The daemon runs one; a command that acts while no daemon runs opens one for a moment.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
@@ -24,6 +24,7 @@ from journeyman.domain.errors import ConfigurationError, one_error
 from journeyman.domain.tasks import JSON, Identity
 from journeyman.economy.budget import Limits
 from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
+from journeyman.economy.growth import GrowthPolicy, GrowthRules
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.plan import Plan
 from journeyman.economy.posting import Posting, PostingRules
@@ -109,6 +110,11 @@ class Agent:
             ConfigurationError: a plan's `cron` is none.
         """
         return plans_of(self.settings)
+
+    @cached_property
+    def growth(self) -> GrowthPolicy:
+        """Which plans may post for growth."""
+        return growth_of(self.settings, self.plans, self.journal)
 
     @cached_property
     def mark(self) -> MarkKeeper:
@@ -280,6 +286,24 @@ def _plan(name: str, settings: PlanSettings, zone: tzinfo) -> Plan:
         per_month_credits=settings.per_month_credits,
         max_posts=settings.max_posts,
         until=datetime.combine(after, time(), zone) if after else None,
+        growth=settings.growth,
+    )
+
+
+def growth_of(
+    settings: Settings, plans: Sequence[Plan], journal: Journal
+) -> GrowthPolicy:
+    """Return when posts for growth are worth their cost."""
+    growth = settings.growth
+    return GrowthPolicy(
+        rules=GrowthRules(
+            enabled=growth.enabled,
+            share=growth.share,
+            trials=growth.trials,
+            window=timedelta(hours=growth.window_hours),
+        ),
+        plans=[one for one in plans if one.growth],
+        journal=journal,
     )
 
 

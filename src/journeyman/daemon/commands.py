@@ -259,8 +259,13 @@ class OwnerCommands(AgentCommands):
     def budget(self) -> dict[str, JSON]:
         """Return each limit on spending, and what is left of it."""
         agent = self.agent
-        now, plans = agent.environment.clock.now(), [one.limit for one in agent.plans]
-        return budget_status(agent.limits, agent.journal, now, plans)
+        return budget_status(
+            agent.limits,
+            agent.journal,
+            agent.environment.clock.now(),
+            agent.plans,
+            agent.growth,
+        )
 
     def health(self) -> dict[str, JSON]:
         """Return whether the daemon does its work, and if not, why."""

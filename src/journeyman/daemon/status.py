@@ -9,11 +9,11 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.tasks import IN_FLIGHT, JSON, TaskState
 from journeyman.economy.budget import (
-    Limit,
     Limits,
     LimitUse,
     Period,
     check_losses,
+    check_post,
     end_of,
     spendable,
     start_of,
@@ -22,6 +22,8 @@ from journeyman.economy.budget import (
     worst_case,
 )
 from journeyman.economy.credit_state import credit_state
+from journeyman.economy.growth import GrowthPolicy
+from journeyman.economy.plan import Plan
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import RECEIVABLE
 from journeyman.journal.spends import Spend, SpendKind, SpendState
@@ -69,9 +71,14 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
 
 
 def budget_status(
-    limits: Limits, journal: Journal, now: datetime, more: Sequence[Limit] = ()
+    limits: Limits,
+    journal: Journal,
+    now: datetime,
+    plans: Sequence[Plan],
+    growth: GrowthPolicy,
 ) -> dict[str, JSON]:
-    """Return each limit: used, held, left, and when all of it is free again."""
+    """Return each limit: used, held, left, when it is free; and why a plan may post."""
+    more = [one.limit for one in plans]
     at, most = usage(journal, now, limits.zone), worst_case(limits, journal, now)
     today = start_of(Period.DAY, now, limits.zone)
     return {
@@ -87,6 +94,7 @@ def budget_status(
         "worst_case_cents": most.cents,
         "limits": [limit_status(one) for one in uses(limits, journal, now, more)],
         "unexplained": _unexplained(limits, journal, now),
+        "plans": [plan_status(one, growth, limits, journal, now) for one in plans],
         "costs": [
             {
                 "setting": "budget.cost_per_day_credits",
@@ -97,6 +105,41 @@ def budget_status(
             }
             for strategy, cost in journal.ledger.costs_since(today).items()
         ],
+    }
+
+
+def plan_status(
+    plan: Plan, growth: GrowthPolicy, limits: Limits, journal: Journal, now: datetime
+) -> dict[str, JSON]:
+    """Return whether a plan may post now, and why: one for growth by its figures."""
+    over = check_post(limits, journal, now, plan.reward, more=[plan.limit])
+    gate = (
+        f"{over.message} ({over.setting})."
+        if over
+        else f"No limit keeps it from a post of {plan.reward} credits."
+    )
+    status: dict[str, JSON] = {
+        "plan": plan.name,
+        "cost": plan.reward,
+        "refused_by": over.setting if over else None,
+        "frees_at": _time(over.frees_at) if over and over.frees_at else None,
+    }
+    if not plan.growth:
+        return status | {"may_post": over is None, "why": gate, "growth": None}
+    verdict = growth.decide(plan, now)
+    return status | {
+        "may_post": verdict.may_post and over is None,
+        "why": f"{verdict.message} {gate}" if verdict.may_post else verdict.message,
+        "growth": {
+            "rule": verdict.rule,
+            "cost": verdict.cost,
+            "earned": verdict.earned,
+            "allowed": verdict.allowed,
+            "spent": verdict.spent,
+            "gains": list(verdict.gains),
+            "sure_gain": round(verdict.sure_gain, 1) if verdict.gains else None,
+            "changes_at": _time(verdict.changes_at) if verdict.changes_at else None,
+        },
     }
 
 

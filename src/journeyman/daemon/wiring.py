@@ -35,6 +35,7 @@ from journeyman.domain.tasks import Task
 from journeyman.economy.budget import check_losses, is_over_cost
 from journeyman.economy.credit_state import CreditState, CreditWatch, credit_state
 from journeyman.economy.following import PostWatch
+from journeyman.economy.growth import GrowthWatch
 from journeyman.economy.plan import PostingPlan
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
@@ -484,6 +485,11 @@ class Components:
             posting=self.agent.posting,
             journal=self.agent.journal,
             must_wait=lambda: bool(self.gate.obstacle) or self.posts.must_wait(),
+            is_worth_it=GrowthWatch(
+                policy=self.agent.growth,
+                clock=self.environment.clock,
+                log=self.environment.log,
+            ).is_worth_it,
             late=timedelta(seconds=self.settings.posting.late_seconds),
             zone=self.agent.limits.zone,
             clock=self.environment.clock,

@@ -81,6 +81,13 @@ PLANNED_POST = declare(
     "or `post.unknown` says why; one that was certainly not made is tried again, three "
     "times in all.",
 )
+GROWTH_DECIDED = declare(
+    "growth.decided",
+    "info",
+    "plan slot may_post rule message",
+    "A plan that posts for growth was due, and `message` says whether that is worth "
+    "its cost. Told once for each slot, and again when the rule is another.",
+)
 POSTED = declare(
     "post.accepted",
     "info",

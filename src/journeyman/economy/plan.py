@@ -54,6 +54,8 @@ class Plan:
     """It ends after so many; None: never."""
     until: datetime | None
     """It ends then; None: never."""
+    growth: bool = False
+    """It posts only while that is worth its cost; see `growth`."""
 
     @property
     def poster(self) -> str:
@@ -119,6 +121,8 @@ class PostingPlan:
     journal: Journal
     must_wait: Callable[[], bool]
     """Returns whether no post may be sent now."""
+    is_worth_it: Callable[[Plan, str], bool]
+    """Returns whether a plan for growth may post in a slot."""
     late: timedelta
     """For so long a slot that was missed is made up for."""
     zone: tzinfo
@@ -136,7 +140,9 @@ class PostingPlan:
             if self.must_wait():
                 return
             slot = self.due(plan, since[plan.name])
-            if slot is not None:
+            if slot is None:
+                continue
+            if not plan.growth or self.is_worth_it(plan, plan.key(slot)):
                 await self._post(plan, slot)
 
     def due(self, plan: Plan, since: datetime) -> datetime | None:

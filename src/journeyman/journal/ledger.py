@@ -428,6 +428,14 @@ class Ledger:
             *(EntryKind.EARNED, since.isoformat(), until.isoformat()),
         )
 
+    def earnings_since(self, since: datetime) -> list[tuple[datetime, int]]:
+        """Return when work brought how much since a time in UTC, in order."""
+        rows = self.database.rows(
+            "SELECT at, amount FROM ledger WHERE kind = ? AND at >= ? ORDER BY at",
+            *(EntryKind.EARNED, since.isoformat()),
+        )
+        return [(datetime.fromisoformat(row["at"]), row["amount"]) for row in rows]
+
     def earned_by_day(self, since: datetime, most: int) -> list[DayEarnings]:
         """Return what each strategy earned on each day (UTC), the oldest day first.
 
@@ -451,6 +459,11 @@ class Ledger:
             *(head - most, step, head),
         )
         return [(datetime.fromisoformat(row["at"]), row["balance"]) for row in rows]
+
+    def began_at(self) -> datetime | None:
+        """Return when the first entry was booked; None where there is none."""
+        first = self.entry(1)
+        return first.at if first else None
 
     def last_earned_at(self) -> datetime | None:
         """Return when work last brought credits; None: it never did."""

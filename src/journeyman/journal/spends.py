@@ -215,6 +215,15 @@ class Spends:
             strategy,
         )
 
+    def posts_since(self, strategy: str, since: datetime) -> list[Spend]:
+        """Return the posts that somebody has made since a time, or may have."""
+        rows = self.database.rows(
+            "SELECT * FROM spends WHERE kind = 'post' AND strategy = ? AND at >= ? "
+            "AND state != 'released' ORDER BY at, rowid",
+            *(strategy, since.isoformat()),
+        )
+        return [load(Spend, row) for row in rows]
+
     def recent_posts(self, limit: int) -> list[Spend]:
         """Return the last posts, newest first."""
         newest = (

@@ -742,6 +742,9 @@ class PlanSettings(Section):
     """Words by which others find it."""
     input: Annotated[JsonValue, AfterValidator(_checked_input)] = None
     """What to work on."""
+    growth: bool = False
+    """It is posted to be seen, and only while that brings more than it costs: see
+    [growth]."""
     max_posts: Annotated[int, Field(ge=1)] | None = None
     """The plan ends after so many posts."""
     until: Annotated[date, Field(strict=False)] | None = None
@@ -800,6 +803,26 @@ class PostingSettings(Section):
     `[posting.plan.weekly]`. docs/how-to/spend.md explains the fields. Each slot has one
     post, across restarts and lost answers; one that was not posted because of a limit
     is tried again for `late_seconds`."""
+
+
+class GrowthSettings(Section):
+    """When a post for growth is worth its cost; docs/how-to/spend.md explains it.
+
+    It concerns the plans with `growth = true` alone. The contract says that credits are
+    for growth, too, and shows nothing that a post brings: it is measured.
+    """
+
+    enabled: bool = False
+    """Whether plans with `growth = true` post at all."""
+    share: Annotated[Share, unit("share, 0 to 1")] = 0.1
+    """The most that growth spends, of what work earned in the last 30 days. A tenth:
+    what is tried in vain is hardly missed."""
+    trials: Annotated[int, Field(ge=2, le=50), unit("posts")] = 5
+    """Posts of a plan that are measured before it is judged, and again each 30 days.
+    With fewer, chance decides."""
+    window_hours: Annotated[float, Field(gt=0, le=168), unit("hours")] = 24
+    """For how long after a post its effect is looked for. A day, since earnings follow
+    the hours of the day."""
 
 
 class BudgetSettings(Section):
@@ -1081,6 +1104,7 @@ class Settings(BaseSettings):
     rate_limit: RateLimitSettings = RateLimitSettings()
     retry: RetrySettings = RetrySettings()
     posting: PostingSettings = PostingSettings()
+    growth: GrowthSettings = GrowthSettings()
     budget: BudgetSettings = BudgetSettings()
     topup: TopUpSettings = TopUpSettings()
     currency: CurrencySettings = CurrencySettings()

@@ -1,26 +1,40 @@
 """`journeyman budget`: what may be spent, and what is left of it."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from journeyman.cli.output import moment, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import BUDGET
-from journeyman.daemon.agent import limits_of, plans_of
+from journeyman.daemon.agent import growth_of, limits_of, plans_of
 from journeyman.daemon.status import budget_status
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
+from journeyman.domain.text import escape
 from journeyman.economy.credit_state import EFFECTS, CreditState
 
 
 @command("budget", example="journeyman budget --data-dir demo/data")
-def budget(session: Session) -> None:
+def budget(
+    session: Session,
+    *,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Say of each posting plan whether it may post now: by which rule, "
+            "from which figures, and what would change it.",
+        ),
+    ] = False,
+) -> None:
     """Show each limit on spending: used, held, left, when it is free.
 
     Held is what was reserved for requests whose end is not known; it counts as spent.
     It asks the running daemon; if none runs, it reads the settings and the journal.
     """
     found = _ask(session)
-    session.answer(found, lambda: _show(found))
+    session.answer(found, lambda: _explain(found) if why else _show(found))
 
 
 def _ask(session: Session) -> dict[str, Any]:
@@ -29,9 +43,9 @@ def _ask(session: Session) -> dict[str, Any]:
     except NotRunningError:
         settings = session.load().settings
         limits, plans = limits_of(settings), plans_of(settings)
-        now, more = SystemClock().now(), [one.limit for one in plans]
         with session.journal() as journal:
-            return budget_status(limits, journal, now, more)
+            growth = growth_of(settings, plans, journal)
+            return budget_status(limits, journal, SystemClock().now(), plans, growth)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -57,6 +71,20 @@ def _show(found: dict[str, Any]) -> None:
     print_table(columns, rows, drop=["unit", "free at (utc)"])
     print()
     print_text(f"Days and months are those of {found['time_zone']} (budget.time_zone).")
+
+
+def _explain(found: dict[str, Any]) -> None:
+    if not found["plans"]:
+        print_text(
+            "There is no posting plan; what you or a strategy post is decided by the "
+            "limits alone: journeyman budget."
+        )
+    for number, one in enumerate(found["plans"]):
+        if number:
+            print()
+        says = "may post now" if one["may_post"] else "does not post now"
+        print(f"{escape(one['plan'])} {says}, for {one['cost']} credits")
+        print_text(one["why"])
 
 
 def _pause(unexplained: dict[str, Any]) -> str:
