@@ -14,7 +14,7 @@ from journeyman.economy.growth import (
     GrowthRule,
     GrowthRules,
     GrowthWatch,
-    Verdict,
+    GrowthVerdict,
 )
 from journeyman.economy.plan import PostingPlan
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
@@ -31,7 +31,7 @@ PLAN = replace(
 Live = Callable[..., Awaitable[int]]
 
 
-def decide(economy: Economy, rules: GrowthRules = RULES) -> Verdict:
+def decide(economy: Economy, rules: GrowthRules = RULES) -> GrowthVerdict:
     policy = GrowthPolicy(rules=rules, plans=[PLAN], journal=economy.journal)
     return policy.decide(PLAN, economy.clock.now())
 
@@ -153,7 +153,7 @@ async def test_a_post_beside_another_for_growth_is_not_measured(
 def test_what_a_post_brings_must_be_surely_more_than_its_cost(
     gains: tuple[int, ...], *, is_sure: bool
 ) -> None:
-    verdict = Verdict(
+    verdict = GrowthVerdict(
         plan="seen",
         rule=GrowthRule.WORTH_IT,
         cost=5,

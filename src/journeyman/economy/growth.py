@@ -57,7 +57,7 @@ class GrowthRules:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class GrowthVerdict:
     """Whether one plan may post now, and the figures that say so."""
 
     plan: str
@@ -152,7 +152,7 @@ class GrowthPolicy:
     """All that post for growth."""
     journal: Journal
 
-    def decide(self, plan: Plan, now: datetime) -> Verdict:
+    def decide(self, plan: Plan, now: datetime) -> GrowthVerdict:
         """Return whether a plan may post now. Reads the entries of 30 days."""
         since, window = now - MEMORY, self.rules.window
         earnings = self.journal.ledger.earnings_since(since - window)
@@ -169,7 +169,7 @@ class GrowthPolicy:
         allowed = int(self.rules.share * earned)
         spent = sum(self._cost(one) for one in posts if one.at >= since)
         gains = tuple(self._gain(one.at, earnings) for one in clean)
-        verdict = Verdict(
+        verdict = GrowthVerdict(
             plan=plan.name,
             rule=GrowthRule.TRIAL,
             cost=cost,
@@ -187,11 +187,11 @@ class GrowthPolicy:
 
     def _judged(
         self,
-        verdict: Verdict,
+        verdict: GrowthVerdict,
         now: datetime,
         free_at: datetime,
         clean: Sequence[Spend],
-    ) -> Verdict:
+    ) -> GrowthVerdict:
         """Return a verdict with the first rule that applies."""
         rule, changes_at = GrowthRule.TRIAL, None
         if not self.rules.enabled:
