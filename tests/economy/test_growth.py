@@ -13,8 +13,8 @@ from journeyman.economy.growth import (
     GrowthPolicy,
     GrowthRule,
     GrowthRules,
-    GrowthWatch,
     GrowthVerdict,
+    GrowthWatch,
 )
 from journeyman.economy.plan import PostingPlan
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
