@@ -104,7 +104,7 @@ async def test_each_page_of_a_new_agent_is_drawn_and_none_shows_its_token(
     assert [path for path, html in pages.items() if token in html] == []
     assert "No task is wanted yet" in pages["/"]
     assert "No task is failed now" in pages["/tasks?stage=failed"]
-    assert "Credits that left unexplained today" in pages["/"]
+    assert "Left unexplained today" in pages["/"]
     assert "count_words" in pages["/strategies"]
     assert "Nothing of this level was logged" in pages["/log"]
     assert nothing.status_code == 404
