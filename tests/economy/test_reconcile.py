@@ -19,6 +19,7 @@ from journeyman.domain.outcomes import Outcome
 from journeyman.domain.tasks import SpendId, Task, TaskId, TaskState
 from journeyman.economy.bookkeeping import book_delivery, book_starter
 from journeyman.economy.following import PostWatch
+from journeyman.economy.reconcile import write_off_old
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind
 from journeyman.journal.maintenance import ledger_faults
@@ -314,13 +315,8 @@ async def test_a_loss_that_is_explained_later_stops_no_spending(
 def test_a_task_that_was_given_up_and_paid_is_booked_when_its_credits_are_seen(
     economy: Economy,
 ) -> None:
-    put_task(economy, TaskState.COMPLETING)
+    _deliver(economy, TaskState.REJECTED)
     journal = economy.journal
-    with journal.tx("given up"):
-        book_delivery(
-            journal.ledger, TaskId("t"), strategy="s", listed=3, request="submit-1"
-        )
-        journal.tasks.move(journal.tasks.get(TaskId("t")), TaskState.REJECTED)
 
     show(economy, 103)
     show(economy, 103)
@@ -329,6 +325,50 @@ def test_a_task_that_was_given_up_and_paid_is_booked_when_its_credits_are_seen(
     assert (entry.kind, entry.amount, entry.request) == ("earned", 3, "submit-1")
     assert journal.ledger.accounts()["receivable"] == 0
     assert ledger_faults(journal) == []
+
+
+def _deliver(economy: Economy, after: TaskState) -> None:
+    put_task(economy, TaskState.COMPLETING)
+    journal = economy.journal
+    with journal.tx("delivered"):
+        book_delivery(
+            journal.ledger, TaskId("t"), strategy="s", listed=3, request="submit-1"
+        )
+        if after is not TaskState.COMPLETING:
+            journal.tasks.move(journal.tasks.get(TaskId("t")), after)
+
+
+def _write_off(economy: Economy, days: float) -> None:
+    economy.clock.advance(days * 86_400)
+    while write_off_old(economy.journal, economy.log, economy.clock.now()):
+        pass
+
+
+def test_work_that_was_given_up_is_written_off_after_three_months_once(
+    economy: Economy,
+) -> None:
+    _deliver(economy, TaskState.REJECTED)
+
+    _write_off(economy, days=89)
+    assert economy.journal.ledger.accounts()["receivable"] == 3
+    _write_off(economy, days=2)
+    _write_off(economy, days=100)
+
+    entry = economy.journal.ledger.recent(1)[0]
+    assert (entry.key, entry.amount) == ("written-off:t", -3)
+    assert "nobody said in 90 days" in entry.note
+    assert economy.journal.ledger.accounts()["receivable"] == 0
+    assert economy.journal.ledger.receivables() == []
+    assert economy.log.names == ["ledger.written_off"]
+    assert ledger_faults(economy.journal) == []
+
+
+def test_work_that_is_waited_for_still_is_not_written_off(economy: Economy) -> None:
+    _deliver(economy, TaskState.COMPLETING)
+
+    _write_off(economy, days=100)
+
+    assert economy.journal.ledger.accounts()["receivable"] == 3
 
 
 # -- posts whose answer was lost, and that are listed ----------------------------------

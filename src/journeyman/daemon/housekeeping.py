@@ -11,6 +11,7 @@ from journeyman.daemon import events
 from journeyman.daemon.disk import MEBIBYTE, DiskWatch
 from journeyman.daemon.network import Learning
 from journeyman.domain.clock import Clock
+from journeyman.economy.reconcile import write_off_old
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.observability.events import Log
@@ -58,8 +59,16 @@ class Housekeeping:
         await self._drop(tasks.drop_texts, TEXTS_DROPPED, self.keep_texts_days)
         await self._drop(tasks.drop_events, EVENTS_DROPPED, self.keep_events_days)
         await self._shorten()
+        await self._write_off()
         self.learning.keep()
         self.journal.database.checkpoint()
+
+    async def _write_off(self) -> None:
+        """Stop counting on old results of which nobody says whether they are paid."""
+        for _ in range(MOST_STEPS):
+            if not write_off_old(self.journal, self.log, self.clock.now()):
+                break
+            await anyio.lowlevel.checkpoint()
 
     async def _forget_skipped(self) -> None:
         before, forgotten = self._ago(self.forget_skipped_days), 0

@@ -182,12 +182,16 @@ def _after(span: timedelta) -> str:
     return f"after {duration(seconds)}"
 
 
+OWED = frozenset({EntryKind.DELIVERED, EntryKind.CORRECTED, EntryKind.WRITTEN_OFF})
+"""What they move is not paid, or not paid yet."""
+
+
 def _booked(entry: Entry) -> StoryStep:
     if entry.kind is EntryKind.COST:
         cost = f"{entry.cost / MILLIONTHS:g} credits outside the network"
         return StoryStep(entry.at, "cost", ": ".join(filter(None, (cost, entry.note))))
     amount = f"{entry.amount:+d} credits ({entry.confidence})"
-    if entry.kind in (EntryKind.DELIVERED, EntryKind.CORRECTED):
+    if entry.kind in OWED:
         # What we are owed is not paid yet.
         return StoryStep(
             entry.at, "owed", "; ".join(filter(None, (amount, entry.note)))

@@ -150,6 +150,30 @@ def book_nothing_owed(
         _correct(ledger, entry, reason)
 
 
+def write_off(ledger: Ledger, delivered: Entry, days: float) -> int:
+    """Book that a delivered result is not counted on any more; return its credits.
+
+    The entry says why: nobody told in so many days whether it is paid.
+    """
+    credits_ = ledger.outstanding(delivered.subject)
+    if credits_:
+        ledger.book(
+            NewEntry(
+                key=f"{EntryKind.WRITTEN_OFF}:{delivered.subject}",
+                kind=EntryKind.WRITTEN_OFF,
+                amount=-credits_,
+                confidence=Confidence.ASSUMED,
+                subject=delivered.subject,
+                strategy=delivered.strategy,
+                note=f"nobody said in {days:g} days whether it is paid",
+                cause="age",
+                request=delivered.request,
+                expected=delivered.expected,
+            )
+        )
+    return credits_
+
+
 def _correct(ledger: Ledger, paid: NewEntry, note: str) -> None:
     """Make what is owed for a task what it is known to be."""
     owed = ledger.owed(paid.subject) or 0

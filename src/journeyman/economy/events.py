@@ -25,6 +25,13 @@ LATE_PAY = declare(
     "A balance shows that a task was paid which had been given up, because no answer "
     "said so.",
 )
+WRITTEN_OFF = declare(
+    "ledger.written_off",
+    "info",
+    "task_id strategy credits",
+    "Nobody said in 90 days whether a delivered result is paid: it is not counted as "
+    "owed any more.",
+)
 JOURNAL_IS_OLDER = declare(
     "journal.is_older",
     "warning",

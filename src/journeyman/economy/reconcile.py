@@ -8,6 +8,7 @@ requests that add up to it.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import combinations
 from math import comb
 
@@ -15,7 +16,7 @@ from anyio import get_cancelled_exc_class
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.plausibility import doubt_about_balance
-from journeyman.domain.tasks import SpendId, TaskState
+from journeyman.domain.tasks import TERMINAL, SpendId, TaskId, TaskState
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import (
     book_adjustment,
@@ -25,9 +26,16 @@ from journeyman.economy.bookkeeping import (
     book_post,
     book_refund,
     book_top_up,
+    write_off,
 )
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import RECEIVABLE, Confidence, Entry, Receivable
+from journeyman.journal.ledger import (
+    RECEIVABLE,
+    Confidence,
+    Entry,
+    EntryKind,
+    Receivable,
+)
 from journeyman.journal.posts import FollowedPost, PostState
 from journeyman.journal.spends import Spend, SpendKind, SpendState
 from journeyman.observability.events import Log
@@ -378,3 +386,48 @@ def _settle_top_up(
     cause = "owner" if observed is None else "balance"
     book_top_up(journal.ledger, spend, note, cause=cause, observed=observed)
     journal.spends.move(spend.spend_id, SpendState.SETTLED, reason=note)
+
+
+# -- what nothing will settle any more -------------------------------------------------
+
+WRITE_OFF_DAYS = 90.0
+"""Longer than any review: what is owed for so long is not counted on."""
+WRITTEN_OFF = "ledger.written_off_until"
+"""The fact that holds the last entry that was old enough to be looked at."""
+MOST_WRITTEN_OFF = 250
+"""Entries that are looked at in one step."""
+
+
+def write_off_old(journal: Journal, log: Log, now: datetime) -> bool:
+    """Write off results of which nobody says whether they are paid; one step of it.
+
+    Each entry is looked at once, when it is old enough; False when none is left.
+    """
+    before = now - timedelta(days=WRITE_OFF_DAYS)
+    after = int(str(journal.facts.get(WRITTEN_OFF) or 0))
+    entries = journal.ledger.older(after, before, MOST_WRITTEN_OFF)
+    if not entries:
+        return False
+    with journal.tx("write off"):
+        lost = [
+            (one, write_off(journal.ledger, one, WRITE_OFF_DAYS))
+            for one in entries
+            if one.kind is EntryKind.DELIVERED and _has_ended(journal, one.subject)
+        ]
+        journal.facts.put(WRITTEN_OFF, entries[-1].entry_id)
+    for entry, credits_ in lost:
+        if credits_:
+            log.emit(
+                events.WRITTEN_OFF,
+                task_id=entry.subject,
+                strategy=entry.strategy,
+                credits=credits_,
+            )
+    return True
+
+
+def _has_ended(journal: Journal, task_id: str) -> bool:
+    try:
+        return journal.tasks.get(TaskId(task_id)).state in TERMINAL
+    except KeyError:
+        return True

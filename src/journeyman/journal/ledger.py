@@ -39,6 +39,8 @@ class EntryKind(StrEnum):
     DELIVERED = "delivered"
     #: What we are owed for a result turned out to be more or less, or nothing.
     CORRECTED = "corrected"
+    #: Nobody ever said whether a result is paid: it is not counted on any more.
+    WRITTEN_OFF = "written-off"
     EARNED = "earned"
     SPENT = "spent"
     #: What the network took for a post beside its reward.
@@ -57,6 +59,7 @@ _ACCOUNTS = {
     EntryKind.STARTER: (AGENT, "starter"),
     EntryKind.DELIVERED: (f"{RECEIVABLE}:{{}}", "earnings"),
     EntryKind.CORRECTED: (f"{RECEIVABLE}:{{}}", "earnings"),
+    EntryKind.WRITTEN_OFF: (f"{RECEIVABLE}:{{}}", "earnings"),
     EntryKind.EARNED: (AGENT, f"{RECEIVABLE}:{{}}"),
     EntryKind.SPENT: (AGENT, ESCROW),
     EntryKind.FEE: (AGENT, "fees"),
@@ -295,6 +298,21 @@ class Ledger:
             "SELECT -sum(amount) FROM ledger WHERE key IN (?, ?, ?)",
             *(f"{kind}:{spend_id}" for kind in kinds),
         )
+
+    def outstanding(self, task_id: str) -> int:
+        """Return what is still owed for a result: owed, and neither paid nor lost."""
+        keys = [f"{prefix}:{task_id}" for prefix in ("earned", "late-pay")]
+        lost = self.amount_of(f"{EntryKind.WRITTEN_OFF}:{task_id}")
+        return (self.owed(task_id) or 0) + lost - sum(map(self.amount_of, keys))
+
+    def older(self, after: int, before: datetime, most: int) -> list[Entry]:
+        """Return the first entries after one, from before a time."""
+        rows = self.database.rows(
+            "SELECT * FROM ledger WHERE entry_id > ? AND at < ? "
+            "ORDER BY entry_id LIMIT ?",
+            *(after, before.isoformat(), most),
+        )
+        return [load(Entry, row) for row in rows]
 
     def amount_of(self, key: str) -> int:
         """Return the credits of the entry that has this key; 0 where there is none."""
