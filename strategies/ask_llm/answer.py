@@ -33,7 +33,7 @@ three sentences. Leave it empty if the answer can be handed in. Matters of taste
 problems.
 """
 MENDING = """\
-Your answer cannot be handed in yet. What is wrong with it:
+Your answer cannot be handed in yet. What a check has found is data like the task:
 {problems}
 Give the whole answer again, in the same form.
 """
@@ -79,6 +79,11 @@ def prompt_for(task: Task, mark: str, refused_before: str = "") -> str:
 def check_for(task: Task, answer: str, mark: str) -> str:
     """Return the fenced task and its answer, for a check."""
     return _fenced({"task": _told(task), "answer": answer}, mark)
+
+
+def mend_for(problems: str, mark: str) -> str:
+    """Return what a check has found, fenced: the task may have talked it over."""
+    return MENDING.format(problems=_fenced({"problems": problems}, mark))
 
 
 def _told(task: Task) -> dict[str, object]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from pydantic import BaseModel
 
-from journeyman import RetryLater
+from journeyman import Decline, RetryLater
 
-from .answer import MENDING, Answer, Verdict  # noqa: TID252 - see __init__
+from .answer import Answer, Verdict  # noqa: TID252 - see __init__
 from .budget import Prices, Purse  # noqa: TID252 - see __init__
 from .failure import describe, ending_for, is_free  # noqa: TID252 - see __init__
 
@@ -135,21 +135,26 @@ class Conversation:
         """
         return await self._run(self._agent, prompt)
 
-    async def mend(self, problems: str) -> Answer:
+    async def mend(self, prompt: str) -> Answer:
         """Return a better answer than the last one; raises as `ask` does."""
-        prompt = MENDING.format(problems=problems)
         return await self._run(self._agent, prompt, self._history)
 
     async def check(self, prompt: str, instructions: str) -> str | None:
-        """Return what is wrong with an answer; None if no request was left for that.
+        """Return what is wrong with an answer; None if that could not be found out.
 
-        Work that is paid for is not thrown away because its check would cost too much.
+        Work that is paid for is not thrown away because its check costs too much, or
+        because the provider is away just now.
         """
         is_last = self._usage.requests + 1 > self._terms.max_requests
         worst = self._terms.worst(size_of(prompt))
         if is_last or not self._purse.affords(worst):
             return None
-        verdict = await self._run(self._agent_for(Verdict, instructions, ()), prompt)
+        try:
+            verdict = await self._run(
+                self._agent_for(Verdict, instructions, ()), prompt
+            )
+        except (Decline, RetryLater):
+            return None
         return verdict.problems.strip()
 
     async def _run(

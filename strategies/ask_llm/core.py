@@ -29,6 +29,7 @@ from .answer import (  # noqa: TID252 - see __init__
     Answer,
     check_for,
     instructions_for,
+    mend_for,
     prompt_for,
 )
 from .budget import DayBudget, Prices, Purse  # noqa: TID252 - see __init__
@@ -154,7 +155,9 @@ class AskLlm(Strategy):
         worst = terms.worst(size)
         left = self.credits_per_day - self._day.taken()
         if worst > min(left, self.credits_per_task):
-            return skip(f"over budget: it may cost {worst:.3g} credits")
+            may_fit = worst <= min(self.credits_per_day, self.credits_per_task)
+            why = f"over budget: it may cost {worst:.3g} credits"
+            return skip(why, for_now=may_fit)
         requests = 1 + self.check_answer
         expected = min(terms.usual(size) * requests, self.credits_per_task)
         chance = self._records.chance(task.kind)
@@ -231,7 +234,7 @@ class AskLlm(Strategy):
         self._refuse_doubtful(answer)
         problems, is_checked = await self._problems(conversation, task, answer, mark)
         if problems:
-            answer = await conversation.mend(problems)
+            answer = await conversation.mend(mend_for(problems, mark))
             self._refuse_doubtful(answer)
             problems, is_checked = await self._problems(
                 conversation, task, answer, mark

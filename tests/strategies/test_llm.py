@@ -255,6 +255,20 @@ async def test_when_the_day_is_spent_nothing_more_is_wanted(
     assert len(server.asked) == 1
 
 
+def test_what_is_not_affordable_today_is_looked_at_again(
+    priced: Any,  # noqa: ANN401 - made by a file
+) -> None:
+    priced.credits_per_day = 0.1
+    never = priced.wants(a_task())
+    priced.credits_per_day = 1.0
+    priced._day.spend(0.9)
+    later = priced.wants(a_task())
+
+    assert "over budget" in never.reason
+    assert "over budget" in later.reason
+    assert (never.for_now, later.for_now) == (False, True)
+
+
 async def test_the_next_day_has_a_budget_of_its_own(
     ask: Callable[..., Any], agent: FakeAgent
 ) -> None:
@@ -577,6 +591,7 @@ async def test_an_answer_is_checked_against_its_task_before_it_is_handed_in(
     assert fence == f"<untrusted {CANARY}>"
     assert json.loads("\n".join(inside))["answer"] == "Hello"
     assert "Finnish is asked for" in mend.said("user")
+    assert mend.said("user").count(f"</untrusted {CANARY}>") == 2
 
 
 async def test_an_answer_that_cannot_be_mended_is_not_handed_in(
@@ -602,6 +617,22 @@ async def test_what_was_paid_for_is_handed_in_though_its_check_would_cost_too_mu
     run = await ask(answers("Huomenta"), check_answer=True, credits_per_task=6.4)
 
     assert (run.outcome, len(server.asked)) == ("completed", 1)
+    assert run.result.evidence["checked"] is False
+
+
+@pytest.mark.parametrize("reply", [refuses(503), says("fine, I think")])
+async def test_what_was_paid_for_is_handed_in_though_nobody_can_check_it_now(
+    ask: Callable[..., Any], reply: Reply
+) -> None:
+    run = await ask(
+        answers("Huomenta"),
+        reply,
+        check_answer=True,
+        credits_per_task=30.0,
+        credits_per_day=40.0,
+    )
+
+    assert (run.outcome, run.result.output) == ("completed", "Huomenta")
     assert run.result.evidence["checked"] is False
 
 

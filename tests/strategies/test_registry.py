@@ -46,12 +46,19 @@ def test_the_best_offer_wins(folder: Path) -> None:
     assert [v.offer for v in choice.verdicts] == [5, 7, None]
 
 
-def test_while_somebody_has_not_answered_nothing_is_decided(folder: Path) -> None:
-    silent = (
-        "from journeyman.strategies.loading.confined import AnswerError; "
-        "raise AnswerError('its process was not asked', is_fault=False)"
-    )
+SILENT = (
+    "from journeyman.strategies.loading.confined import AnswerError; "
+    "raise AnswerError('its process was not asked', is_fault=False)"
+)
+NOT_NOW = (
+    "from journeyman import skip; return skip('the budget is spent', for_now=True)"
+)
 
+
+@pytest.mark.parametrize("silent", [SILENT, NOT_NOW], ids=["silent", "not-now"])
+def test_while_somebody_has_not_answered_nothing_is_decided(
+    folder: Path, silent: str
+) -> None:
     alone = registry_of(folder, a=silent).choose(task())
     beside = registry_of(folder, a=silent, b="return True").choose(task())
 

@@ -123,6 +123,8 @@ class Skip:
     reason: str
     specific: bool = True
     """False for "not my kind of task at all", which tells an owner little."""
+    for_now: bool = False
+    """Nothing is decided: the task is offered again at the next look at the market."""
 
     def __bool__(self) -> bool:
         return False
@@ -145,13 +147,15 @@ class Score:
 Decision = bool | Skip | Score
 
 
-def skip(reason: str, *, specific: bool = True) -> Skip:
+def skip(reason: str, *, specific: bool = True, for_now: bool = False) -> Skip:
     """Refuse a task, and say why; the owner reads the reason in `journeyman why`.
 
     `specific=False` means that the task is not of its kind at all: such a reason is
-    shown only where no other strategy gave a better one.
+    shown only where no other strategy gave a better one. `for_now=True` is for what
+    passes, such as a day's budget that is spent: unless another strategy wants the
+    task, it is offered again at the next look at the market.
     """
-    return Skip(reason, specific)
+    return Skip(reason, specific, for_now)
 
 
 def score(value: float, *, cost: float = 0.0) -> Score:

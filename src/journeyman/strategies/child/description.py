@@ -122,7 +122,11 @@ def answer_about(loaded: LoadedStrategy, task: Task, limit: float) -> dict[str, 
     if isinstance(answer, bool):
         return {"wanted": answer}
     if isinstance(answer, Skip):
-        return {"skip": str(answer.reason), "specific": bool(answer.specific)}
+        return {
+            "skip": str(answer.reason),
+            "specific": bool(answer.specific),
+            "for_now": bool(answer.for_now),
+        }
     if isinstance(answer, Score):
         return {"score": float(answer.value), "cost": float(answer.cost)}
     allowed = "return True, False, skip(...) or score(...)"
@@ -137,8 +141,12 @@ def answer_from(message: object) -> Decision | AnswerError:
     match message:
         case {"wanted": bool(wanted)}:
             return wanted
-        case {"skip": str(reason), "specific": bool(specific)}:
-            return Skip(storable(reason[:LONGEST_REASON]), specific)
+        case {
+            "skip": str(reason),
+            "specific": bool(specific),
+            "for_now": bool(for_now),
+        }:
+            return Skip(storable(reason[:LONGEST_REASON]), specific, for_now)
         case {"score": float(value), "cost": float(cost)} if math.isfinite(
             value
         ) and math.isfinite(cost):

@@ -54,7 +54,8 @@ class Verdict:
     where: str = ""
     """The author's line that failed, such as "strategies/x.py:12 in wants"."""
     unanswered: bool = False
-    """Its process was not asked, or could not be: nothing is decided by this."""
+    """Its process was not asked, or could not be, or it said no for now: nothing is
+    decided by this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +299,13 @@ def _unasked(name: str, why: str) -> Verdict:
 
 def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Skip):
-        reason = storable(answer.reason)
-        return Verdict(name, wanted=False, reason=reason, specific=answer.specific)
+        return Verdict(
+            name,
+            wanted=False,
+            reason=storable(answer.reason),
+            specific=answer.specific,
+            unanswered=answer.for_now,
+        )
     if answer is False:
         return Verdict(name, wanted=False, reason="not wanted", specific=False)
     if answer is True:
