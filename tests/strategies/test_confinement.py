@@ -208,6 +208,8 @@ METADATA = {
     "removexattr": "os.removexattr(HERE, 'user.mark')",
     # FS_IOC_SETFLAGS with FS_NODUMP_FL, on a file that is open for reading.
     "flags": "fcntl.ioctl(os.open(HERE, os.O_RDONLY), 0x40086602, b'@' + bytes(7))",
+    # A lease, for which whoever opens the file would wait: the daemon, too.
+    "lease": "fcntl.fcntl(os.open(HERE, os.O_RDONLY), 1024, 0)",
     "truncate": "os.truncate(HERE, 0)",
     "rename": "os.rename(HERE, HERE + '2')",
     "link": "os.link(HERE, 'mine')",

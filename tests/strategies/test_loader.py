@@ -1,5 +1,6 @@
 """What the loader takes and what it refuses, with which words."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_a_file_that_cannot_be_read_is_a_problem(folder: Path) -> None:
     (folder / "a.py").symlink_to(folder / "gone")
 
     assert only_problem(folder).code == "E114"
+
+
+def test_nothing_waits_for_a_file_that_is_none(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.py")
+    (folder / "endless.py").symlink_to("/dev/zero")
+
+    problems = load(folder).problems
+
+    assert [one.code for one in problems] == ["E114", "E114"]
+    assert "endless.py is no regular file" in problems[0].message
 
 
 def test_an_enormous_file_is_not_parsed(folder: Path) -> None:

@@ -103,6 +103,7 @@ async def test_a_deliberate_end_is_told_apart_from_a_bug(
         "StopIteration",
         "BaseException",
         "RetryLater(after=-1)",
+        "RetryLater(after=1e300)",
     ],
 )
 async def test_whatever_else_is_raised_is_a_crash(

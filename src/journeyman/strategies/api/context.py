@@ -1,6 +1,5 @@
 """What a strategy is given beside its task: no token, no client, no settings."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+MOST_COST = 1_000_000
+"""Credits of one report: 10,000 US dollars. More is a mistake, and the sum of all that
+was ever reported must stay a number that the journal can keep."""
 MOST_COSTS = 1_000
 """Costs that one run may report; each is a commit to the disk."""
 
@@ -140,14 +142,15 @@ class Context:
         owner sees it in `journeyman ledger --by strategy`. 1 credit is 1 US cent.
 
         Args:
-            credits_: the cost, 0 or more; fractions count.
+            credits_: the cost, 0 to 1,000,000; fractions count.
             note: what for, in a few words.
 
         Raises:
-            ValueError: the cost is not 0 or more, or there are too many reports.
+            ValueError: it is not such a number, or there are too many reports.
         """
-        if not (math.isfinite(credits_) and credits_ >= 0):
-            raise ValueError(f"report_cost({credits_!r}): give credits, 0 or more")
+        if not 0 <= credits_ <= MOST_COST:
+            given = f"{credits_!r}"[:40]
+            raise ValueError(f"report_cost({given}): give credits, 0 to {MOST_COST:,}")
         self._cost_reports += 1
         if self._cost_reports > MOST_COSTS:
             raise ValueError("report_cost: too often in one run; add small costs up")

@@ -10,6 +10,9 @@ Exception
 from dataclasses import dataclass
 from typing import Literal
 
+LONGEST_RETRY = 30 * 86_400
+"""In seconds; a claim that waits for longer would not end in anybody's lifetime."""
+
 
 class RunEnding(Exception):  # noqa: N818 - it ends a run on purpose; it is not an error
     """A deliberate end of a run without a result."""
@@ -34,9 +37,12 @@ class RetryLater(RunEnding):
     """Something outside is not ready: run the same task again after a while."""
 
     def __init__(self, reason: str = "", *, after: float = 60) -> None:
-        """State why, and the least number of seconds to wait."""
-        if not 0 <= after < float("inf"):
-            raise ValueError(f"RetryLater(after={after!r}): give seconds, 0 or more")
+        """State why, and the least number of seconds to wait: at most 30 days."""
+        if not 0 <= after <= LONGEST_RETRY:
+            given = f"{after!r}"[:40]
+            raise ValueError(
+                f"RetryLater(after={given}): give seconds, 0 to {LONGEST_RETRY:,}"
+            )
         super().__init__(reason)
         self.reason = reason
         self.after = after

@@ -58,6 +58,9 @@ _FOREIGN_CALLS = 0x4000_0000
 """Where the numbers of x32 begin, a second table of calls on x86_64."""
 _OWNERS = (8, 10, 15)
 """F_SETOWN, F_SETSIG, F_SETOWN_EX: signals sent by a descriptor."""
+_LEASES = (1024, 1026)
+"""F_SETLEASE and F_NOTIFY: the one makes others wait that open the file, the daemon
+among them, the other sends them signals."""
 _DATAGRAM = (2, 2 | 0o4000, 2 | 0o2000000, 2 | 0o4000 | 0o2000000)
 """SOCK_DGRAM, with SOCK_NONBLOCK and SOCK_CLOEXEC or without."""
 _FILE_FLAGS = (0x4008_6602, 0x4004_6602, 0x401C_5820, 0x4008_7602, 0x4080_6685)
@@ -212,7 +215,7 @@ def rules(
             Rule(f"rt_{call}info", 0, if_in=every)
             for call in ("sigqueue", "tgsigqueue")
         ),
-        Rule("fcntl", 1, if_in=_OWNERS),
+        Rule("fcntl", 1, if_in=(*_OWNERS, *_LEASES)),
         Rule("ioctl", 1, if_in=_SOCKET_OWNERS),
         *(Rule(call, 0, unless_in=(0,)) for call in OF_A_PROCESS.split()),
         *(Rule(call, 1, unless_in=(0,)) for call in ("setpriority", "ioprio_set")),

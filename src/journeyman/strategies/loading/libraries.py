@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from journeyman.strategies.loading.reading import read_file
+
 BEGIN, END = "# /// script", "# ///"
 REQUIRES_PYTHON, DEPENDENCIES = "requires-python", "dependencies"
 SYNC = "journeyman strategies sync"
@@ -81,7 +83,7 @@ def installed_for(path: Path, root: Path | None) -> str:
     if root is None:
         return ""
     try:
-        named = named_in(path, path.read_text("utf-8-sig"))
+        named = named_in(path, read_file(path).decode("utf-8-sig"))
     except (OSError, ValueError):
         # Whoever loads the file says what is wrong with it.
         return ""

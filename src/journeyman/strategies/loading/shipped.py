@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
+from journeyman.strategies.loading.reading import read_file
+
 LIST = "shipped.txt"
 
 
@@ -32,8 +34,12 @@ def files_of(file: Path) -> Iterator[Path]:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's content."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Return the SHA-256 of a file's content.
+
+    Raises:
+        OSError: it is no regular file, or cannot be read now.
+    """
+    return hashlib.sha256(read_file(path)).hexdigest()
 
 
 def _digests() -> frozenset[str]:

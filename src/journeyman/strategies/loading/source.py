@@ -7,9 +7,7 @@ from pathlib import Path
 from journeyman.strategies.api import API_VERSION
 from journeyman.strategies.loading.libraries import LibrariesError, named_in
 from journeyman.strategies.loading.problems import Problem
-
-MAX_BYTES = 1_000_000
-"""Parsing a larger file would block the daemon."""
+from journeyman.strategies.loading.reading import MAX_BYTES, read_file
 
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -62,14 +60,14 @@ def read(path: Path) -> Source | Problem:
 def parse(path: Path) -> Source | Problem:
     """Read and parse any Python file."""
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as error:
         reason = error.strerror or str(error)
         fix = "make it readable for the user that runs journeyman, or remove it"
         return Problem(code="E114", path=path, message=reason, fix=fix)
     if len(data) > MAX_BYTES:
-        message = f"the file is too large for a strategy: {len(data)} bytes"
-        fix = f"keep it under {MAX_BYTES} bytes; move data into a separate file"
+        message = f"the file is too large for a strategy: over {MAX_BYTES} bytes"
+        fix = "move data into a separate file"
         return Problem(code="E114", path=path, message=message, fix=fix)
     return _parse(path, data)
 
