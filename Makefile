@@ -184,7 +184,7 @@ lock: $(VENV)/.dependencies ## resolve the lock files again, keeping the version
 	$(PYTHON) -c '$(BUILD_REQUIRES)' | $(UV_COMPILE) --output-file requirements/build.lock -
 	echo uv | $(UV_COMPILE) --output-file requirements/uv.lock -
 	$(UV_COMPILE) --output-file requirements/run.lock pyproject.toml
-	$(UV_COMPILE) --extra llm --extra cluster --extra web --extra notify --extra otel --group dev --constraints requirements/run.lock \
+	$(UV_COMPILE) --extra llm --extra cluster --extra web --extra notify --extra otel --extra plot --group dev --constraints requirements/run.lock \
 		--constraints requirements/build.lock --output-file requirements/dev.lock pyproject.toml
 	$(UV_COMPILE) --extra web --extra otel --extra llm --constraints requirements/dev.lock \
 		--output-file requirements/image.lock pyproject.toml

@@ -56,6 +56,7 @@ SECTIONS = {
         "spends agree.",
         "ledger show": "Show one entry with its cause: the request, the answer, and "
         "what led there.",
+        "ledger plot": "Plot the balance over time: in the terminal, or into an image.",
         "ledger receivables": "Show what is owed for delivered work, the oldest first.",
         "profit": "Show what work earned and cost, by strategy, kind of task or day.",
         "budget": "Show each limit on spending: used, held, left, when it is free.",

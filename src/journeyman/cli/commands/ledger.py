@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from journeyman.cli.output import (
     print_table,
     print_text,
 )
+from journeyman.cli.plotting import Point, print_bars, require_image, write_image
 from journeyman.cli.session import CsvOption, Session, command
 from journeyman.cli.spans import SinceOption, UntilOption, period_as_json, period_of
 from journeyman.daemon.system import SystemClock
@@ -23,6 +25,7 @@ from journeyman.domain.tasks import SpendId, TaskId, TaskState
 from journeyman.domain.text import duration, escape
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import (
+    AGENT,
     RECEIVABLE,
     Entry,
     EntrySum,
@@ -304,6 +307,48 @@ def _show_entry(data: dict[str, Any]) -> None:
 
 def _known(credits_: int | None) -> str:
     return "unknown" if credits_ is None else str(credits_)
+
+
+@command("plot", example="journeyman ledger plot --since 7d --out balance.svg")
+def plot(
+    session: Session,
+    *,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a .png or .svg instead (extra `plot`)."
+        ),
+    ] = None,
+) -> None:
+    """Plot the balance over time: in the terminal, or into an image."""
+    begin, end = period_of(since, until, SystemClock().now())
+    if out is not None:
+        require_image(out)
+    with session.journal() as journal:
+        entries = journal.ledger.entries(begin, end)
+        points = [(one.at, one.balance) for one in entries if one.account == AGENT]
+    if out is not None and points:
+        write_image(points, out)
+    data = {
+        **period_as_json(begin, end),
+        "file": str(out) if out and points else None,
+        "points": [
+            {"at": at.isoformat(timespec="seconds"), "balance": balance}
+            for at, balance in points
+        ],
+    }
+    session.answer(data, lambda: _show_plot(points, out))
+
+
+def _show_plot(points: list[Point], out: Path | None) -> None:
+    if not points:
+        print("Nothing was booked in this time.")
+    elif out is None:
+        print_bars(points)
+    else:
+        print(f"wrote {escape(str(out))}")
 
 
 @command("receivables", example="journeyman ledger receivables --json")
