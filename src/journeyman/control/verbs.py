@@ -156,8 +156,8 @@ STATUS = Verb[None](
     "/status",
     None,
     "running paused disabled_strategies version pid agent_id base_url "
-    "data_directory up_seconds obstacle pauses slots carried this_run "
-    "blocked_actions loaded_strategies "
+    "data_directory up_seconds obstacle event_loop cluster pauses slots carried "
+    "this_run blocked_actions loaded_strategies "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
     "strategy_status credit_state can_earn registration_unknown token_rejected "
     "balance ledger reserved_credits owed_credits tasks_seen tasks in_flight waiting "
