@@ -211,7 +211,9 @@ class NetworkClient:
             endpoints.CLAIM,
             {"agent_id": agent_id},
             key,
-            lambda reply: answers.read_claim(reply.body, task.id, reply.status),
+            lambda reply: _with_etag(
+                "claim", reply, answers.read_claim(reply.body, task.id, reply.status)
+            ),
             look,
             task=task,
         )
@@ -238,7 +240,11 @@ class NetworkClient:
             endpoints.SUBMIT,
             values,
             key,
-            lambda reply: answers.read_receipt("submit", reply.body, reply.status, own),
+            lambda reply: _with_etag(
+                "submit",
+                reply,
+                answers.read_receipt("submit", reply.body, reply.status, own),
+            ),
             task=task,
         )
 
@@ -284,7 +290,7 @@ class NetworkClient:
                 "Content-Type": "application/json",
                 ASSUMED.idempotency_header: key,
                 **dict.fromkeys(self._headers, HIDDEN),
-                **(shape.headers if shape else {}),
+                **(shape.headers_for(request.values(shape)) if shape else {}),
             },
             "body": body,
         }
@@ -415,6 +421,12 @@ class NetworkClient:
                 total=listing.total,
                 message=listing.problem,
             )
+
+
+def _with_etag(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:
+    """Return what was read, with the version of the task that a header gave."""
+    etag = reply.headers.get("etag")
+    return replace(read, given={f"{action}.etag": etag, **read.given}) if etag else read
 
 
 def _may_have_paid(refused: Refused) -> bool:

@@ -906,7 +906,10 @@ def test_a_long_text_takes_no_long_time(text: str) -> None:
         ("req.body.job", ("job",)),
         ("body.body", ("body",)),
         ("job['id']", ("job", "id")),
-        ("items[0].id", ("items", "id")),
+        ("items[0].id", ("items", "0", "id")),
+        ("[0].id", ("id",)),
+        ("claim.body.id", ("id",)),
+        ("task[id]", ("task", "id")),
         ("body", ("body",)),
     ],
 )

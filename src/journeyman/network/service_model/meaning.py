@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import (
+    FIRST,
     ID_WORDS,
     Path,
     in_order,
@@ -16,7 +17,7 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
-from journeyman.network.service_model.request import RECORD, converted
+from journeyman.network.service_model.request import HEADER, RECORD, converted
 
 TASK_NOUNS = word_set(
     "task job work item gig order quest mission bounty listing ticket todo "
@@ -119,6 +120,7 @@ def affinity(  # noqa: PLR0911  # one line for each kind of value
 
     `noun` is what the network calls a task.
     """
+    path = tuple(map(_plain_name, filter(FIRST.__ne__, path))) or path
     words = words_of(path[-1])
     is_result = bool({*words} & {*RESULT_WORDS}) and words[-1:] != ("id",)
     if not words or (action == "submit" and source in _IDS and is_result):
@@ -148,6 +150,13 @@ def affinity(  # noqa: PLR0911  # one line for each kind of value
             is_bare = len(words) == 1 and words[0] in ID_WORDS
             above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
             return _given_affinity((*above, *words), source)
+
+
+def _plain_name(name: str) -> str:
+    """Return a name without what only says where it stands, as a header."""
+    plain = name.removeprefix(HEADER).removeprefix("X-").removeprefix("x-")
+    # RFC 9110, 13.1.1: it takes an entity tag.
+    return "etag" if plain.lower() == "if-match" else plain
 
 
 def _post_affinity(words: tuple[str, ...], source: str) -> float:

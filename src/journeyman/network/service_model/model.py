@@ -20,7 +20,13 @@ from journeyman.network.service_model.meaning import (
     TASK_NOUNS,
     is_of_one_value,
 )
-from journeyman.network.service_model.naming import Path, case_of, walk, words_of
+from journeyman.network.service_model.naming import (
+    FIRST,
+    Path,
+    case_of,
+    walk,
+    words_of,
+)
 from journeyman.network.service_model.openapi import (
     REFUSED,
     Schema,
@@ -39,6 +45,7 @@ from journeyman.network.service_model.request import (
     Placed,
     RequestShape,
     Values,
+    is_header,
 )
 from journeyman.network.service_model.writing import Constraints, Style, Wanted, Writer
 
@@ -370,8 +377,13 @@ class _Learning:
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
-        path = finding.path
+        path = self._rooted(finding.path)
+        if finding.fault is Fault.VALUE and path[-1:] == (FIRST,):
+            path = path[:-1]
         if not path:
+            return
+        if is_header(path):
+            yield path
             return
         ends = [
             one.path[:i]
@@ -393,6 +405,18 @@ class _Learning:
                 yield sent[0]
                 return
         yield self._missing_place(path, around)
+
+    def _rooted(self, path: Path) -> Path:
+        """Return a way without what was found to be no part of the body.
+
+        Some frameworks begin with the name of a method or of a type.
+        """
+        for one in self.known.respelled:
+            for wanted in self.known.wanted:
+                root = one[: -len(wanted.path)]
+                if root and (*root, *wanted.path) == one and path[: len(root)] == root:
+                    return path[len(root) :]
+        return path
 
     def _missing_place(self, path: Path, around: Path) -> Path:
         """Return where a name should stand that the body does not have."""
@@ -462,6 +486,7 @@ class _Learning:
         """
         *around, name = sent.path
         ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
+        ways += [named[i:] for i in range(1, len(named))]
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         if is_id and words_of(name)[-1:] != ("id",):
             case = case_of([one.path[-1] for one in known.wanted]) or "snake"
@@ -476,11 +501,14 @@ class _Learning:
         """Learn from a value that is wrong, by its type or otherwise."""
         sent = self.shape.at(path)
         is_value = finding.fault is Fault.VALUE
+        inner = (*path, FIRST)
+        inside = any(one.path[: len(path)] == path for one in self.shape.placed)
+        if finding.wants == "array" and inside and sent is None:
+            known = _moved(known, path, inner)
         if sent is not None or finding.options or finding.wants or not is_value:
             told = Wanted(path, wants=finding.wants, options=finding.options)
             known = _wanting(known, told)
         if sent is None:
-            inside = any(one.path[: len(path)] == path for one in self.shape.placed)
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
         is_other = is_value and not finding.options
@@ -493,6 +521,17 @@ class _Learning:
         if pair in known.misfits:
             return known
         return replace(known, misfits=(*known.misfits, pair))
+
+
+def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:
+    """Return constraints with what is inside of an object inside of another one."""
+    wanted = tuple(
+        replace(one, path=(*inner, *one.path[len(path) :]))
+        if one.path[: len(path)] == path and len(one.path) > len(path)
+        else one
+        for one in known.wanted
+    )
+    return _wanting(replace(known, wanted=wanted), Wanted(inner, wants="object"))
 
 
 def _wanting(known: Constraints, wanted: Wanted) -> Constraints:

@@ -7,6 +7,8 @@ from journeyman.domain.tasks import JSON
 
 Path = tuple[str, ...]
 """Names from a record to a value in it, as the network writes them."""
+FIRST = "0"
+"""In a path: what the array before it has first."""
 
 JSON_TYPES: Mapping[type, str] = {
     type(None): "null",
@@ -81,7 +83,7 @@ def id_name_score(path: Path) -> int:
 def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSON]]:
     """Return the fields of a record, those of the objects in it after each object.
 
-    Of an array only the first object is entered, under the name "0".
+    Of an array only the first object is entered, under the name `FIRST`.
     """
     found: list[tuple[Path, JSON]] = []
     for name, value in record.items():
@@ -96,7 +98,7 @@ def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSO
 
 def _entered(value: object) -> Mapping[str, JSON]:
     if isinstance(value, list) and value and isinstance(value[0], dict | str):
-        return {"0": value[0]}
+        return {FIRST: value[0]}
     return value if isinstance(value, Mapping) else {}
 
 

@@ -17,8 +17,10 @@ from enum import StrEnum
 from itertools import islice, takewhile
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.naming import (
+    FIRST,
     Path,
     in_order,
     type_of,
@@ -27,7 +29,7 @@ from journeyman.network.service_model.naming import (
     word_set,
 )
 from journeyman.network.service_model.reading import spelling
-from journeyman.network.service_model.request import leaves_of
+from journeyman.network.service_model.request import HEADER, is_header, leaves_of
 
 
 class Fault(StrEnum):
@@ -94,6 +96,7 @@ _UNKNOWN = _any_case(
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
     r"|not an? (?:valid|known) (?:field|key|propert|param)|expected never"
     r"|(?:could not|cannot) (?:find|be mapped)"
+    r"|invalid (?:for|on) (?:the |this )?(?:entity|type|object|schema|resource)"
     r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
 )
 _MISSING = _any_case(
@@ -102,13 +105,15 @@ _MISSING = _any_case(
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
     r"|must be (?:provided|present|set|specified)|received null"
     r"|(?:must|should|please|to) (?:include|provide|contain|specify|have|send|supply)"
+    r"|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
 _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
-        r"\b(?:expected|be|valid|format|of type|(?:converted?|deserialized?) (?:in)?to)"
-        r"(?=(?: an?| valid| type| of type| json)* [`'\"]?(?:\w+\.)*(?P<type>\w+))"
+        r"\b(?:expected|be|provide|valid|format|of type"
+        r"|(?:converted?|deserialized?) (?:in)?to)"
+        r"(?=(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
@@ -134,7 +139,7 @@ _STRICT = _any_case(
 
 def type_of_word(word: str) -> str:
     """Return the JSON type that a word means in some language; empty if in none."""
-    last = word.strip(".").rpartition(".")[2].lower()
+    last = word.strip(".").rpartition(".")[2].lower().removeprefix("js")
     return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
 
 
@@ -219,7 +224,10 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
 # -- sentences -------------------------------------------------------------------
 
 _QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
-_NAME = r"\$?[A-Za-z_][\w-]{0,60}(?:[./][A-Za-z_][\w-]{0,60}){0,6}"
+_NAME = (
+    r"\$?[A-Za-z_][\w-]{0,60}"
+    r"(?:[./][A-Za-z_][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[[A-Za-z_]?[\w-]{0,60}\]){0,6}"
+)
 _QUOTED = rf"{_QUOTE}{_NAME}{_QUOTE}"
 _NAMES = (
     rf"(?P<names>{_QUOTED}(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_QUOTED}){{0,12}})"
@@ -231,6 +239,15 @@ _NOUN = (
 _REWRITTEN = (
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
+    # A way in brackets at the end, such as a JSON pointer's.
+    (
+        re.compile(
+            r"^(.*\S)\s*[\[(](?:[\w-]+: ?|at |in )?"
+            r"(?:[#$]?/|\$\.)([\w./-]{1,200})[\])]\W*$",
+            re.DOTALL,
+        ),
+        r"\2: \1",
+    ),
     (re.compile(r"\bKey: '[^']{1,200}' (?=Error:)"), ""),
     # graphql-js
     (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
@@ -273,7 +290,10 @@ _SOUGHT = _any_case(r"^(?:could not find|searched for) the function .*")
 _CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
 _LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
-_CLAUSES = re.compile(r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])")
+_CLAUSES = re.compile(
+    r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])"
+    r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
+)
 _OTHERS = _any_case(
     r"(?:\b(?:type|relation|serial name|on field|on the)|(?<=column) of)"
     r" [`'\"][^'\"`]{1,80}[`'\"]|(?<!\w)\"[^\"]*\s[^\"]*\""
@@ -339,8 +359,10 @@ def is_name(text: str) -> bool:
 
 
 _INDEX = re.compile(r"\[['\"]?([^\]'\"]*)['\"]?\]")
-_ROOTS = ("body", "request", "json", "instance", "(root)", "root")
+_ROOTS = ("body", "request", "json", "instance", "(root)", "root", "obj")
 """What a way may begin with that is the body itself, and no field of it."""
+_PARAMETERS = (["body"], ["request"], ["dto"], ["arg0"])
+"""What Java calls the body behind the name of a method."""
 
 
 def path_of(named: str, sent: Container[str] = ()) -> Path:
@@ -356,7 +378,28 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
             parts.pop(0)
             if root != "req":
                 break
-    return tuple(part for part in parts if not part.isdigit())
+    of_code = parts[:2]  # perhaps a method and its parameter
+    if of_code[1:] in _PARAMETERS and parts[2:] and not any(p in sent for p in of_code):
+        parts = parts[2:]
+    while parts and parts[0].isdigit():
+        parts.pop(0)
+    return tuple(FIRST if part.isdigit() else part for part in parts)
+
+
+_HEADER_NAME = r"(?P<{}>[A-Za-z]\w*(?:-\w+)+)"
+_OF_A_HEADER = _any_case(
+    rf"\bheaders?\b\W{{1,4}}{_HEADER_NAME.format('after')}"
+    rf"|{_HEADER_NAME.format('before')}\W{{1,2}}(?:http |request )?header\b"
+)
+
+
+def _missing_header(said: str) -> FieldFault | None:
+    """Return the header that a sentence asks for, if it is none of the client's own."""
+    match = _OF_A_HEADER.search(said)
+    name = (match["after"] or match["before"]) if match else ""
+    if not name or name.lower() in OWN_HEADERS or fault_in(said) is not Fault.MISSING:
+        return None
+    return FieldFault((HEADER + name,), Fault.MISSING)
 
 
 _OF_NAMES = frozenset({Fault.MISSING, Fault.UNKNOWN, Fault.ALLOWED})
@@ -394,9 +437,14 @@ class _Prose:
 
     def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
+        if header := _missing_header(clause):
+            yield header
+            return
         for colon in re.finditer(": ", clause):
             before, said = clause[: colon.start()], clause[colon.end() :]
-            name = before.rpartition(": ")[2].strip("`'\" ").removeprefix("$.")
+            name = before.rpartition(": ")[2].strip("`'\" ")
+            _, is_way, way = name.rpartition("$.")
+            name = way if is_way else name  # as in `Error in $.task`
             if is_name(name) and self._is_told_of(name, said):
                 path = path_of(name, self._sent)
                 path = above if above[-len(path) :] == path else (*above, *path)
@@ -406,7 +454,7 @@ class _Prose:
                 is_around = is_sent and not is_again
                 found = self._in_clause(said, path if is_around else above)
                 named = [one for one in found if one.fault in _OF_NAMES]
-                if named and spelling(named[0].path[-1]) != spelling(name):
+                if named and spelling(named[0].path[-1]) != spelling(path[-1]):
                     yield from named  # as in `output: missing field "kind"`
                 else:
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
@@ -418,8 +466,8 @@ class _Prose:
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
             return fault is not None or (name in self._sent and bool(wanted_type(said)))
-        is_told = fault is not None or bool(wanted_type(said))
-        return is_told and name.lower() not in _NO_NAMES
+        is_told = fault or wanted_type(said) or options_in(said)
+        return bool(is_told) and name.lower() not in _NO_NAMES
 
     def _in_sentence(self, text: str, above: Path) -> Iterator[FieldFault]:
         if "variant" not in text:
@@ -510,6 +558,7 @@ _CONTAINERS = word_set(
     "invalid problems failures causes body data extensions exception properties nested"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
     "message messages msg errormessage errordescription detail details error "
     "errors title hint reason description code status type exception"
@@ -556,14 +605,18 @@ class _Walk:
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
+        # A text beside its language, as OData has it, is no field.
+        fields = fields and not _LANGUAGE_KEYS & value.keys()
         said = " ".join(_sayings(value))
         tells = " " in said or fault_in(said) or wanted_type(said)
         place = _place_in(value, self._sent) if tells else None
+        if tells and above and fields and place is None:
+            place = ()
         listed = [*_listed(value, (*above, *(place or ())), said)]
         yield from listed
-        if place and not listed:
+        if place is not None and not listed:
             yield from self._at((*above, *place), said, value)
-        if place or any(one.fault is not Fault.ALLOWED for one in listed):
+        if place is not None or any(one.fault is not Fault.ALLOWED for one in listed):
             return
         if not tells:
             below = _place_in(value, self._sent)
@@ -613,16 +666,18 @@ class _Walk:
         if is_said and self._is_field(name, inner, said, fields=fields):
             yield _fault_at((*above, *path_of(name)), said)
             return
-        is_container = spelled in _CONTAINERS | _PROSE_KEYS
+        is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
         is_sent = isinstance(value_at(self._sent, (*above, name)), dict)
         if is_sent and isinstance(inner, dict):
             # Where it repeats our body, a word such as "data" is a field of it.
             is_container = not _KEYS.isdisjoint(map(spelling, inner))
         is_object = isinstance(inner, dict)
+        if fields and isinstance(inner, list):
+            is_object = bool(inner) and all(isinstance(one, dict) for one in inner)
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
-            fields = is_object and (fields or spelled in _CONTAINERS)
+            fields = is_object and (fields or is_container)
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
@@ -697,6 +752,8 @@ def _listed_options(value: Mapping[str, JSON]) -> Iterator[str]:
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
     for key in _SAYING_KEYS:
         said = value.get(key)
+        if isinstance(said, list):
+            said = " ".join(one for one in said if isinstance(one, str))
         if isinstance(said, str):
             yield said
         elif isinstance(said, dict):
@@ -730,6 +787,8 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not isinstance(named, str) or named.endswith(("Error", "Exception")):
                 continue
             path = path_of(named, sent if isinstance(sent, dict) else ())
+            if len(path) == 2 and path[0] == "header":  # noqa: PLR2004  # and its name
+                return (HEADER + path[1],)
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
@@ -742,11 +801,15 @@ def _part(part: JSON) -> str:
 # -- all that is said ------------------------------------------------------------
 
 
-def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]:
+def read_refusal(
+    body: JSON, message: str, sent: JSON, status: int = 400
+) -> tuple[FieldFault, ...]:
     """Return what a refusal says of the body that was sent.
 
     `message` is what is left of an answer that is not JSON.
     """
+    if status == PRECONDITION_REQUIRED:  # says it without a word
+        return (FieldFault((f"{HEADER}If-Match",), Fault.MISSING),)
     body = message if body is None else body
     found: dict[Path, FieldFault] = {}
     for one in _Walk(sent).findings(body):
@@ -821,16 +884,21 @@ def leaf_names(body: JSON) -> set[str]:
     return {name for path, _ in leaves_of(body) for name in path}
 
 
+PRECONDITION_REQUIRED = 428
+"""A status that asks for the version that a change is about (RFC 6585, 3)."""
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 
 
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     there = value_at(sent, found.path)
+    if there in found.options:  # what was found, after what is allowed
+        found = replace(found, options=tuple(o for o in found.options if o != there))
     is_object_id = isinstance(there, str) and bool(_OBJECT_ID.fullmatch(there))
     if found.fault is Fault.TYPE and found.wants == "id" and is_object_id:
         return replace(found, wants="objectid")  # as its extended JSON writes one
-    if found.fault in {Fault.TYPE, Fault.VALUE} and there is None and found.is_exact:
+    is_unsaid = there is None and found.is_exact and not is_header(found.path)
+    if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
     if found.fault is Fault.MISSING and there is not None and found.wants:
         # As in "A valid integer is required".

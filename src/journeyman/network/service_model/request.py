@@ -12,13 +12,15 @@ from itertools import islice
 from pydantic import JsonValue
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.naming import Path
+from journeyman.network.service_model.naming import FIRST, Path
 from journeyman.network.service_model.reading import untyped
 
 Values = Mapping[str, JSON]
 """What a request may say, by source: `task_id`, `result`, what earlier answers gave as
 `claim.assignment.id`, and what the task's record shows as `record.version`."""
 
+HEADER = "header:"
+"""Before the name of a header, which is then the whole path to a value."""
 OBJECT = "{}"
 """As a source: the name is an object around others."""
 RECORD = "record."
@@ -111,11 +113,24 @@ class RequestShape:
         """Return the body: the same one for the same values, in the same order."""
         made: dict[str, JSON] = {}
         for one in self.placed:
+            if is_header(one.path):
+                continue
             if not one.source:
                 _put(made, one.path, deepcopy(one.constant))
             elif one.source in values:
                 _put(made, one.path, converted(values[one.source], one.kind))
-        return made
+        return {name: _with_arrays(value) for name, value in made.items()}
+
+    def headers_for(self, values: Values) -> dict[str, str]:
+        """Return the headers that it has besides our own."""
+        placed = {
+            one.path[0].removeprefix(HEADER): values.get(one.source, one.constant)
+            for one in self.placed
+            if is_header(one.path)
+        }
+        told = {name: str(value) for name, value in placed.items()}
+        sendable = {k: v for k, v in told.items() if v.isascii() and v.isprintable()}
+        return {**self.headers, **sendable}
 
     def fits(self, values: Values) -> bool:
         """Return whether all that it needs is there."""
@@ -146,7 +161,11 @@ class RequestShape:
     @property
     def envelope(self) -> Path:
         """Return the objects that are around everything."""
-        paths = [one.path[:-1] for one in self.placed if one.source]
+        paths = [
+            one.path[:-1]
+            for one in self.placed
+            if one.source and not is_header(one.path)
+        ]
         shared: list[str] = []
         for parts in zip(*paths, strict=False):
             if len({*parts}) > 1:
@@ -162,6 +181,19 @@ class RequestShape:
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 
+def is_header(path: Path) -> bool:
+    """Return whether a value goes into a header, and not into the body."""
+    return path[0].startswith(HEADER)
+
+
+def _with_arrays(value: JSON) -> JSON:
+    """Return a value in which each object of nothing but a "0" is an array of one."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _with_arrays(one) for name, one in value.items()}
+    return [inner[FIRST]] if inner.keys() == {FIRST} else inner
+
+
 def _put(body: dict[str, JSON], path: Path, value: JSON) -> None:
     for part in path[:-1]:
         inner = body.setdefault(part, {})
@@ -175,6 +207,8 @@ def _put(body: dict[str, JSON], path: Path, value: JSON) -> None:
 
 def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
     """Return what a body has that is no object around others, and where."""
+    if isinstance(body, list) and body and isinstance(body[0], dict):
+        body = {FIRST: body[0]}
     if isinstance(body, Mapping) and (body or not above):
         for name, value in body.items():
             yield from leaves_of(value, (*above, name))

@@ -55,8 +55,8 @@ from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
-BODY_STATUSES = frozenset({400, 415, 422})
-"""Statuses by which services say that they do not understand a body."""
+BODY_STATUSES = frozenset({400, 415, 422, 428})
+"""Statuses by which services say that they do not understand a request."""
 FORBIDDEN = 403
 MOST_REFUSED_IN_A_ROUND = 10
 MOST_UNTAUGHT_IN_A_ROUND = 6
@@ -422,7 +422,7 @@ class RequestSearch:
             return None
         answer, message = outcome.answer, outcome.message
         body = shape.body(request.values(shape))
-        findings = read_refusal(answer, message, body)
+        findings = read_refusal(answer, message, body, outcome.status)
         is_proven = self.model.of(request.action).proven == shape
         if not is_about_shape(outcome, findings, shape, is_proven=is_proven):
             return None
@@ -484,7 +484,8 @@ async def _sent(
     request: Request, shape: RequestShape, send: Send[T]
 ) -> outcomes.Outcome[T]:
     body = shape.body(request.values(shape))
-    return await send(body, shape.headers, key_for(shape, request.key))
+    headers = shape.headers_for(request.values(shape))
+    return await send(body, headers, key_for(shape, request.key))
 
 
 def key_for(shape: RequestShape, key: IdempotencyKey) -> IdempotencyKey:
@@ -519,8 +520,10 @@ def is_about_shape(
             return contradicts or not findings
         return contradicts or not only_values
     if refused.refusal is outcomes.Refusal.CONFLICT and not is_proven:
-        # JSON:API has 409 for a wrong `type`; elsewhere it is about the task.
-        return any(one.is_exact and one.options for one in findings)
+        # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And in
+        # a 400 "work is missing" may name a field.
+        is_named = contradicts and refused.status in BODY_STATUSES
+        return is_named or any(one.is_exact and one.options for one in findings)
     if refused.status == FORBIDDEN and not is_proven:
         # Where a rule of a database judges a document, as CouchDB's do.
         is_lacking = any(

@@ -35,7 +35,13 @@ from journeyman.network.service_model.meaning import (
     is_of_one_value,
     type_cost,
 )
-from journeyman.network.service_model.naming import ID_WORDS, Path, words_of
+from journeyman.network.service_model.naming import (
+    FIRST,
+    ID_WORDS,
+    Path,
+    word_set,
+    words_of,
+)
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
     ACTIONS,
@@ -47,6 +53,7 @@ from journeyman.network.service_model.request import (
     RequestShape,
     Values,
     converted,
+    is_header,
 )
 
 T = TypeVar("T")
@@ -55,6 +62,12 @@ _CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "fin
 """Names that ask for a yes."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
+
+_PLURALS = word_set(
+    "artifacts blocks parts items outputs results answers responses solutions"
+    " deliverables files messages attachments"
+)
+"""Names of a result under which there may be several."""
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
 _EMPTY: tuple[JSON, ...] = (None, "", [], {})
@@ -277,6 +290,8 @@ class Writer:
         if is_required:
             options += self._constant_options(wanted)
             options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
+            if wanted.wants == "array":
+                options.append((2.0, Placed((*path, FIRST), OBJECT)))
         limit, most = (FAR_FETCHED, 7) if is_required else (FITS, 3)
         likely = [
             (cost, one)
@@ -288,7 +303,11 @@ class Writer:
         return likely or [(TOO_DEAR, Placed(path, OBJECT))]
 
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+        work = {"result", "evidence"} if is_header(wanted.path) else frozenset()
+        wants = wanted.wants or self._kind_of_plural(wanted.path)
         for source, value in self.values.items():
+            if source in work:
+                continue
             misfit = type_cost(value, wanted.wants)
             meant = "task_id" if self._is_address(source, value) else source
             cost = affinity(self.action, wanted.path, meant, self.style.noun)
@@ -299,8 +318,13 @@ class Writer:
                 cost += 0 if str(value) in wanted.options else 4
             if source in _EMPTY_ABLE and value in _EMPTY:
                 cost += 2
-            kind = wanted.wants if wanted.wants in _SCALARS | {"array"} else ""
+            kind = wants if wants in _SCALARS | {"array"} else ""
             yield cost + misfit, Placed(wanted.path, source, kind)
+
+    def _kind_of_plural(self, path: Path) -> str:
+        """Return what a name in the plural asks for: there may be several results."""
+        words = words_of(path[-1])
+        return "array" if self.action == "submit" and {*words} & _PLURALS else ""
 
     def _is_address(self, source: str, value: JSON) -> bool:
         """Return whether a field of the record is the way to the task, as an IRI is."""
@@ -317,6 +341,8 @@ class Writer:
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
         elif wanted.wants == "boolean":
             yield 0.2, Placed(path, constant=True)
+        elif words[-2:] == ("if", "match"):
+            yield 2.0, Placed(path, constant="*")
         elif {*words} & _CONSENT:
             yield 2.0, Placed(path, constant=True)
         elif path in self.style.constants:
@@ -348,7 +374,7 @@ class Writer:
 
     def _wrap_cost(self, wanted: Wanted) -> float:
         """Return what it costs to believe that a name is an object around others."""
-        if wanted.wants:
+        if wanted.wants or is_header(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
         words = {*words_of(wanted.path[-1])}
         if words & (ID_WORDS | {"version", "token"}):
@@ -414,9 +440,9 @@ class Writer:
         homes: list[Choice] = [*self._homes(source, room)]
         best = homes[0][1] if homes else None
         above = best.path[:-1] if best is not None else ()
-        is_idle = self._is_refused(source, above) and self.style.is_enforced
-        if is_idle and self.action != "post_task":
-            homes.append((0.3, None))
+        is_idle = self._is_refused(source, above) and self.action != "post_task"
+        if is_idle and (self.style.is_enforced or source == "result"):
+            homes.append((0.3 if self.style.is_enforced else 1.0, None))
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
             # The claim's or the submission's id says which task it is.
             is_unwanted = self.known.is_strict or self._is_refused("task_id", ())
@@ -490,7 +516,8 @@ class Writer:
 
     def _wrapper_cost(self, source: str, path: Path) -> tuple[float, Path, bool]:
         """Judge whether a value belongs inside of an object with this name."""
-        words = {*words_of(path[-1])}
+        name = next((one for one in reversed(path) if one != FIRST), "")
+        words = {*words_of(name)}
         own = {
             "task_id": TASK_NOUNS | {self.style.noun},
             "agent_id": AGENT_NOUNS,
