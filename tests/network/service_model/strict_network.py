@@ -122,6 +122,8 @@ class StrictNetwork:
     requests: list[tuple[str, Body, Mapping[str, str]]] = field(default_factory=list)
     answers: list[tuple[int, JSON]] = field(default_factory=list)
     """Given first, whatever is asked."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of every answer."""
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         action = ACTIONS[request.url.path.rpartition("/")[2]]
@@ -132,7 +134,7 @@ class StrictNetwork:
         )
         if status == 0:
             raise httpx.ReadTimeout("no answer")
-        return httpx.Response(status, json=said)
+        return httpx.Response(status, json=said, headers=self.headers)
 
     def bodies(self, action: str = "claim") -> list[Body]:
         return [body for name, body, _ in self.requests if name == action]

@@ -301,6 +301,24 @@ MISSING: dict[str, JSON] = {
     },
     "Python call": {"error": "claim() missing 1 required positional argument: 'jobId'"},
     "Ecto": {"errors": {"jobId": ["can't be blank"]}},
+    "Aeson": 'Error in $: parsing Api.Claim(Claim) failed, key "jobId" not found',
+    "Quarkus": {
+        "title": "Constraint Violation",
+        "violations": [{"field": "claim.body.jobId", "message": "must not be blank"}],
+    },
+    "Play": {
+        "message": "validation.failed",
+        "errors": {"obj.jobId": [{"msg": ["error.path.missing"], "args": []}]},
+    },
+    "OData": {
+        "error": {
+            "code": "SY/530",
+            "message": {"lang": "en", "value": "Property 'jobId' is mandatory"},
+            "innererror": {"errordetails": []},
+        }
+    },
+    "Flask-RESTful": {"message": {"jobId": "Missing required parameter in the body"}},
+    "a JSON pointer": {"messages": ["[ERROR] is required [json-pointer:/jobId]"]},
     "a list of names": {"error": "validation_error", "missing": ["jobId"]},
     "a flat field": {"error": "bad body", "field": "jobId", "message": "required"},
     "prose 1": {"error": "Missing required field: jobId"},
@@ -1005,6 +1023,51 @@ def test_prism_names_an_object_and_in_its_sentence_the_member_that_is_missing() 
     body = prism(["data"], "required", text)
 
     assert said(body, sent={"data": {"id": "7"}}) == {"data.type": Fault.MISSING}
+
+
+def test_faults_that_one_sentence_joins_are_read_one_by_one() -> None:
+    text = "pact[token] is missing, job.id is missing, task_id is invalid"
+
+    assert said({"error": text}) == {
+        "pact.token": Fault.MISSING,
+        "job.id": Fault.MISSING,
+        "task_id": Fault.VALUE,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (
+            {"detail": [{"loc": ["header", "x-pact"], "msg": "Field required"}]},
+            "x-pact",
+        ),
+        ({"error": "Missing required header: X-Pact"}, "X-Pact"),
+        ({"message": "The `X-Pact` header is required"}, "X-Pact"),
+    ],
+)
+def test_a_header_that_is_missed_is_found(body: JSON, name: str) -> None:
+    assert said(body) == {f"header:{name}": Fault.MISSING}
+
+
+def test_the_headers_that_are_our_own_are_no_fault_of_a_body() -> None:
+    assert said({"error": "The Authorization header is required"}) == {}
+    assert said({"error": "missing header Content-Type"}) == {}
+
+
+def test_what_is_said_of_an_item_is_not_said_of_its_list() -> None:
+    text = "must be an object [json-pointer:/parts/0]"
+    told = only(read_refusal({"error": text}, "", {"parts": ["text"]}))
+
+    assert told == FieldFault(("parts", "0"), Fault.TYPE, wants="object")
+
+
+def test_the_value_that_was_found_is_none_of_those_that_are_allowed() -> None:
+    text = 'Error in $.out.tag: expected one of ["Text", "File"], but found tag "x"'
+    told = only(read_refusal(None, text, {"out": {"tag": "x"}}))
+
+    assert told.path == ("out", "tag")
+    assert told.options == ("Text", "File")
 
 
 def test_a_name_that_was_found_where_none_may_stand_is_unknown() -> None:

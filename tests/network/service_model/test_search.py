@@ -722,6 +722,113 @@ async def test_an_example_in_the_record_is_followed() -> None:
     assert network.bodies()[-1] == {"claim": {"work_order": "task-1"}}
 
 
+def missing(name: str) -> tuple[int, JSON]:
+    return 400, {"errors": [{"field": name, "message": "is required"}]}
+
+
+async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [
+        missing("artifacts"),
+        missing("artifacts[0].content"),
+        missing("artifacts[0].type"),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    sent = network.bodies("submit")
+    assert sent[1]["artifacts"] == ["41"]
+    assert sent[2]["artifacts"] == [{"content": "41"}]
+    assert sent[3]["artifacts"] == [{"content": "41", "type": "text"}]
+
+
+async def test_an_object_that_should_be_in_a_list_is_put_into_one() -> None:
+    network = StrictNetwork(SNAKE)
+    is_no_list: JSON = {"field": "answer", "message": "must be an array"}
+    network.answers += [missing("answer.text"), (400, is_no_list), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    first, second = (body["answer"] for body in network.bodies("submit")[1:])
+    assert (first, second) == ({"text": "41"}, [{"text": "41"}])
+
+
+@pytest.mark.parametrize(
+    ("refusal", "header", "given", "value"),
+    [
+        ((428, {}), "if-match", {"claim.etag": '"v3"'}, '"v3"'),
+        ((428, {}), "if-match", {}, "*"),
+        (
+            (400, {"error": "Missing required header: X-Lease-Token"}),
+            "x-lease-token",
+            {"claim.lease.token": "l-3"},
+            "l-3",
+        ),
+        ((400, {"error": "the X-Agent-Id header is missing"}), "x-agent-id", {}, None),
+    ],
+)
+async def test_a_header_that_is_asked_for_is_sent_with_what_belongs_there(
+    refusal: tuple[int, JSON], header: str, given: Given, value: str | None
+) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [refusal, (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, given)
+
+    (_, before, _), (_, body, headers) = network.requests
+    assert headers[header] == (value or "agent-1")
+    assert body["result"] == before["result"]
+
+
+async def test_the_version_that_an_answers_header_shows_is_kept_for_the_next_step() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+
+    async with client_of(network) as client:
+        network.headers = {"ETag": '"v1"'}
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.given["claim.etag"] == '"v1"'
+
+
+async def test_a_way_that_begins_with_what_is_no_part_of_the_body_is_shortened() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("claimRequest.jobRef")] * 2
+    network.answers += [missing("claimRequest.claimedBy"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies()[-1] == {"jobRef": "task-1", "claimedBy": "agent-1"}
+
+
+async def test_a_result_is_left_out_once_its_names_are_refused_to_learn_its_own() -> (
+    None
+):
+    def unknown(name: str) -> tuple[int, JSON]:
+        return 400, {"error": f"Property '{name}' is unknown"}
+
+    network = StrictNetwork(SNAKE)
+    network.answers += [unknown("result"), unknown("output")]
+    network.answers += [missing("ergebnis"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    *_, bare, last = network.bodies("submit")
+    assert "41" not in bare.values()
+    assert last["ergebnis"] == "41"
+
+
 # -- the manners of some frameworks ----------------------------------------------
 
 

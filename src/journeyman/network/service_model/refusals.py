@@ -673,12 +673,18 @@ class _Walk:
             is_container = not _KEYS.isdisjoint(map(spelling, inner))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
-            is_object = bool(inner) and all(isinstance(one, dict) for one in inner)
+            is_object = bool(inner) and all(map(self._is_saying, inner))
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
             fields = is_object and (fields or is_container)
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+
+    def _is_saying(self, item: JSON) -> bool:
+        """Return whether an object says something, of a field named elsewhere."""
+        if not isinstance(item, dict):
+            return False
+        return any(_sayings(item)) and _place_in(item, self._sent) is None
 
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""

@@ -171,7 +171,9 @@ class RequestShape:
             if len({*parts}) > 1:
                 break
             shared.append(parts[0])
-        return tuple(shared)
+        # What is in an array is one of several, and the array is around nothing else.
+        until = shared.index(FIRST) - 1 if FIRST in shared else len(shared)
+        return tuple(shared[:until])
 
     @cached_property
     def mark(self) -> str:
