@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
-from journeyman.network.progress import layers_of, progress_in
+from journeyman.network.progress import ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import type_of
 from journeyman.network.service_model.reading import (
     NAMES,
@@ -148,6 +148,12 @@ class _Answer:
         """Return what is common to the answers of all actions on a task."""
         said = error_texts(self.sent)
         progress = progress_in(self.layers, status, said=said, own=self.own)
+        if (
+            action == "complete"
+            and progress is None
+            and self.all.says(ENDS, flag=False)
+        ):
+            progress = Progress.IN_REVIEW  # an operation that goes on
         return Receipt(
             balance=self.balance,
             credits_earned=earned,

@@ -119,6 +119,10 @@ _TRUE = {
     "approved": Progress.DONE,
     **dict.fromkeys(("rejected", "isrejected"), Progress.REJECTED),
 }
+ENDS = tuple(
+    name for name, what in _TRUE.items() if what in {Progress.PAID, Progress.DONE}
+)
+"""Flags that are false as long as a completion goes on."""
 _SINCE = {
     **dict.fromkeys(("paidat", "creditedat", "settledat"), Progress.PAID),
     "rejectedat": Progress.REJECTED,

@@ -407,10 +407,18 @@ class _Learning:
         yield self._missing_place(path, around)
 
     def _rooted(self, path: Path) -> Path:
-        """Return a way without what was found to be no part of the body.
+        """Return a way without what is no part of the body, as its names are written.
 
-        Some frameworks begin with the name of a method or of a type.
+        Some frameworks begin with the name of a method or of a type, and write names as
+        their language does, and not as the body has them.
         """
+        paths = [*(one.path for one in self.shape.placed), *self.known.unknown]
+        written = {name for path in paths for name in path}
+        case = case_of(written)
+        if written and case != "pascal":
+            path = path[1:] if path[1:] and _TYPE_NAME.fullmatch(path[0]) else path
+            if case and all(name[:1].isupper() for name in path):
+                path = tuple(map(Style(case).write, path))
         for one in self.known.respelled:
             for wanted in self.known.wanted:
                 root = one[: -len(wanted.path)]
@@ -521,6 +529,10 @@ class _Learning:
         if pair in known.misfits:
             return known
         return replace(known, misfits=(*known.misfits, pair))
+
+
+_TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
+"""As in Go, Java and C#."""
 
 
 def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:

@@ -91,7 +91,7 @@ _TYPES: Mapping[str, str] = {
 }
 _UNKNOWN = _any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected|unpermitted"
-    r"|unsupported|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
+    r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
     r"|not an? (?:valid|known) (?:field|key|propert|param)|expected never"
@@ -106,8 +106,11 @@ _MISSING = _any_case(
     r"|must be (?:provided|present|set|specified)|received null"
     r"|(?:must|should|please|to) (?:include|provide|contain|specify|have|send|supply)"
     r"|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
+    r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
+_ABSENT = _any_case(r"no such (?:key|field|member|property|attribute)")
+"""Of a name: one that is not there though it should be, or though it should not."""
 _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
@@ -121,11 +124,12 @@ _TYPE_SAID = (
     re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
 )
+_BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad) type\b")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
     r"|match(?! (?:the )?(?:format|pattern)\b))"
-    r"[^:'\"\[(]{0,40}[:\[(]?\s*(?P<one>.{1,300})"
+    r"(?P<one>.{1,340})"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
     r"|(?:one of|expected|allowed values?(?: are)?|options?(?: are)?|in):?\s*"
     r"(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
@@ -166,11 +170,14 @@ def options_in(said: str) -> tuple[str, ...]:
     quoted = tuple(_OPTION.findall(text))
     if quoted or not match["one"]:
         return quoted[:20]
-    words = [word.strip(" .[]()") for word in re.split(r",|\bor\b|\|", text)]
+    listed = text.rpartition(":")[2]
+    words = [word.strip(" .[]()") for word in re.split(r",|\bor\b|\|", listed)]
     is_list = len(words) > 1 and all(re.fullmatch(r"[\w./:-]{1,40}", w) for w in words)
     return tuple(words[:20]) if is_list else ()
 
 
+_INTRODUCED = _any_case(r"^(?:(?:invalid|error|bad|in|at|for|field|value) )+")
+"""What may stand before a name and its colon."""
 _OF_A_FIELD = _any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
 _OF_A_RIGHT = _any_case(
     r"header|scope|permission|\brole|token|key|credential|log ?in|\bplan\b|subscri"
@@ -216,7 +223,9 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     """Return what is said of a value whose place is known."""
     fault, wants = fault_in(said), wanted_type(said)
     options = tuple(one for one in options_in(said) if one not in path)
-    if fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
+    if fault is None and _BAD_TYPE.search(said):
+        fault = Fault.TYPE
+    elif fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
         fault = Fault.TYPE if wants and not options else Fault.VALUE
     return FieldFault(path, fault, wants, options, is_exact)
 
@@ -239,6 +248,7 @@ _NOUN = (
 _REWRITTEN = (
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
+    (re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"]\W*$"), r"\2: \1"),
     # A way in brackets at the end, such as a JSON pointer's.
     (
         re.compile(
@@ -342,7 +352,7 @@ _NO_NAMES = word_set(
     "credentials login permission permissions role scope token bad true false "
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
-    "supplied"
+    "supplied length"
 )
 """Words that stand where a name could, and are none of ours."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -444,7 +454,7 @@ class _Prose:
             before, said = clause[: colon.start()], clause[colon.end() :]
             name = before.rpartition(": ")[2].strip("`'\" ")
             _, is_way, way = name.rpartition("$.")
-            name = way if is_way else name  # as in `Error in $.task`
+            name = way if is_way else _INTRODUCED.sub("", name)
             if is_name(name) and self._is_told_of(name, said):
                 path = path_of(name, self._sent)
                 path = above if above[-len(path) :] == path else (*above, *path)
@@ -454,7 +464,8 @@ class _Prose:
                 is_around = is_sent and not is_again
                 found = self._in_clause(said, path if is_around else above)
                 named = [one for one in found if one.fault in _OF_NAMES]
-                if named and spelling(named[0].path[-1]) != spelling(path[-1]):
+                others = {spelling(one.path[-1]) for one in named} - {"value"}
+                if others - {spelling(path[-1])}:
                     yield from named  # as in `output: missing field "kind"`
                 else:
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
@@ -485,6 +496,8 @@ class _Prose:
         for frame in _FRAMES:
             for match in frame.finditer(text):
                 paths = [*self._named(match["names"], weak=self._is_told(match))]
+                if _ABSENT.search(text) and not any(p[-1] in self._sent for p in paths):
+                    told = replace(told, fault=Fault.MISSING)
                 yield from _each(paths, above, told)
                 if paths:
                     return
@@ -595,7 +608,9 @@ class _Walk:
             elif not value.isupper() or " " in value:  # no code
                 text = value[: min(MAX_TEXT, self._letters)]
                 self._letters -= len(text)
-                yield from self._prose.findings(text, above)
+                found = [*self._prose.findings(text, above)]
+                is_judged = above[-1:] == (FIRST,) and _INVALID.search(text)
+                yield from found or ([_fault_at(above, text)] if is_judged else [])
         elif isinstance(value, list):
             for item in value:
                 yield from self.findings(item, above, fields=fields, depth=depth + 1)
@@ -674,10 +689,15 @@ class _Walk:
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
+            is_nested = bool(inner) and all(
+                isinstance(one, list) or _is_of_lists(one) for one in inner
+            )
+            name, is_object = (f"{name}.0", True) if is_nested else (name, is_object)
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
-            fields = is_object and (fields or is_container)
+            is_map = isinstance(inner, dict) and _is_of_lists(inner)
+            fields = is_object and (fields or is_container or is_map)
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
     def _is_saying(self, item: JSON) -> bool:
@@ -689,17 +709,32 @@ class _Walk:
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""
         spelled = spelling(name)
-        if not is_name(".".join(path_of(name))):
+        is_odd = not is_name(".".join(path_of(name)))
+        if is_odd or not (fields or spelled not in _KEYS | _BODY_KEYS):
             return False
         if isinstance(inner, str):
             # A sentence: codes and names, such as "ZodError", say nothing of a field.
             return fields and spelled not in _PROSE_KEYS and " " in said.strip()
         if fields:
             return spelled not in _PROSE_KEYS or fault_in(said) is not None
-        if spelled in _KEYS | _BODY_KEYS:
-            return False
-        is_own = fault_in(said) is not None and not [*self._prose.findings(said)]
-        return spelled not in _CONTAINERS or is_own
+        is_told = fault_in(said) is not None
+        if spelled in _CONTAINERS:
+            return is_told and not [*self._prose.findings(said)]
+        # Words that are no sentences say nothing.
+        return is_told or any(" " in one for one in _texts(inner))
+
+
+def _texts(value: JSON) -> list[str]:
+    """Return the texts of a list of them."""
+    listed = value if isinstance(value, list) else [value]
+    return [one for one in listed if isinstance(one, str)]
+
+
+def _is_of_lists(value: JSON) -> bool:
+    """Return whether an object has nothing but lists, as of what is said of fields."""
+    return isinstance(value, dict) and all(
+        isinstance(one, list) and one for one in value.values()
+    )
 
 
 def _is_in(path: Path, found: FieldFault, said: str) -> bool:
@@ -903,6 +938,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     is_object_id = isinstance(there, str) and bool(_OBJECT_ID.fullmatch(there))
     if found.fault is Fault.TYPE and found.wants == "id" and is_object_id:
         return replace(found, wants="objectid")  # as its extended JSON writes one
+    if found.fault is Fault.TYPE and not found.wants and found.path[-1] == FIRST:
+        return replace(found, wants="object")
     is_unsaid = there is None and found.is_exact and not is_header(found.path)
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)

@@ -197,6 +197,12 @@ def cheapest(
                 heapq.heappush(heap, (cost + more, after))
 
 
+def _is_prose(value: JSON) -> bool:
+    return isinstance(value, str) and len(value.split()) > _MOST_WORDS
+
+
+_MOST_WORDS = 3
+"""Of a text that a request may repeat."""
 Choice = tuple[float, Placed | None]
 """What it costs to send a value at a place, or not at all."""
 
@@ -303,11 +309,12 @@ class Writer:
         return likely or [(TOO_DEAR, Placed(path, OBJECT))]
 
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
-        work = {"result", "evidence"} if is_header(wanted.path) else frozenset()
         wants = wanted.wants or self._kind_of_plural(wanted.path)
         for source, value in self.values.items():
-            if source in work:
+            if is_header(wanted.path) and source in {"result", "evidence"}:
                 continue
+            if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
+                continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
             meant = "task_id" if self._is_address(source, value) else source
             cost = affinity(self.action, wanted.path, meant, self.style.noun)
@@ -446,6 +453,7 @@ class Writer:
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
             # The claim's or the submission's id says which task it is.
             is_unwanted = self.known.is_strict or self._is_refused("task_id", ())
+            homes = [(cost + 1.5 * is_unwanted, one) for cost, one in homes]
             homes.append((-0.5 if is_unwanted else 0.8, None))
         return homes
 
@@ -527,13 +535,21 @@ class Writer:
         other = (TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS) - NOUNS[self.action]
         if words & NOUNS[self.action] and source != "result":
             return 0.5, path, False
-        if words & own and not (source == "result" and words & ENVELOPES == words):
+        is_around = words <= ENVELOPES and not self._has_neighbours(path)
+        if words & own and not (source == "result" and is_around):
             return 0.0, path, True
         if words & other or (
             self.action == "submit" and words & {"result", "output", "answer"}
         ):
             return 4.0, path, False
         return 0.1, path, False
+
+    def _has_neighbours(self, path: Path) -> bool:
+        """Return whether something is wanted beside an object, not inside of it."""
+        return any(
+            one.is_required and one.path[:-1] == path[:-1] and one.path != path
+            for one in self.known.wanted
+        )
 
     def _names(self, source: str, *, is_own: bool) -> Iterator[tuple[float, str]]:
         """Return what a value may be called, as this network writes names."""
