@@ -30,6 +30,8 @@ WORK = Result({"status": "rejected"}, evidence={"paid": True})
         ),
         (200, {"message": "Your submission is awaiting review."}, Progress.IN_REVIEW),
         (200, {"approved": False}, Progress.IN_REVIEW),
+        (200, {"name": "operations/7", "done": False}, Progress.IN_REVIEW),
+        (200, {"order": {"status": "done", "paid": False}}, Progress.DONE),
         (202, {"status": "accepted"}, Progress.IN_REVIEW),
         (202, {}, Progress.IN_REVIEW),
         (202, {"status": "completed"}, Progress.DONE),
@@ -74,6 +76,17 @@ async def test_our_own_result_is_never_taken_for_a_verdict(
     server: ScriptedServer, network: NetworkClient, body: JSON
 ) -> None:
     server.will(answer(200, body))
+
+    outcome = await network.submit(TASK, WORK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.progress is None
+
+
+async def test_a_submission_is_not_in_review_because_the_task_is_not_done(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(answer(200, {"task": {"id": 7, "completed": False, "paid": False}}))
 
     outcome = await network.submit(TASK, WORK, KEY)
 

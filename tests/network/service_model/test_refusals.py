@@ -318,6 +318,13 @@ MISSING: dict[str, JSON] = {
         }
     },
     "Flask-RESTful": {"message": {"jobId": "Missing required parameter in the body"}},
+    "Swift": {"error": True, "reason": "No such key 'jobId' at path ''."},
+    "protoc-gen-validate": {"code": 3, "message": "invalid jobId: value is required"},
+    "Malli": {
+        "type": "reitit.coercion/request-coercion",
+        "in": ["request", "body-params"],
+        "humanized": {"jobId": ["missing required key"]},
+    },
     "a JSON pointer": {"messages": ["[ERROR] is required [json-pointer:/jobId]"]},
     "a list of names": {"error": "validation_error", "missing": ["jobId"]},
     "a flat field": {"error": "bad body", "field": "jobId", "message": "required"},
@@ -1053,6 +1060,33 @@ def test_a_header_that_is_missed_is_found(body: JSON, name: str) -> None:
 def test_the_headers_that_are_our_own_are_no_fault_of_a_body() -> None:
     assert said({"error": "The Authorization header is required"}) == {}
     assert said({"error": "missing header Content-Type"}) == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "No such key 'kind' at path 'job'."},
+        {"error": "invalid job.kind: value length must be at least 1 runes"},
+        {"error": 'Error in $.job: parsing Api.Job failed, key "kind" not found'},
+    ],
+)
+def test_the_way_to_what_is_missed_may_stand_anywhere_in_a_sentence(body: JSON) -> None:
+    assert said(body, sent={"job": {"id": "7"}}) == {"job.kind": Fault.MISSING}
+
+
+def test_what_is_said_inside_of_lists_is_said_of_the_first_item() -> None:
+    sent: JSON = {"parts": [{"content": "text"}]}
+    told: JSON = {"parts": [{"kind": ["should be either edn or text"]}]}
+
+    assert only(read_refusal({"humanized": told}, "", sent)) == FieldFault(
+        ("parts", "0", "kind"), Fault.MISSING, options=("edn", "text")
+    )
+
+
+def test_a_type_that_is_wrong_without_another_means_an_object_in_a_list() -> None:
+    told = read_refusal({"errors": {"parts": [["invalid type"]]}}, "", {"parts": ["x"]})
+
+    assert only(told) == FieldFault(("parts", "0"), Fault.TYPE, wants="object")
 
 
 def test_what_is_said_of_an_item_is_not_said_of_its_list() -> None:

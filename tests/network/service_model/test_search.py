@@ -484,6 +484,31 @@ async def test_the_owners_shape_is_used_as_it_is() -> None:
     assert network.bodies()[-1] == {"job": "task-1", **dict.fromkeys(NAMES, "fine")}
 
 
+async def test_an_owner_may_place_values_in_lists_and_headers() -> None:
+    own = configured_shape(
+        "submit",
+        {
+            "claim.lease.token": "header:X-Lease",
+            "result": "parts.0.text",
+            "constants": {"parts": {"0": {"kind": "text"}}},
+        },
+    )
+    network = StrictNetwork(SNAKE)
+    network.answers.append((200, {}))
+
+    async with client_of(network, owner={"submit": own}) as client:
+        await client.submit(TASK, RESULT, KEY, {"claim.lease.token": "l-3"})
+
+    ((_, body, headers),) = network.requests
+    assert body == {"parts": [{"text": "41", "kind": "text"}]}
+    assert headers["x-lease"] == "l-3"
+
+
+def test_an_owner_may_not_place_a_value_in_a_header_that_is_our_own() -> None:
+    with pytest.raises(ValueError, match="Authorization is set by Journeyman itself"):
+        configured_shape("claim", {"task_id": "header:Authorization"})
+
+
 async def test_the_owners_shape_is_never_left_and_other_actions_are_found() -> None:
     network = StrictNetwork(CAMEL)
     own = configured_shape("submit", {"task_id": "t", "result": "r"})
@@ -809,6 +834,30 @@ async def test_a_way_that_begins_with_what_is_no_part_of_the_body_is_shortened()
         await client.claim(TASK, KEY)
 
     assert network.bodies()[-1] == {"jobRef": "task-1", "claimedBy": "agent-1"}
+
+
+async def test_the_text_of_a_task_is_never_sent_as_if_it_were_a_result() -> None:
+    text = "write this in capital letters"
+    task = Task(id=TaskId("task-1"), raw={"id": "task-1", "copy": text})
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("copy"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(task, RESULT, KEY)
+
+    assert network.bodies("submit")[-1]["copy"] == "41"
+
+
+async def test_names_are_written_as_in_the_body_and_not_as_the_server_has_them() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("ClaimRequest.WorkUnitId"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies()[-1]["work_unit_id"] == "task-1"
 
 
 async def test_a_result_is_left_out_once_its_names_are_refused_to_learn_its_own() -> (

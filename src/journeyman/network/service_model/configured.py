@@ -18,9 +18,11 @@ from journeyman.network.service_model.naming import Path
 from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
+    HEADER,
     RECORD,
     Placed,
     RequestShape,
+    is_header,
     leaves_of,
 )
 
@@ -102,6 +104,9 @@ def _problems_of_places(action: str, table: Table) -> Iterator[str]:
             yield f"{action}.{name} must be a place such as 'task.id', not {place!r}"
             continue
         path = tuple(parts)
+        if is_header(path):
+            header: Table = {path[0].removeprefix(HEADER): ""}
+            yield from (f"{action}.{name}{told}" for told in header_problems(header))
         clash = [one for one in taken if _overlap(path, one)]
         if clash:
             told = ".".join(clash[0])

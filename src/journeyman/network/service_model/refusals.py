@@ -828,7 +828,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not isinstance(named, str) or named.endswith(("Error", "Exception")):
                 continue
             path = path_of(named, sent if isinstance(sent, dict) else ())
-            if len(path) == 2 and path[0] == "header":  # noqa: PLR2004  # and its name
+            if path[:1] == ("header",) and path[1:] and path[1] not in OWN_HEADERS:
                 return (HEADER + path[1],)
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
