@@ -318,6 +318,10 @@ MISSING: dict[str, JSON] = {
         }
     },
     "Flask-RESTful": {"message": {"jobId": "Missing required parameter in the body"}},
+    "Slack": {
+        "ok": False,
+        "response_metadata": {"messages": ["[ERROR] missing required field: jobId"]},
+    },
     "Swift": {"error": True, "reason": "No such key 'jobId' at path ''."},
     "protoc-gen-validate": {"code": 3, "message": "invalid jobId: value is required"},
     "Malli": {

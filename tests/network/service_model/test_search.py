@@ -860,6 +860,19 @@ async def test_names_are_written_as_in_the_body_and_not_as_the_server_has_them()
     assert network.bodies()[-1]["work_unit_id"] == "task-1"
 
 
+@pytest.mark.parametrize("name", ["Task__c", "TaskKey"])
+async def test_a_name_that_is_written_like_no_other_is_sent_as_it_was_told(
+    name: str,
+) -> None:
+    network = StrictNetwork({**SNAKE, "claim": [name]}, in_words)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies()[-1] == {name: "task-1"}
+
+
 async def test_a_result_is_left_out_once_its_names_are_refused_to_learn_its_own() -> (
     None
 ):

@@ -34,6 +34,7 @@ from journeyman.network.service_model.openapi import (
     object_in,
     required_in,
 )
+from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
@@ -417,8 +418,9 @@ class _Learning:
         case = case_of(written)
         if written and case != "pascal":
             path = path[1:] if path[1:] and _TYPE_NAME.fullmatch(path[0]) else path
-            if case and all(name[:1].isupper() for name in path):
-                path = tuple(map(Style(case).write, path))
+            if case and all(map(_PASCAL.fullmatch, path)):
+                ours = tuple(map(Style(case).write, path))
+                path = path if self.known.is_unknown(ours) else ours
         for one in self.known.respelled:
             for wanted in self.known.wanted:
                 root = one[: -len(wanted.path)]
@@ -494,6 +496,8 @@ class _Learning:
         """
         *around, name = sent.path
         ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
+        if spelling(named[-1]) == spelling(name):
+            ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         if is_id and words_of(name)[-1:] != ("id",):
@@ -533,6 +537,7 @@ class _Learning:
 
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
+_PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
 def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:

@@ -626,7 +626,7 @@ class _Walk:
         tells = " " in said or fault_in(said) or wanted_type(said)
         place = _place_in(value, self._sent) if tells else None
         if tells and above and fields and place is None:
-            place = ()
+            place = ()  # it is said of the name above it
         listed = [*_listed(value, (*above, *(place or ())), said)]
         yield from listed
         if place is not None and not listed:
@@ -696,8 +696,7 @@ class _Walk:
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
-            is_map = isinstance(inner, dict) and _is_of_lists(inner)
-            fields = is_object and (fields or is_container or is_map)
+            fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
     def _is_saying(self, item: JSON) -> bool:
@@ -732,9 +731,9 @@ def _texts(value: JSON) -> list[str]:
 
 def _is_of_lists(value: JSON) -> bool:
     """Return whether an object has nothing but lists, as of what is said of fields."""
-    return isinstance(value, dict) and all(
-        isinstance(one, list) and one for one in value.values()
-    )
+    if not isinstance(value, dict) or not _KEYS.isdisjoint(map(spelling, value)):
+        return False
+    return all(isinstance(one, list) and one for one in value.values())
 
 
 def _is_in(path: Path, found: FieldFault, said: str) -> bool:
@@ -828,8 +827,9 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not isinstance(named, str) or named.endswith(("Error", "Exception")):
                 continue
             path = path_of(named, sent if isinstance(sent, dict) else ())
-            if path[:1] == ("header",) and path[1:] and path[1] not in OWN_HEADERS:
-                return (HEADER + path[1],)
+            if path[:1] == ("header",) and path[1:]:
+                is_own = path[1].lower() in OWN_HEADERS
+                return None if is_own else (HEADER + path[1],)
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
