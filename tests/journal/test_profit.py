@@ -8,6 +8,7 @@ from tests.journal.conftest import WAYS, brought_to, move, sight, task
 from tests.journal.test_ledger import book, cost, entry
 
 from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.economy.bookkeeping import book_explained
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind
 from journeyman.journal.profit import Profit, ProfitBy, profits, unexplained
@@ -140,5 +141,9 @@ def test_differences_that_nothing_explains_are_added_up(journal: Journal) -> Non
     book(journal, first, entry("adjustment:1:97", -3, EntryKind.ADJUSTMENT))
 
     assert unexplained(journal.database) == -3
+    (difference,) = journal.ledger.unexplained()
+    with journal.tx("explained"):
+        book_explained(journal.ledger, difference, "a lost post", shown=0)
+    assert unexplained(journal.database) == 0
     assert unexplained(journal.database, datetime(2100, 1, 1, tzinfo=UTC)) == 0
     assert profits(journal.database, None) == []

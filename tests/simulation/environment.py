@@ -54,13 +54,15 @@ def settings_for(plan: Plan, directory: Path) -> Settings:
         seldom = dict.fromkeys(
             ("discover_max_seconds", "heartbeat_every_seconds"), HALF_HOUR
         )
+        seldom["follow_every_seconds"] = 4 * HALF_HOUR
         schedule = usual.schedule.model_copy(update=seldom)
         usual = usual.model_copy(update={"topup": BUYING, "schedule": schedule})
     return usual.model_copy(update={"data": data})
 
 
 HALF_HOUR = 1800.0
-"""Between two looks at an idle market, and at what hinders: a month of simulated time
+"""Between two looks at an idle market, and at what hinders. Posts that it does not show
+are looked for every four of them: a month of simulated time
 is to pass within minutes."""
 BUYING = TopUpSettings(
     # Always short: the caps alone end it.

@@ -142,7 +142,9 @@ def unexplained(
     """Return the credits by which shown balances differed without a cause of ours."""
     return database.number(
         "SELECT sum(amount) FROM ledger "
-        "WHERE key LIKE 'adjustment:%' AND at >= ? AND at < ?",
+        # What was explained later has an entry that takes it back.
+        "WHERE (key LIKE 'adjustment:%' OR key LIKE 'explained:%') "
+        "AND at >= ? AND at < ?",
         *stored_between(since, until),
     )
 
