@@ -97,6 +97,40 @@ async def test_a_line_without_an_end_is_told_at_the_end(
     assert capfd.readouterr().out == "free again\n"
 
 
+OUTLIVES = """
+import asyncio, atexit, sys
+from journeyman.daemon.output import captured_output, nothing_afterwards
+from journeyman.testing import RecordingLog
+
+class Held:
+    def __del__(self):
+        print("by a finalizer")
+
+async def run(held=Held()):
+    atexit.register(print, "by an exit handler")
+    with nothing_afterwards(), captured_output(RecordingLog()):
+        print("told")
+        if {fails}:
+            raise ValueError
+
+try:
+    asyncio.run(run())
+except ValueError:
+    sys.stderr.write("our message")
+"""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_printed_after_the_daemon_is_written_nowhere(*, fails: bool) -> None:
+    script = OUTLIVES.format(fails=fails)
+
+    ended = subprocess.run(  # noqa: S603 - this Python, with the text above
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert (ended.stdout, ended.stderr) == ("", "our message" if fails else "")
+
+
 SPEAKS = """
 import logging, os, sys, warnings
 from journeyman import strategy
@@ -109,6 +143,9 @@ print("imported")
     warnings.warn("warned")
     logging.warning("logged")
     sys.stderr.write("complained\\n")
+    for number in range(300):
+        print("line", number)
+    print("x" * 9_000)
     return str(len(task.text.split()))
 """
 
@@ -127,8 +164,12 @@ async def test_every_runner_tells_it_with_the_strategy_and_its_task(
     site = await make_site(tasks=1)
     rewrite(site, SPEAKS.format(runner=runner, form=form))
 
-    with as_outside_of_pytest(), captured_output(site.log):
-        await site.run(work__once=True, strategies__trusted=trusted)
+    with as_outside_of_pytest(), captured_output(site.log, 8_192):
+        await site.run(
+            work__once=True,
+            strategies__trusted=trusted,
+            isolation__output_bytes=8_192,
+        )
 
     lines = site.log.named("strategy.log")
     texts = [str(line["details"]) for line in lines]
@@ -140,6 +181,9 @@ async def test_every_runner_tells_it_with_the_strategy_and_its_task(
     printed = next(line for line in lines if line["details"] == {"text": "printed"})
     assert printed["strategy"] == "mine"
     assert printed["task_id"]
+    counted = [text for text in texts if text.startswith("{'text': 'line ")]
+    assert len(counted) == 300
+    assert "bytes more were left out: isolation.output_bytes" in texts[-1]
 
 
 def rewrite(site: Site, source: str) -> None:

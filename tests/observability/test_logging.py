@@ -20,6 +20,7 @@ from journeyman.observability.events import (
 )
 from journeyman.observability.logging import Format, build_log
 from journeyman.observability.redaction import Redactor
+from journeyman.worker.events import BUG
 
 
 class Clock(Protocol):
@@ -243,6 +244,19 @@ def test_a_long_text_is_cut_with_a_note(build: Build, claimed: Event) -> None:
     shown = _value(build, claimed, ["x" * 5_000])
 
     assert shown == ["x" * 2_000 + "... (cut; 5000 characters)"]
+
+
+def test_of_a_long_traceback_the_end_is_kept_which_names_the_exception(
+    build: Build,
+) -> None:
+    stream = io.StringIO()
+    trace = "  File ...\n" * 1_000 + "ValueError: too few columns"
+
+    build(stream).emit(BUG, task_id="t1", state="claimed", traceback=trace)
+
+    (line,) = _records(stream)
+    assert line["traceback"].startswith(f"(cut; {len(trace)} characters) ...")
+    assert line["traceback"].endswith("ValueError: too few columns")
 
 
 def test_a_long_list_is_cut_with_a_note(build: Build, claimed: Event) -> None:

@@ -141,7 +141,7 @@ async def test_the_context_is_the_same_as_elsewhere(
 ) -> None:
     told: list[tuple[float, str]] = []
     body = """
-ctx.log.info("hello", words=3, odd={1})
+ctx.log.info("hello", words=3, odd={1}, **{"a b": 4})
 ctx.progress(0.5, "half")
 print("on paper")
 (ctx.workspace / "note").write_text("x")
@@ -174,7 +174,7 @@ return [
     assert output[7:] == [home, home, ["note"]]
     assert told == [(0.5, "half")]
     assert getattr(log, "lines") == [  # noqa: B009 - the fixture's own type
-        ("info", "hello", {"words": 3, "odd": "{1}"}),
+        ("info", "hello", {"words": 3, "odd": "{1}", "a b": 4}),
         ("info", "printed", {"text": "on paper"}),
     ]
 

@@ -6,18 +6,26 @@ which others read as JSON.
 """
 
 import asyncio
+import atexit
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import (
+    ExitStack,
+    contextmanager,
+    redirect_stderr,
+    redirect_stdout,
+)
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TextIO
 
 from journeyman.daemon import events
 from journeyman.lifecycle.events import STRATEGY_SAID
 from journeyman.observability.events import Log
-from journeyman.strategies.speaker import speaker
+from journeyman.strategies.printed import PrintedLines
+from journeyman.strategies.speaker import Speaking, speaker
 
 OUTPUT, ERRORS = 1, 2
 """The descriptors that every program writes to."""
@@ -46,46 +54,91 @@ def _is_standard(stream: TextIO) -> bool:
 
 
 @contextmanager
-def captured_output(log: Log) -> Iterator[None]:
+def captured_output(log: Log, limit: int = LONGEST_LINE) -> Iterator[None]:
     """Log what is written to standard output and error inside the block.
 
-    The log itself must write to a `private_output`.
+    The log itself must write to a `private_output`. Of what a strategy prints in one
+    run, the first `limit` bytes are told.
     """
     with ExitStack() as stack:
         stack.enter_context(_captured_descriptors(log))
-        printed = stack.enter_context(_PrintedLines(log))
+        printed = stack.enter_context(_PrintedText(log, limit))
         stack.enter_context(redirect_stdout(printed))
         stack.enter_context(redirect_stderr(printed))
         yield
 
 
-class _PrintedLines(io.TextIOWrapper):
+@contextmanager
+def nothing_afterwards() -> Iterator[None]:
+    """Discard what is written after the block, where nothing makes events of it.
+
+    A strategy in this process may print when Python ends, in exit handlers and
+    finalizers. After a failure there is still our message on standard error.
+    """
+    try:
+        yield
+    except BaseException:
+        _discard(OUTPUT)
+        # Exit handlers run in reverse order: this one before those of strategies.
+        atexit.register(_discard, ERRORS)
+        raise
+    _discard(OUTPUT, ERRORS)
+
+
+def _discard(*descriptors: int) -> None:
+    if not _is_standard(sys.stdout):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in descriptors:
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+class _PrintedText(io.TextIOWrapper):
     """What Python code prints, told under the strategy whose code is running.
 
     What is written to its `buffer` takes the way of other programs' output.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, limit: int) -> None:
         super().__init__(io.FileIO(OUTPUT, "w", closefd=False), encoding="utf-8")
         self._log = log
-        self._begun: dict[tuple[tuple[str, str], ...], str] = {}
+        self._limit = limit
+        self._begun: dict[Speaking | None, str] = {}
+        self._printed: dict[Speaking, PrintedLines] = {}
+        """What each run has printed that is not over."""
 
     def write(self, text: str) -> int:
         who = speaker()
-        key = tuple(who.items())
-        *lines, rest = (self._begun.pop(key, "") + text).split("\n")
+        *lines, rest = (self._begun.pop(who, "") + text).split("\n")
         for line in lines:
-            _tell(self._log, line, who)
+            self._tell(line, who)
         if len(rest) > LONGEST_LINE:
-            _tell(self._log, rest, who)
+            self._tell(rest, who)
         elif rest:
-            self._begun[key] = rest
+            self._begun[who] = rest
+        if who is not None:
+            who.at_end = partial(self._end, who)
         return len(text)
 
+    def _tell(self, line: str, who: Speaking | None) -> None:
+        if who is None:
+            _tell(self._log, line)
+            return
+        printed = self._printed.setdefault(who, PrintedLines(self._limit))
+        _tell(self._log, printed.take(line.encode(errors="backslashreplace")), who)
+
+    def _end(self, who: Speaking | None) -> None:
+        """Tell what has no end of line, and how much was left out."""
+        self._tell(self._begun.pop(who, ""), who)
+        if who is not None and who in self._printed:
+            _tell(self._log, self._printed.pop(who).note, who)
+
     def close(self) -> None:
-        begun, self._begun = self._begun, {}
-        for key, line in begun.items():
-            _tell(self._log, line, dict(key))
+        for who in {*self._begun, *self._printed}:
+            self._end(who)
         super().close()
 
 
@@ -141,16 +194,14 @@ class _PipedLines:
         self._tell(rest)
 
     def _tell(self, line: bytes) -> None:
-        _tell(self.log, line.decode(errors="replace"), {})
+        _tell(self.log, line.decode(errors="replace"))
 
 
-def _tell(log: Log, line: str, who: Mapping[str, str]) -> None:
+def _tell(log: Log, line: str, who: Speaking | None = None) -> None:
     if not line.strip():
         return
-    if who:
-        details = {"text": line}
-        log.emit(
-            STRATEGY_SAID, severity="info", message="printed", details=details, **who
-        )
-    else:
+    if who is None:
         log.emit(events.PRINTED, text=line)
+        return
+    said: dict[str, object] = {"message": "printed", "details": {"text": line}}
+    log.emit(STRATEGY_SAID, severity="info", **said, **who.fields)

@@ -28,6 +28,8 @@ Format = Literal["auto", "text", "json"]
 
 LONGEST_TEXT = 2_000
 """In characters; more of one value is cut, with a note."""
+TRACEBACK = "traceback"
+"""The field whose end is kept, and not its beginning: there the exception is named."""
 EVENT_WIDTH = 16
 """In columns: where the fields of the commonest events begin."""
 TEXT_WIDTH = 120
@@ -195,7 +197,7 @@ class _Pipeline:
     def clean(self, _logger: WrappedLogger, _level: str, record: Record) -> Record:
         """Make values plain, take secrets out, then cut: half a secret is not found."""
         cleaned = self._secrets.clean_record(record)
-        return {name: _shorten(value) for name, value in cleaned.items()}
+        return {name: _shorten(value, name) for name, value in cleaned.items()}
 
     def fold(self, _logger: WrappedLogger, level: str, record: Record) -> Record:
         """Suppress a warning or an error that was just written."""
@@ -253,14 +255,17 @@ class RepeatFolder:
         return self.suppressed.pop(line, 0)
 
 
-def _shorten(value: JSON) -> JSON:
+def _shorten(value: JSON, name: str = "") -> JSON:
     """Cut long texts, also those inside lists and tables."""
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{value[:LONGEST_TEXT]}... (cut; {len(value)} characters)"
+        note = f"(cut; {len(value)} characters)"
+        if name == TRACEBACK:
+            return f"{note} ...{value[-LONGEST_TEXT:]}"
+        return f"{value[:LONGEST_TEXT]}... {note}"
     if isinstance(value, list):
-        return [_shorten(inner) for inner in value]
+        return [_shorten(inner, name) for inner in value]
     if isinstance(value, dict):
-        return {key: _shorten(inner) for key, inner in value.items()}
+        return {key: _shorten(inner, key) for key, inner in value.items()}
     return value
 
 

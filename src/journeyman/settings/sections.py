@@ -407,8 +407,9 @@ class IsolationSettings(Section):
     """How many processes a strategy may start beside its own. It is checked twice a
     second, so a burst may be larger before it is ended."""
     output_bytes: Bytes = 65_536
-    """How much of what a strategy prints for one task goes to the log, and how much it
-    may log. The rest is dropped and counted; 256 times as much ends it."""
+    """How much of what a strategy prints for one task goes to the log, an event for
+    each line, which counts as 16 bytes at least; and how much it may log. The rest is
+    left out and counted. In a process, 256 times as much ends it."""
     warm_children: Annotated[int, Field(ge=0, le=64), unit("processes")] = 2
     """How many processes of each strategy may wait for its next task, which then begins
     within a millisecond instead of some ten."""

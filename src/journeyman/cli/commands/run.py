@@ -19,7 +19,7 @@ from journeyman.cli.processes import stop_at_end_of_input
 from journeyman.cli.session import OpenApiOption, Session, command, no_address
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, build_environment
-from journeyman.daemon.output import captured_output, private_output
+from journeyman.daemon.output import captured_output, nothing_afterwards, private_output
 from journeyman.daemon.service_manager import ServiceManager
 from journeyman.daemon.system import SystemClock, forbid_core_dumps
 from journeyman.daemon.turns import LoopTurns
@@ -117,9 +117,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             environment = replace(
                 environment, turns=turns, watchdog=watchdog, service_manager=manager
             )
-            if settings.web.enabled:
-                environment = _with_page(environment, settings.web)
-            with captured_output(environment.log):
+            environment = _with_page(environment, settings.web)
+            most = settings.isolation.output_bytes
+            with nothing_afterwards(), captured_output(environment.log, most):
                 await live(settings, environment)
 
     async def live(settings: Settings, environment: Environment) -> None:
@@ -146,11 +146,13 @@ def _log_file(settings: Settings) -> Iterator[LogFile | None]:
 
 
 def _with_page(environment: Environment, settings: WebSettings) -> Environment:
-    """Return an environment that serves the page, and measures what it shows.
+    """Return an environment that serves the page and measures, if that is wanted.
 
     Raises:
         ConfigurationError: its library is not installed.
     """
+    if not settings.enabled:
+        return environment
     try:
         from journeyman.web.metrics import (  # noqa: PLC0415 - an extra
             MeteredLog,

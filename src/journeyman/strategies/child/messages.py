@@ -258,7 +258,7 @@ class ProcessLimits:
     processes: int = 32
     """How many it may start beside its own, at once."""
     output_bytes: int = 65_536
-    """Of what one run prints, and of its log; the rest is dropped and counted."""
+    """Of what one run prints, and of its log; the rest is left out and counted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -98,7 +98,8 @@ class ChildLog(StrategyLog):
             else repr(value)
             for name, value in fields.items()
         }
-        size = len(str(event)) + sum(map(len, map(str, plain.values())))
+        texts = (str(event), *plain, *map(str, plain.values()))
+        size = sum(map(len, texts))
         self._send({"log": level, "event": str(event), "fields": plain}, size)
 
     def progress(self, fraction: float, note: str) -> None:

@@ -18,6 +18,7 @@ from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.libraries import installed_for
 from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.printed import PrintedLines
 from journeyman.strategies.running.template import Template
 
 
@@ -164,8 +165,6 @@ def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 PIECE = 65_536
-MAX_LINES = 50
-"""Of what one run printed, as lines of the log; the rest follows in one."""
 FLOOD = 256
 """A child that prints so many times its limit is ended: reading costs CPU time."""
 
@@ -214,12 +213,10 @@ class ChildOutput:
     def take(self) -> list[str]:
         """Return the lines that were printed, with those that are still in the pipe."""
         self.drain()
-        lines = self._kept.decode(errors="replace").splitlines()
-        if len(lines) > MAX_LINES:
-            lines = [*lines[: MAX_LINES - 1], "\n".join(lines[MAX_LINES - 1 :])]
-        if self.total > self.limit:
-            lines.append(f"({self.total - self.limit} bytes more were dropped)")
-        return lines
+        printed = PrintedLines(self.limit)
+        taken = [printed.take(line) for line in bytes(self._kept).split(b"\n")]
+        printed.left_out += self.total - len(self._kept)
+        return [line for line in (*taken, printed.note) if line]
 
     def drain(self) -> None:
         """Read what is still in the pipe."""

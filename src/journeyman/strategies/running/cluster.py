@@ -27,6 +27,7 @@ from journeyman.strategies.child.description import folder_of
 from journeyman.strategies.child.limits import MIB
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, TimedOut
+from journeyman.strategies.printed import last_lines
 from journeyman.strategies.running.child import Isolation, child_config
 from journeyman.strategies.running.process import (
     EndOfRun,
@@ -265,8 +266,8 @@ class Cluster:
             while True:
                 message = await bridge.receive()
                 if "crashed" in message:
-                    trace = storable(str(message["crashed"])).strip()
-                    raise _BridgeGoneError(trace.splitlines()[-1])
+                    last = last_lines(str(message["crashed"]).splitlines())[-1:]
+                    raise _BridgeGoneError(storable("".join(last)))
                 self._take(message)
         finally:
             self._bridge = None

@@ -23,6 +23,7 @@ from journeyman.strategies.loading.importing import IMPORT_SECONDS
 from journeyman.strategies.loading.loader import Described
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.source import Source, read
+from journeyman.strategies.printed import last_lines
 from journeyman.strategies.running.child import (
     Child,
     ChildGoneError,
@@ -36,7 +37,6 @@ from journeyman.strategies.running.template import Template
 
 AT_ONCE = 4
 """Files; each has a child of its own, so that no file can meddle with another."""
-LAST_LINES = 12
 
 Found = Sequence[StrategyDefinition | Problem]
 
@@ -84,7 +84,7 @@ class Describer:
             problem = f"its process described it wrongly: {error}"
         finally:
             await end_shielded(child)
-        printed = child.output.take()[-LAST_LINES:]
+        printed = last_lines(child.output.take())
         why = problem or f"importing it ended its process: {child.exit_reason}"
         fix = "correct what the file does at its top; it should only define things"
         return [origin.source.problem("E103", "\n".join([why, *printed]), fix)]

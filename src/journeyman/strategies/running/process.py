@@ -19,6 +19,7 @@ from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
+from journeyman.strategies.printed import last_lines
 from journeyman.strategies.running.child import (
     PREFIX,
     Child,
@@ -33,8 +34,8 @@ from journeyman.strategies.running.template import Template
 
 START_SECONDS = 60.0
 """Twice what the import of a strategy may take."""
-LAST_LINES = 12
-"""Of what a child printed before it ended: mostly the end of a traceback."""
+LINES_AT_ONCE = 50
+"""Of what a child printed, into the log; then the daemon has a turn."""
 
 
 How = Literal["done", "timed out", "not loaded", "not started", "no process", "gone"]
@@ -140,7 +141,7 @@ class Pool:
             if not is_ready:
                 await end_shielded(child)
         if not is_ready:
-            printed = child.output.take()[-LAST_LINES:]
+            printed = last_lines(child.output.take())
             raise ChildGoneError("\n".join([reason or child.exit_reason, *printed]))
         return child
 
@@ -320,11 +321,11 @@ class ProcessRunner:
         limit: float,
         report: Report,
     ) -> EndOfRun:
-        _report_beginning(child, pool, report)
         last: messages.Message | None = None
         problem = ""
         time = anyio.CancelScope()
         try:
+            await _report_beginning(child, pool, report)
             with anyio.move_on_after(limit) as time:
                 last = await child.run(request, run, report)
         except ChildGoneError as error:
@@ -334,7 +335,7 @@ class ProcessRunner:
             is_stopped = last is None and not problem
             grace = self.grace_seconds if is_stopped else 0.0
             await self._release(child, pool, grace, is_reusable=last is not None)
-        _report_output(child, report)
+        await _report_output(child, report)
         if last is not None:
             return EndOfRun("done", last=last)
         if time.cancelled_caught:
@@ -358,7 +359,7 @@ class ProcessRunner:
             await end_shielded(child, grace)
 
 
-def _report_beginning(child: Child, pool: Pool, report: Report) -> None:
+async def _report_beginning(child: Child, pool: Pool, report: Report) -> None:
     """Report what was printed while it was loaded, and whether its files changed."""
     if child.fingerprint != pool.fingerprint and not child.tasks_done:
         changed = (
@@ -366,13 +367,17 @@ def _report_beginning(child: Child, pool: Pool, report: Report) -> None:
             "runs them as they are now; `journeyman reload` loads them everywhere"
         )
         report({"log": "warning", "event": changed, "fields": {}})
-    _report_output(child, report)
+    await _report_output(child, report)
 
 
-def _report_output(child: Child, report: Report) -> None:
-    for line in child.output.take():
-        report({"log": "info", "event": "printed", "fields": {"text": line}})
+async def _report_output(child: Child, report: Report) -> None:
+    lines = child.output.take()
     child.output.clear()
+    for number, line in enumerate(lines, 1):
+        report({"log": "info", "event": "printed", "fields": {"text": line}})
+        if number % LINES_AT_ONCE == 0:
+            # Shielded: the run is done, and its outcome must not be lost.
+            await anyio.lowlevel.cancel_shielded_checkpoint()
 
 
 def outcome_of(
@@ -417,11 +422,8 @@ def take_report(context: Context, message: messages.Message) -> None:
     """Pass on a line of the log, the progress, or a cost; ignore anything else."""
     match message:
         case {"log": str(level), "event": str(event), "fields": dict(fields)}:
-            named = {
-                name: value for name, value in fields.items() if name.isidentifier()
-            }
             known = level if level in ("debug", "warning", "error") else "info"
-            context.log.write(known, storable(event), named)
+            context.log.write(known, storable(event), fields)
         case {"progress": int() | float() as fraction, "note": str(note)}:
             context.progress(fraction, storable(note))
         case {"cost": int() | float() as credits_, "note": str(note)}:
