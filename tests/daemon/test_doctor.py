@@ -425,9 +425,12 @@ async def test_plain_http_to_another_machine_is_a_warning(offline: Patient) -> N
 def damage(patient: Patient) -> None:
     with closing(sqlite3.connect(patient.data.journal)) as journal:
         journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = journal.execute("PRAGMA page_size").fetchone()
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'task_events'"
+        (page,) = journal.execute(query).fetchone()
     with patient.data.journal.open("r+b") as file:
-        file.seek(-4096, os.SEEK_END)
-        file.write(b"\xff" * 4096)
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
 
 
 def make_a_file_of_it(patient: Patient) -> None:
