@@ -445,7 +445,7 @@ def break_a_strategy(patient: Patient) -> None:
 @pytest.mark.parametrize(
     ("harm", "check", "told"),
     [
-        (damage, "journal", "damaged"),
+        (damage, "journal", "malformed"),
         (lambda p: p.data.identity.write_text("{"), "identity", "cannot be used"),
         (make_a_file_of_it, "data directory", "is not a directory"),
         (break_a_strategy, "strategies", "E101"),
