@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -144,6 +145,24 @@ def test_a_stopped_agent_is_told_from_its_journal(run: Run, lived: Path) -> None
     assert answer["running"] is False
     assert answer["tasks"]["completed"] == 4
     assert answer["balance"] == 100 + answer["ledger"]["earned"]
+
+
+def test_an_older_journal_is_told_by_the_first_command_that_opens_it(
+    run: Run, lived: Path, tmp_path: Path
+) -> None:
+    data = shutil.copytree(lived, tmp_path / "data")
+    identity = json.loads((data / "identity.json").read_text())
+    identity["journal"]["spends"] += 1
+    (data / "identity.json").write_text(json.dumps(identity))
+
+    limit = ("--set", "budget.per_day_credits=0")
+    over_limit = ("post", "--title", "Count", "--reward", "1", *limit)
+    posted = run(*over_limit, "--data-dir", str(data))
+    status = run("status", "--data-dir", str(data))
+
+    assert "journal.is_older" in posted.err
+    assert "OLDER than the one that was here before" in " ".join(status.out.split())
+    assert "is_older" not in run(*over_limit, "--data-dir", str(data)).err
 
 
 def test_the_token_is_never_shown(run: Run, lived: Path) -> None:

@@ -12,7 +12,9 @@ import httpx2 as httpx
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
+from journeyman.cli.session import Session
 from journeyman.control.verbs import VERBS
+from journeyman.daemon.strategies import strategy_folders
 from journeyman.journal.identity import load_identity
 
 MORE = """
@@ -71,6 +73,23 @@ async def test_status_tells_who_it_is_and_how_the_money_stands(idle: Site) -> No
     identity = load_identity(idle.data / "identity.json")
     assert identity is not None
     assert identity.access_token.reveal() not in str(status)
+
+
+async def test_commands_beside_it_look_into_its_folders_unless_told_others(
+    idle: Site,
+) -> None:
+    own = idle.folder / "strategies"
+    beside = Session(data_dir=idle.data)
+    told = Session(data_dir=idle.data, assignments=["strategies.ready=true"])
+
+    async with _running(idle):
+        found = await anyio.to_thread.run_sync(beside.strategies_of_daemon)
+        others = await anyio.to_thread.run_sync(told.strategies_of_daemon)
+
+    settings = beside.load(found).settings
+    assert strategy_folders(settings.strategies).own == (own.resolve(),)
+    assert strategy_folders(settings.strategies).ready is None
+    assert others == beside.strategies_of_daemon() == {}
 
 
 async def test_only_its_owner_may_use_the_socket(idle: Site) -> None:

@@ -23,8 +23,9 @@ from journeyman.daemon.environment import Environment
 from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
+from journeyman.economy.mark import CARRIED_AT, mark_of
 from journeyman.journal.directory import DataDirectory, DirectoryLock
-from journeyman.journal.identity import save_identity
+from journeyman.journal.identity import load_identity, save_identity
 from journeyman.journal.journal import Journal
 from journeyman.observability.redaction import Redactor
 from journeyman.settings.sections import Settings
@@ -196,6 +197,28 @@ async def test_a_healthy_agent_is_told_so(patient: Patient, network: Network) ->
     # A server that knows no documents answers the same to robots.txt, too.
     assert grades.pop("documents") == "warn"
     assert set(grades.values()) == {"ok"}
+
+
+async def test_a_journal_that_is_older_than_it_was_is_told_before_and_after_it_is_used(
+    offline: Patient,
+) -> None:
+    identity = offline.data.identity
+    offline.join("https://network.example")
+    with closing(Journal(offline.data.journal, SystemClock().now)) as journal:
+        now = SystemClock().now()
+        sound = (await offline.examined())["journal"]
+        known = load_identity(identity)
+        assert known is not None
+        save_identity(identity, known, replace(mark_of(journal, now), spends=1))
+        before = (await offline.examined())["journal"]
+        with journal.tx("as the first command does"):
+            journal.facts.put(CARRIED_AT, now.isoformat())
+        save_identity(identity, known, mark_of(journal, now))
+        after = (await offline.examined())["journal"]
+
+    assert [one.grade for one in (sound, before, after)] == ["ok", "warn", "warn"]
+    assert "older" in before.message
+    assert f"found at {now:%Y-%m-%d}" in after.message
 
 
 async def test_before_the_first_start_nothing_is_wrong(patient: Patient) -> None:

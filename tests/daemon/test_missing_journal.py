@@ -14,6 +14,7 @@ from tests.daemon.conftest import Site
 
 from journeyman.daemon.agent import open_agent
 from journeyman.daemon.missing_journal import begin_journal, restore_journal
+from journeyman.daemon.status import journal_status
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import AlreadyRunningError, SafetyError, StateError
 from journeyman.domain.tasks import NewTask
@@ -122,6 +123,8 @@ async def test_a_restored_backup_counts_what_was_spent_since(
 
     assert isinstance(await post(site), OverBudget)
     assert site.log.named("journal.is_older")[0]["posts_today"] == 1
+    with site.journal() as journal:
+        assert journal_status(journal)["older_journal_found_at"]
     assert done.installed.kept_as is not None
     assert done.installed.kept_as.read_bytes().startswith(b"damaged")
     with site.journal() as journal:

@@ -62,7 +62,12 @@ class AvailableStrategies:
 
     @classmethod
     def load(
-        cls, session: Session, directory: Path | None, named: Iterable[str | Path] = ()
+        cls,
+        session: Session,
+        directory: Path | None,
+        named: Iterable[str | Path] = (),
+        *,
+        as_daemon: bool = False,
     ) -> Self:
         """Load the configured folders and the installed strategies.
 
@@ -73,11 +78,16 @@ class AvailableStrategies:
             session: the options.
             directory: one to load instead of `strategies.directory`.
             named: names and files that the user gave; the files are described, too.
+            as_daemon: load the folders of the daemon that runs, if `directory` is None.
 
         Raises:
             ConfigurationError: a setting is wrong.
         """
-        chosen = {"strategies.directory": str(directory) if directory else None}
+        chosen: dict[str, object] = {}
+        if directory is not None:
+            chosen = {"strategies.directory": str(directory)}
+        elif as_daemon:
+            chosen = session.strategies_of_daemon()
         settings = session.load(chosen)
         section = settings.settings.strategies
         folders = strategies.strategy_folders(section)

@@ -23,7 +23,12 @@ import typer
 from journeyman.cli.healthcheck import DATA_VARIABLE
 from journeyman.cli.output import OutputClosedError
 from journeyman.control.verbs import STATUS
-from journeyman.domain.errors import ConfigurationError, NotRunningError, UsageError
+from journeyman.domain.errors import (
+    ConfigurationError,
+    JourneymanError,
+    NotRunningError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -189,6 +194,29 @@ class Session:
 
         return ControlClient(self.directory().control_socket)
 
+    def strategies_of_daemon(self) -> dict[str, object]:
+        """Return the settings that lead to the folders of the daemon's strategies.
+
+        They may be no others than ours, or those of its command line. Where no daemon
+        answers, or ours were named for this command, they are empty.
+        """
+        if any(one.startswith("strategies.") for one in self.assignments or ()):
+            return {}
+        try:
+            folders = self.daemon().call(STATUS).get("strategy_folders")
+        except JourneymanError:
+            return {}
+        match folders:
+            case {"own": list(own), "ready": str() | None as ready} if own or ready:
+                first, *more = own or [ready]
+                return {
+                    "strategies.directory": first,
+                    "strategies.more_directories": more,
+                    "strategies.ready": ready is not None,
+                }
+            case _:
+                return {}
+
     def status(self) -> dict[str, Any]:
         """Return what `journeyman status --json` prints.
 
@@ -274,7 +302,9 @@ class Session:
 
         settings = self.load().settings
         address = self.address(settings)
-        async with open_agent(settings, address, build_environment()) as agent:
+        # Warnings of the journal, too: an older one is found by whoever opens it first.
+        environment = build_environment(levels={"journal": "warning"})
+        async with open_agent(settings, address, environment) as agent:
             yield agent
 
 

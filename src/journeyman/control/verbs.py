@@ -155,9 +155,9 @@ STATUS = Verb[None](
     "GET",
     "/status",
     None,
-    "running paused disabled_strategies version pid agent_id base_url "
-    "data_directory up_seconds obstacle event_loop cluster pauses slots carried "
-    "this_run blocked_actions loaded_strategies "
+    "running paused disabled_strategies version pid agent_id base_url data_directory "
+    "up_seconds obstacle event_loop cluster pauses slots carried this_run "
+    "blocked_actions loaded_strategies strategy_folders older_journal_found_at "
     "shadow_strategies strategy_problems strategy_runners isolation strategy_health "
     "strategy_status credit_state can_earn registration_unknown token_rejected "
     "balance ledger reserved_credits owed_credits tasks_seen tasks in_flight waiting "

@@ -249,6 +249,7 @@ class OwnerCommands(AgentCommands):
         loaded = active.registry.strategies
         return {
             "loaded_strategies": [one.name for one in loaded],
+            "strategy_folders": self.parts.source.folders.as_json(),
             "shadow_strategies": [one.name for one in active.shadows.strategies],
             "strategy_problems": [str(p) for p in active.registry.problems],
             "strategy_runners": {one.name: one.runner for one in loaded},

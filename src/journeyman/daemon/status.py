@@ -23,6 +23,7 @@ from journeyman.economy.budget import (
 )
 from journeyman.economy.credit_state import credit_state
 from journeyman.economy.growth import GrowthPolicy
+from journeyman.economy.mark import found_older
 from journeyman.economy.plan import Plan
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import RECEIVABLE
@@ -48,6 +49,7 @@ def journal_status(journal: Journal, base_url: str | None = None) -> dict[str, J
             can_earn(known_of(journal, network_record(journal, network)))
         ),
         "registration_unknown": is_registration_unknown(journal),
+        "older_journal_found_at": found_older(journal),
         "token_rejected": rejection(journal),
         "balance": journal.ledger.balance(),
         "ledger": dict(journal.ledger.totals()),

@@ -98,6 +98,12 @@ def is_behind(journal: Journal, mark: JournalMark) -> bool:
     return is_short or journal.ledger.hash_of(mark.entries) != mark.head
 
 
+def found_older(journal: Journal) -> str | None:
+    """Return when this journal was last found to be older than its mark, if it was."""
+    at = journal.facts.get(CARRIED_AT)
+    return at if isinstance(at, str) else None
+
+
 def carry_missing(
     journal: Journal, mark: JournalMark, now: datetime, zone: tzinfo = UTC
 ) -> None:

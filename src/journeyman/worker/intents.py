@@ -22,7 +22,7 @@ from journeyman.domain.tasks import (
     TaskState,
     has_passed,
 )
-from journeyman.economy.mark import CARRIED_AT
+from journeyman.economy.mark import found_older
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.rate_limit.limiter import RateLimiter
@@ -114,8 +114,8 @@ class Intents:
 
     def _may_be_done_before(self, record: TaskRecord) -> bool:
         """Return whether a backup had the task in flight: it may have gone further."""
-        carried_at = self.journal.facts.get(CARRIED_AT)
-        if not isinstance(carried_at, str):
+        carried_at = found_older(self.journal)
+        if carried_at is None:
             return False
         history = self.journal.tasks.history(record.task_id)
         claims = (one.at for one in history if one.after == TaskState.CLAIMING)

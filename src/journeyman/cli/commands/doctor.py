@@ -36,7 +36,10 @@ def doctor(
     --fix it changes nothing. It never joins, and a daemon may run meanwhile. The exit
     code is 1 if something does not work.
     """
-    overrides = {"contract.openapi": str(openapi) if openapi else None}
+    overrides: dict[str, object] = {
+        "contract.openapi": str(openapi) if openapi else None,
+        **session.strategies_of_daemon(),
+    }
     examination = Examination(
         read_settings=lambda: session.load(overrides).settings,
         find_directory=session.directory,

@@ -141,6 +141,7 @@ def status_fields(status: Status) -> dict[str, str]:
         "state": _state(status),
         "agent": _agent(status),
         "token": _token(status),
+        "journal": _journal(status),
         "can earn": escape(status.get("can_earn", "")),
         "pauses": "\n".join(map(_pause, status.get("pauses", ()))),
         "credits": _credits(status),
@@ -214,6 +215,17 @@ def _token(status: Status) -> str:
         f"REJECTED by the network since {rejected['rejected_since'][:16]} UTC "
         f"({escape(rejected['message'])}); results are kept, and the network is asked "
         "again once a minute. To start over as a new agent: journeyman join --replace"
+    )
+
+
+def _journal(status: Status) -> str:
+    found_at = status.get("older_journal_found_at")
+    if not found_at:
+        return ""
+    at = found_at[:16].replace("T", " ")
+    return (
+        f"OLDER than the one that was here before, as was found at {at} UTC: what was "
+        "spent since counts against the limits, and the tasks since are not known"
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 from journeyman.daemon.causes import Causes, Surroundings
@@ -16,8 +17,9 @@ from journeyman.daemon.earning import (
 )
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import AlreadyRunningError
+from journeyman.economy.mark import found_older, is_behind
 from journeyman.journal.directory import DataDirectory, DirectoryLock
-from journeyman.journal.identity import load_identity
+from journeyman.journal.identity import load_identity, load_mark
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import quick_faults
 from journeyman.journal.strategy_health import Condition
@@ -122,6 +124,10 @@ def check_daemon(directory: DataDirectory) -> Finding:
     return ok("none runs, and none has left a socket")
 
 
+TOLD_FOR = timedelta(days=30)
+"""How long an older journal is a finding: by then the limits of its month are over."""
+
+
 def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     """Read every page of the journal, without changing it."""
     if not directory.journal.exists():
@@ -131,14 +137,25 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
                 "journeyman journal restore, or: journeyman journal begin",
             )
         return skip("there is none yet")
+    # Before the journal, which only grows: else a daemon could write it meanwhile.
+    mark = load_mark(directory.identity)
     with Journal(directory.journal, clock.now, read_only=True) as journal:
-        faults = quick_faults(journal)
+        if faults := quick_faults(journal):
+            return fail(
+                f"{directory.journal} is damaged: {faults[0]}",
+                "Stop the daemon, then: journeyman journal restore. The old file is "
+                "kept; `journeyman journal check` shows more.",
+            )
         seen = journal.totals.get("tasks.seen")
-    if faults:
-        return fail(
-            f"{directory.journal} is damaged: {faults[0]}",
-            "Stop the daemon, then: journeyman journal restore. The old file is kept; "
-            "`journeyman journal check` shows more.",
+        older = mark is not None and is_behind(journal, mark)
+        found_at = found_older(journal) or ""
+    is_recent = found_at > (clock.now() - TOLD_FOR).isoformat()
+    if older or is_recent:
+        when = f", as was found at {found_at[:16]} UTC" if found_at else ""
+        return warn(
+            f"intact, and older than the journal that was here before{when}: what was "
+            "spent since counts against the limits, and the tasks since are not known",
+            "Compare `journeyman ledger` with what the network shows.",
         )
     return ok(f"intact; it has seen {seen} tasks")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 
+from journeyman.domain.tasks import JSON
 from journeyman.strategies.api import Strategy
 from journeyman.strategies.loading import source
 from journeyman.strategies.loading.definitions import (
@@ -56,6 +57,13 @@ class Folders:
         yield from self.own
         if self.ready:
             yield self.ready
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return them as absolute paths, for a process in another folder."""
+        return {
+            "own": [str(folder.resolve()) for folder in self.own],
+            "ready": str(self.ready.resolve()) if self.ready else None,
+        }
 
     @property
     def first(self) -> Path:

@@ -25,9 +25,12 @@ def list_strategies(
 ) -> int:
     """List the strategies, their results, and every problem.
 
+    Beside a running daemon they are those of its folders, unless --strategies names
+    one.
+
     The exit code is 1 if some do not run; the others are active all the same.
     """
-    available = catalog.AvailableStrategies.load(session, strategies)
+    available = catalog.AvailableStrategies.load(session, strategies, as_daemon=True)
     history = catalog.StrategyHistory.read(session, available)
     listed = available.settings.settings.strategies.installed
     registry = available.registry
