@@ -58,6 +58,25 @@ def source(tmp_path: Path, folder: Path) -> Iterator[StrategySource]:
         yield StrategySource(settings, lambda: settings, journal, describer)
 
 
+async def test_of_what_an_import_prints_before_it_ends_only_the_end_is_shown(
+    folder: Path,
+) -> None:
+    file = folder / "loud.py"
+    file.write_text(
+        "import os, journeyman\n"
+        "print('x' * 60_000, 'last words', sep='\\n')\n"
+        "os._exit(1)"
+    )
+
+    with Template() as template:
+        describer = Describer(isolation=Isolation(), template=template)
+        described = await describer.describe([file], [])
+
+    (problem,) = described[file]
+    assert "last words" in str(problem)
+    assert len(str(problem)) < 5_000
+
+
 async def test_an_import_that_never_ends_stops_nothing_and_is_told(
     source: StrategySource, folder: Path
 ) -> None:

@@ -97,7 +97,8 @@ class Site:
             journal=self.journal, rule=RULE, clock=FakeClock(), log=self.log
         )
         ActiveStrategies(Generation(registry, {"deaf": "1"}), quarantine)
-        report_crash(self.stack, registry.strategies, quarantine, self.log)
+        folders = [self.strategy.parent]
+        report_crash(self.stack, registry.strategies, folders, quarantine, self.log)
         return quarantine
 
 
@@ -136,6 +137,22 @@ def test_a_crash_in_c_code_names_its_strategy_too(site: Site) -> None:
 
     assert process.returncode == -signal.SIGSEGV
     assert site.restart().cannot_work() == ["deaf"]
+
+
+def test_a_file_that_was_being_imported_is_named_though_it_is_no_strategy(
+    site: Site,
+) -> None:
+    site.stack.write_text(
+        "Current thread (most recent call first):\n"
+        '  File "/usr/lib/python3/re.py", line 9 in match\n'
+        f'  File "{site.strategy.with_name("late.py")}", line 3 in <module>\n'
+    )
+
+    site.restart()
+
+    (told,) = site.log.named("daemon.crashed")
+    assert told["where"] == "strategies/late.py:3 in <module>"
+    assert told["strategy"] == ""
 
 
 def test_a_crash_is_told_once(site: Site) -> None:

@@ -73,6 +73,18 @@ def test_a_ready_one_does_not_step_in_for_yours_that_is_broken(
     assert [problem.code for problem in loaded().problems] == ["E101"]
 
 
+def test_a_file_that_is_nested_too_deeply_is_told_so(
+    write: Write, loaded: Callable[[], Loading]
+) -> None:
+    write("ready", "count")
+    write("mine", "echo").write_text("import journeyman\nx = " + "-" * 100_000 + "1\n")
+
+    (problem,) = loaded().problems
+    assert problem.code == "E101"
+    assert problem.message.endswith("an expression in it is nested too deeply")
+    assert "UTF-8" not in problem.fix
+
+
 def test_of_two_in_your_own_folders_neither_wins(
     write: Write, loaded: Callable[[], Loading]
 ) -> None:

@@ -135,6 +135,7 @@ def test_what_a_run_needs_comes_with_the_strategy(
     [
         ({"hosts": "a.org"}, "write hosts="),
         ({"hosts": ["https://a.org/x"]}, "without scheme or path"),
+        ({"hosts": ["127.0.0.1:*"]}, "a port cannot be a pattern"),
         ({"hosts": [1]}, "is not a string"),
         ({"files": [""]}, "an empty path"),
         ({"seconds": 0}, "above 0"),

@@ -59,7 +59,12 @@ class AgentCommands:
         if isinstance(posted, OverBudget):
             raise _over_budget("the post", posted)
         if isinstance(posted, NotAccepted):
-            raise _not_done("the task was not posted", posted.failure, posted.spend_id)
+            raise _not_done(
+                "the task was posted",
+                "the task was not posted",
+                posted.failure,
+                posted.spend_id,
+            )
         return {
             "spend_id": posted.spend_id,
             "task_id": posted.task_id,
@@ -164,7 +169,12 @@ def _page(asked: Asked) -> dict[str, JSON]:
             else "Try again soon; `journeyman discover` shows the documents.",
         )
     if isinstance(asked, NotOpened):
-        raise _not_done("no payment page was made", asked.failure, asked.spend_id)
+        raise _not_done(
+            "a payment page was made",
+            "no payment page was made",
+            asked.failure,
+            asked.spend_id,
+        )
     return asdict(asked)
 
 
@@ -177,15 +187,17 @@ def _over_budget(what: str, over: OverBudget) -> errors.SafetyError:
     )
 
 
-def _not_done(what: str, failure: Failure, spend_id: SpendId) -> errors.JourneymanError:
+def _not_done(
+    done: str, not_done: str, failure: Failure, spend_id: SpendId
+) -> errors.JourneymanError:
     if isinstance(failure, Unknown):
         return errors.NetworkError(
-            f"{what}, or it was: {failure.message}",
+            f"it is not known whether {done}: {failure.message}",
             f"It counts as spent ({spend_id}) and is not sent again by itself.",
         )
     advice = advice_for(failure, has_token=True)
     return errors.NetworkError(
-        f"{what}: {failure.message}", f"Nothing was spent. {advice}"
+        f"{not_done}: {failure.message}", f"Nothing was spent. {advice}"
     )
 
 

@@ -99,7 +99,8 @@ def _guard(parts: Components, group: TaskGroup) -> None:
     """Report how the last process crashed, if it did, and have this one watched."""
     stack, environment = parts.agent.directory.crash, parts.environment
     everyone = parts.active.current.everyone
-    report_crash(stack, everyone, parts.quarantine, environment.log)
+    folders = parts.source.folders
+    report_crash(stack, everyone, folders, parts.quarantine, environment.log)
     if environment.watchdog is not None:
         group.start_soon(environment.watchdog.run, stack, environment.clock)
 

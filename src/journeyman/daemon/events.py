@@ -143,8 +143,10 @@ CRASHED = declare(
     "strategy where stack",
     "The process before this one was ended, because its event loop did not turn for a "
     "minute, or crashed in C code. `stack` is where each thread was; `strategy`, if "
-    "code of one was there, is not called again until its file or its settings change.",
-    "Correct the strategy at `where`, or give it a process (strategies.runners).",
+    "code of one was there, is not called again until its file or its settings change. "
+    "Where only `where` is named, a file was being imported, such as at a reload.",
+    "Correct what is at `where`, or give the strategy a process (strategies.runners). "
+    "Where none is named, `stack` shows what took so long.",
 )
 PAUSED = declare(
     "daemon.paused",

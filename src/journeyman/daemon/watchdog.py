@@ -107,9 +107,15 @@ def _become_watcher(daemon: int, fed: int, seconds: float, tick: float) -> NoRet
 
 
 def report_crash(
-    stack: Path, strategies: Iterable[LoadedStrategy], quarantine: Quarantine, log: Log
+    stack: Path,
+    strategies: Iterable[LoadedStrategy],
+    folders: Iterable[Path],
+    quarantine: Quarantine,
+    log: Log,
 ) -> None:
     """Log how the last process crashed; call nothing more of the strategy that did it.
+
+    In the folders of strategies there may be a file that is none, or none yet.
 
     One whose files have changed since is not to blame any more.
     """
@@ -122,6 +128,7 @@ def report_crash(
         return
     found = next(_culprits(text, strategies), None)
     name, where = (found[0].name, found[1]) if found else ("", "")
+    where = where or next(_places_in(text, folders), "")
     log.emit(events.CRASHED, strategy=name, where=where, stack=text)
     if found and crashed_at > max(map(_changed_at, found[0].sources), default=0.0):
         with quarantine.journal.tx("crash"):
@@ -137,7 +144,19 @@ def _culprits(
     files = {str(path): one for one in strategies for path in (one.path, *one.sources)}
     for file, line, function in _FRAME.findall(text):
         if file in files:
-            yield files[file], f"{short_path(Path(file))}:{line} in {function}"
+            yield files[file], _place(file, line, function)
+
+
+def _places_in(text: str, folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the places in a stack that lie in these folders, deepest frames first."""
+    whole = [folder.resolve() for folder in folders]
+    for file, line, function in _FRAME.findall(text):
+        if any(Path(file).resolve().is_relative_to(folder) for folder in whole):
+            yield _place(file, line, function)
+
+
+def _place(file: str, line: str, function: str) -> str:
+    return f"{short_path(Path(file))}:{line} in {function}"
 
 
 def _changed_at(path: Path) -> float:

@@ -56,10 +56,7 @@ class Needs:
             object.__setattr__(self, name, _words(name, getattr(self, name)))
         for host in self.hosts:
             if not (HOST.fullmatch(host) or PARAMETER.fullmatch(host)):
-                raise NeedsError(
-                    f"needs: hosts has {host!r}; write a host without scheme or path, "
-                    "such as 'api.example.com' or 'api.example.com:8443'"
-                )
+                raise NeedsError(f"needs: hosts has {host!r}; {_host_fix(host)}")
         if "" in self.files:
             raise NeedsError("needs: files has an empty path")
         _check("seconds", self.seconds, "a number of seconds above 0")
@@ -79,6 +76,18 @@ class Needs:
             hosts=_filled("hosts", self.hosts, params),
             files=_filled("files", self.files, params),
         )
+
+
+def _host_fix(host: object) -> str:
+    if isinstance(host, str) and host.endswith(":*"):
+        return (
+            "a port cannot be a pattern: write its number, such as "
+            f"'{host.removesuffix('*')}8443', or leave it out"
+        )
+    return (
+        "write a host without scheme or path, such as 'api.example.com' or "
+        "'api.example.com:8443'"
+    )
 
 
 def _filled(

@@ -87,7 +87,12 @@ def _parse(path: Path, data: bytes) -> Source | Problem:
             message=f"syntax error: {error.msg}",
             fix=f"correct it; `python -m py_compile {path.name}` checks it alone",
         )
-    except (ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        # Both come without a word of it, and MemoryError where there is enough.
+        message = "not readable as Python: an expression in it is nested too deeply"
+        fix = "split it into several, or move data into a file that is not Python"
+        return Problem(code="E101", path=path, message=message, fix=fix)
+    except ValueError as error:
         message = f"not readable as Python: {error}"
         fix = "save it as a plain UTF-8 text file"
         return Problem(code="E101", path=path, message=message, fix=fix)
