@@ -192,11 +192,14 @@ def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> N
 
     done = run("pause", "--reason", "lunch", "--for", "2h", *where)
     told, answer = run("status", *where), run("status", "--json", *where).answer
+    with DirectoryLock(DataDirectory(data)):
+        starting = run("status", *where)
     resumed = run("resume", *where)
 
     assert done.out.startswith("Paused by ")
     assert "lunch" in done.out
     assert "STOPPED, and PAUSED by " in told.out
+    assert "STARTING, and PAUSED by " in starting.out
     assert answer["paused"]["reason"] == "lunch"
     assert resumed.code == 0
     assert run("status", "--json", *where).answer["paused"] is None

@@ -188,3 +188,6 @@ async def test_a_daemon_that_starts_paused_claims_nothing(site: Site) -> None:
         (pause,) = journal.owner_pauses.current(now).values()
         assert "claiming" not in journal.tasks.counts()
     assert pause.by == "journeyman run --paused"
+    # Told by the start, as any pause is, and not before it as well.
+    names = list(site.log.names)
+    assert names.index("daemon.started") < names.index("daemon.paused")

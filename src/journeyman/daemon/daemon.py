@@ -17,7 +17,7 @@ from journeyman.daemon.disk import is_ephemeral, was_copied
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.health import health
 from journeyman.daemon.notify import LOOK_SECONDS
-from journeyman.daemon.owner_pauses import pause, report_pause
+from journeyman.daemon.owner_pauses import keep_pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
 from journeyman.daemon.strategies import (
@@ -88,7 +88,7 @@ async def run_daemon(
                         )
                         _guard(parts, group)
                         if paused and parts.gate.owner_pause is None:
-                            pause(agent.journal, parts.environment, STARTED_PAUSED)
+                            keep_pause(agent.journal, environment, STARTED_PAUSED)
                         await Daemon(parts, shutdown).run()
                 except JoinInterruptedError:
                     environment.log.emit(events.STOPPED, reason=shutdown.reason)

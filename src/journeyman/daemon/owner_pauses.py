@@ -21,7 +21,8 @@ def pause(
     journal: Journal, environment: "Environment", request: verbs.PauseRequest
 ) -> dict[str, JSON]:
     """Write down that nothing new is to be claimed; a daemon obeys at once."""
-    paused = _keep_pause(journal, environment, request, ALL_WORK)
+    paused = keep_pause(journal, environment, request)
+    report_pause(environment.log, paused)
     return {"paused": as_json(paused)}
 
 
@@ -37,7 +38,8 @@ def disable(
     journal: Journal, environment: "Environment", request: verbs.DisableRequest
 ) -> dict[str, JSON]:
     """Write down that a strategy is to be given nothing new."""
-    paused = _keep_pause(journal, environment, request, request.name)
+    paused = keep_pause(journal, environment, request, request.name)
+    report_pause(environment.log, paused)
     return {"strategy": request.name, "disabled": as_json(paused)}
 
 
@@ -59,12 +61,13 @@ def enable(
     return {"strategy": request.name, "disabled": None}
 
 
-def _keep_pause(
+def keep_pause(
     journal: Journal,
     environment: "Environment",
     request: verbs.PauseRequest,
-    strategy: str,
+    strategy: str = ALL_WORK,
 ) -> OwnerPause:
+    """Write down what is to stand still; a start reports it with all others."""
     now, hours = environment.clock.now(), request.hours
     kept = OwnerPause(
         strategy=strategy,
@@ -75,7 +78,6 @@ def _keep_pause(
     )
     with journal.tx("paused"):
         journal.owner_pauses.put(kept)
-    report_pause(environment.log, kept)
     return kept
 
 

@@ -185,13 +185,15 @@ def _state(status: Status) -> str:
         return f"RUNNING {for_long}" + (
             f", claims nothing: {obstacle}" if obstacle else ""
         )
+    paused = status.get("paused")
+    and_paused = f", and PAUSED {escape(paused['text'])}" if paused else ""
     if status["held_by"]:
         return (
-            f"STARTING (process {status['held_by']} holds the data directory and takes "
-            "no commands yet; see its log)"
+            f"STARTING{and_paused} (process {status['held_by']} holds the data "
+            "directory and takes no commands yet; see its log)"
         )
-    if paused := status.get("paused"):
-        return f"STOPPED, and PAUSED {escape(paused['text'])}"
+    if paused:
+        return f"STOPPED{and_paused}"
     return "STOPPED (start it with `journeyman run`)"
 
 

@@ -157,13 +157,21 @@ class Context:
         if self._cost is not None:
             self._cost(float(credits_), str(note))
 
-    def report_through(self, call_soon: Callable[..., object]) -> None:
-        """Report on the daemon's loop from now on; the thread runner calls it."""
-        progress, book = self._progress, self._cost
-        self._progress = lambda fraction, note: call_soon(progress, fraction, note)
-        if book is not None:
-            self._cost = lambda credits_, note: call_soon(book, credits_, note)
 
-    def end(self) -> None:
-        """Make `cancelled` true from now on; the runner calls it at its limit."""
-        self._is_over = True
+# -- for what runs strategies; on the context itself authors would see it -------------
+
+
+def report_through(context: Context, call_soon: Callable[..., object]) -> None:
+    """Report on the daemon's loop from now on; the thread runner calls it."""
+    progress, book = context._progress, context._cost
+
+    def soon(call: Callable[..., object]) -> Callable[..., object]:
+        return lambda amount, note: call_soon(call, amount, note)
+
+    context._progress = soon(progress)
+    context._cost = None if book is None else soon(book)
+
+
+def end_context(context: Context) -> None:
+    """Make `cancelled` true from now on; the runner calls it at its limit."""
+    context._is_over = True

@@ -28,6 +28,7 @@ from journeyman.strategies.api import (
     OutcomeReport,
     StrategyLog,
 )
+from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.child.confinement import confine, install_host_check
 from journeyman.strategies.child.description import (
@@ -187,7 +188,7 @@ class TaskRunner:
             canary=message["canary"],
             cost=log.cost,
         )
-        self._stop = context.end
+        self._stop = partial(end_context, context)
         return context
 
     def _do(self, message: messages.Message, ctx: Context) -> outcomes.RunOutcome:
@@ -206,7 +207,7 @@ class TaskRunner:
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
             return outcomes.outcome_of_exception(loaded, error)
         finally:
-            ctx.end()
+            end_context(ctx)
         return outcomes.outcome_of_return(loaded, returned)
 
     def _call_hook(

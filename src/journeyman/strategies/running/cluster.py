@@ -22,6 +22,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from journeyman import __version__
 from journeyman.domain.text import storable
 from journeyman.strategies.api import Context, Needs, RetryLater
+from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.description import folder_of
 from journeyman.strategies.child.limits import MIB
@@ -345,7 +346,7 @@ class Cluster:
         except (TypeError, ValueError) as error:
             return cannot_be_sent(loaded, error)
         finally:
-            context.end()
+            end_context(context)
             self.busy[loaded.name] -= 1
             self._listening.pop(run).close()
             heard.close()

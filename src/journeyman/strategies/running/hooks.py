@@ -10,6 +10,7 @@ from journeyman.domain.tasks import NewTask, Result
 from journeyman.domain.text import describe
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Context, Misconfigured
+from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import messages
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
@@ -105,7 +106,7 @@ class HookCaller:
             with Speaking(loaded.name):
                 outcome = await self._call(loaded, hook, work, context, limit)
         finally:
-            context.end()
+            end_context(context)
         return (
             HookAnswer(values[0]) if isinstance(outcome, Result) else _failure(outcome)
         )

@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from journeyman.domain.text import storable
 from journeyman.strategies.api import Context, Misconfigured, RetryLater
+from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import kernel, messages
 from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -287,7 +288,7 @@ class ProcessRunner:
         except (TypeError, ValueError) as error:
             return cannot_be_sent(loaded, error)
         finally:
-            context.end()
+            end_context(context)
         return outcome_of(loaded, context, ended, limit)
 
     async def carry_out(

@@ -18,6 +18,7 @@ from journeyman.domain.tasks import NewTask, Result, Task
 from journeyman.domain.text import storable
 from journeyman.strategies import outcomes, watchdog
 from journeyman.strategies.api import Context
+from journeyman.strategies.api.context import end_context, report_through
 from journeyman.strategies.api.outcomes import (
     Decline,
     Misconfigured,
@@ -258,7 +259,7 @@ class ThreadRunner:
                 fix="give the calls in run a time-out, or check ctx.cancelled in it",
             )
         job = _Job(call)
-        context.report_through(asyncio.get_running_loop().call_soon_threadsafe)
+        report_through(context, asyncio.get_running_loop().call_soon_threadsafe)
         try:
             job.start(loaded.name)
         except RuntimeError:
@@ -277,13 +278,13 @@ class ThreadRunner:
             with anyio.move_on_after(limit):
                 await job.ended.wait()
                 return True
-            context.end()
+            end_context(context)
             with anyio.move_on_after(self.grace_seconds):
                 await job.ended.wait()
             return False
         finally:
             if not job.ended.is_set():
-                context.end()
+                end_context(context)
                 self._count(loaded, 1)
                 job.on_late_return = partial(self._count, loaded, -1)
 
@@ -391,7 +392,7 @@ class Runner:
                     told=partial(self.told, loaded) if self.told else None,
                 )
             finally:
-                context.end()
+                end_context(context)
 
     async def call_hook(
         self,
