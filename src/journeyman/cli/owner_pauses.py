@@ -4,17 +4,19 @@ import getpass
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from journeyman.cli.session import Session
 from journeyman.cli.spans import span_of
 from journeyman.control.verbs import Asked, Verb
-from journeyman.daemon.environment import Environment, build_environment
 from journeyman.domain.errors import NotRunningError
 from journeyman.domain.tasks import JSON
 from journeyman.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from journeyman.daemon.environment import Environment
 
 ReasonOption = Annotated[
     str, typer.Option(metavar="TEXT", help="Why; it is shown wherever this shows.")
@@ -38,7 +40,7 @@ def ask(
     session: Session,
     verb: Verb[Asked],
     request: Asked,
-    write: Callable[[Journal, Environment, Asked], dict[str, JSON]],
+    write: Callable[[Journal, "Environment", Asked], dict[str, JSON]],
 ) -> dict[str, JSON]:
     """Ask the daemon, or write it down for the next one where none runs.
 
@@ -49,6 +51,9 @@ def ask(
         return session.daemon().call(verb, request)
     except NotRunningError:
         with session.writable_journal() as journal:
+            # Only here, since it imports the HTTP client.
+            from journeyman.daemon.environment import build_environment
+
             return write(journal, build_environment(), request)
 
 
