@@ -55,7 +55,7 @@ class Answer(BaseModel):
         return self
 
 
-class Verdict(BaseModel):
+class CheckedAnswer(BaseModel):
     """What a check of an answer has found."""
 
     problems: str = Field(

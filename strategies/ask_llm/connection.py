@@ -38,7 +38,7 @@ class OffError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Choice:
+class ModelChoice:
     """Which model is asked, and who said so."""
 
     model: str
@@ -58,7 +58,7 @@ class Choice:
         return Connection(model=self.model, base_url=self.base_url, key=key)
 
 
-def choose(configured: Choice, environ: Mapping[str, str]) -> Choice:
+def choose(configured: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
     """Return what is configured, or else what a key in the environment opens.
 
     Raises:
@@ -75,12 +75,12 @@ def choose(configured: Choice, environ: Mapping[str, str]) -> Choice:
     return _found(address or configured.base_url, environ)
 
 
-def _found(address: str, environ: Mapping[str, str]) -> Choice:
+def _found(address: str, environ: Mapping[str, str]) -> ModelChoice:
     """Return what a key opens; at an address only its owner knows which models are."""
     for variable, model in KEYS.items():
         is_elsewhere = bool(address) and model.startswith(OPENAI)
         if environ.get(variable, "").strip() and not is_elsewhere:
-            return Choice(
+            return ModelChoice(
                 model=model, base_url="", key_env=variable, key_file="", is_found=True
             )
     if address:
@@ -95,7 +95,9 @@ def _found(address: str, environ: Mapping[str, str]) -> Choice:
     )
 
 
-def _at(address: str, configured: Choice, environ: Mapping[str, str]) -> Choice:
+def _at(
+    address: str, configured: ModelChoice, environ: Mapping[str, str]
+) -> ModelChoice:
     """Return a model at the address in the environment, by its name there."""
     has_key = configured.key_env or configured.key_file
     known = "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY", "").strip() else ""
@@ -107,7 +109,7 @@ def _at(address: str, configured: Choice, environ: Mapping[str, str]) -> Choice:
     )
 
 
-def _with_known_key(configured: Choice, environ: Mapping[str, str]) -> Choice:
+def _with_known_key(configured: ModelChoice, environ: Mapping[str, str]) -> ModelChoice:
     """Name the provider's own variable, so that the key is known and can be hidden."""
     if configured.key_env or configured.key_file or configured.base_url:
         return configured

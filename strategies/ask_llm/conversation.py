@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from journeyman import Decline, RetryLater
 
-from .answer import Answer, Verdict  # noqa: TID252 - see __init__
+from .answer import Answer, CheckedAnswer  # noqa: TID252 - see __init__
 from .budget import Prices, Purse  # noqa: TID252 - see __init__
 from .failure import describe, ending_for, is_free  # noqa: TID252 - see __init__
 
@@ -151,7 +151,7 @@ class Conversation:
             return None
         try:
             verdict = await self._run(
-                self._agent_for(Verdict, instructions, ()), prompt
+                self._agent_for(CheckedAnswer, instructions, ()), prompt
             )
         except (Decline, RetryLater):
             return None

@@ -34,8 +34,8 @@ from .answer import (  # noqa: TID252 - see __init__
 )
 from .budget import DayBudget, Prices, Purse  # noqa: TID252 - see __init__
 from .connection import (  # noqa: TID252 - see __init__
-    Choice,
     Connection,
+    ModelChoice,
     OffError,
     choose,
 )
@@ -107,7 +107,7 @@ class AskLlm(Strategy):
     def __init__(self) -> None:
         self._day = DayBudget()
         self._records = KindRecords()
-        self._settled: tuple[Choice, Prices] | None = None
+        self._settled: tuple[ModelChoice, Prices] | None = None
         self._ready_at: datetime | None = None
 
     # -- before the work ------------------------------------------------------------
@@ -263,7 +263,7 @@ class AskLlm(Strategy):
 
     # -- how the model is asked -------------------------------------------------------
 
-    def choice(self) -> Choice:
+    def choice(self) -> ModelChoice:
         """Return which model is asked.
 
         Raises:
@@ -271,7 +271,7 @@ class AskLlm(Strategy):
         """
         if not self.credits_per_day:
             raise OffError("turned off: its budget, credits_per_day, is 0")
-        configured = Choice(
+        configured = ModelChoice(
             model=self.model,
             base_url=self.base_url,
             key_env=self.api_key_env,
@@ -279,7 +279,7 @@ class AskLlm(Strategy):
         )
         return choose(configured, os.environ)
 
-    def _terms_of_trade(self) -> tuple[Choice, Prices]:
+    def _terms_of_trade(self) -> tuple[ModelChoice, Prices]:
         """Return which model is asked, and its prices; found out once.
 
         Raises:
@@ -340,7 +340,7 @@ class AskLlm(Strategy):
         has_tag = not set(self.task_tags.split()).isdisjoint(task.tags)
         return has_tag or task.kind in kinds
 
-    def _announcement(self, choice: Choice) -> str:
+    def _announcement(self, choice: ModelChoice) -> str:
         by = f" by {choice.key_env} in the environment" if choice.is_found else ""
         # Not the whole address: it may have a password in it.
         at = f" at {urlsplit(choice.base_url).hostname}" if choice.base_url else ""

@@ -8,14 +8,14 @@ from importlib import metadata
 from journeyman import Misconfigured
 
 from .budget import Prices  # noqa: TID252 - see __init__
-from .connection import Choice  # noqa: TID252 - see __init__
+from .connection import ModelChoice  # noqa: TID252 - see __init__
 
 LIBRARY = "genai-prices"
 CREDITS_PER_USD = 100
 SAMPLE_TOKENS = 1_000
 
 
-def table_prices(choice: Choice) -> Prices:
+def table_prices(choice: ModelChoice) -> Prices:
     """Return the prices of a provider's model, as the table has them.
 
     Raises:
