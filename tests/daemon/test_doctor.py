@@ -13,9 +13,10 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketStream
 from tests.daemon.conftest import READY
 from tests.one_task import in_one_task
+from tests.raw_http import Request, listening, read_request
 
 from journeyman.daemon.doctor.examination import Examination
 from journeyman.daemon.doctor.finding import Finding
@@ -122,41 +123,29 @@ class Network:
     """By path; they are there whatever the status is."""
     statuses: dict[str, str] = field(default_factory=dict)
     """By path, where it is another than `status`."""
-    heads: list[str] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
     async def serve(self, stream: SocketStream) -> None:
-        async with stream:
-            head = await stream.receive()
-            self.heads.append(head.decode("latin-1"))
-            path = self.heads[-1].split()[1]
-            status = "200 OK" if path in self.documents else self.status
-            status = self.statuses.get(path.partition("?")[0], status)
-            body = self.documents.get(path, self.body)
-            date = f"{SystemClock().now():%a, %d %b %Y %H:%M:%S} GMT"
-            await stream.send(
-                f"HTTP/1.1 {status}\r\ndate: {date}\r\nconnection: close\r\n"
-                f"content-type: {self.kind}\r\ncontent-length: {len(body)}\r\n\r\n"
-                f"{body}".encode()
-            )
+        request = await read_request(stream)
+        self.requests.append(request)
+        path = request.target
+        status = "200 OK" if path in self.documents else self.status
+        status = self.statuses.get(path.partition("?")[0], status)
+        body = self.documents.get(path, self.body)
+        date = f"{SystemClock().now():%a, %d %b %Y %H:%M:%S} GMT"
+        await stream.send(
+            f"HTTP/1.1 {status}\r\ndate: {date}\r\nconnection: close\r\n"
+            f"content-type: {self.kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+            f"{body}".encode()
+        )
 
 
 @asynccontextmanager
 async def _serving() -> AsyncIterator[Network]:
     served = Network()
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - not Django's
-    served.address = f"http://127.0.0.1:{port}"
-
-    async def serve(stream: SocketStream) -> None:
-        try:
-            await served.serve(stream)
-        except (anyio.EndOfStream, anyio.BrokenResourceError):
-            return  # a connection that was only opened
-
-    async with listener, anyio.create_task_group() as group:
-        group.start_soon(listener.serve, serve)
+    async with listening(served.serve) as port:
+        served.address = f"http://127.0.0.1:{port}"
         yield served
-        group.cancel_scope.cancel()
 
 
 @pytest.fixture
@@ -426,14 +415,14 @@ async def test_the_token_goes_nowhere_but_to_where_it_was_issued(
     found = await patient.examined()
 
     assert "belongs to http://another.example" in found["identity"].message
-    assert network.heads
-    assert not any(TOKEN in head for head in network.heads)
+    assert network.requests
+    assert not any(TOKEN in str(request) for request in network.requests)
 
 
 async def test_it_never_joins(patient: Patient, network: Network) -> None:
     await patient.examined()
 
-    assert not any(head.startswith("POST") for head in network.heads)
+    assert not any(request.method == "POST" for request in network.requests)
 
 
 async def test_plain_http_to_another_machine_is_a_warning(offline: Patient) -> None:

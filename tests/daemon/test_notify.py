@@ -1,7 +1,6 @@
 """The owner is told what is wrong, once, together, and with what to do."""
 
 import json
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,10 +9,10 @@ from typing import Any, cast
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.abc import SocketStream
 from tests.daemon.simulated import Household
 from tests.one_task import in_one_task
+from tests.raw_http import listening, read_request
 
 from journeyman.control.verbs import DisableRequest, PauseRequest, WhoAsks
 from journeyman.daemon.causes import EarningCause
@@ -50,26 +49,16 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hooks/a-secret"
 
     async def serve(self, stream: SocketStream) -> None:
-        async with stream:
-            buffered = BufferedByteReceiveStream(stream)
-            head = await buffered.receive_until(b"\r\n\r\n", 10_000)
-            (length,) = re.findall(rb"(?i)content-length: *(\d+)", head)
-            self.bodies.append(json.loads(await buffered.receive_exactly(int(length))))
-            await stream.send(b"HTTP/1.1 %d So\r\n" % self.status)
-            await stream.send(b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.bodies.append(json.loads((await read_request(stream)).body))
+        await stream.send(b"HTTP/1.1 %d So\r\n" % self.status)
+        await stream.send(b"content-length: 0\r\nconnection: close\r\n\r\n")
 
 
 @asynccontextmanager
 async def _serving() -> AsyncIterator[Receiver]:
     receiver = Receiver()
-    async with (
-        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
-        anyio.create_task_group() as group,
-    ):
-        receiver.port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio
-        group.start_soon(listener.serve, receiver.serve)
+    async with listening(receiver.serve) as receiver.port:
         yield receiver
-        group.cancel_scope.cancel()
 
 
 @pytest.fixture

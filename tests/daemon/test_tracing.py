@@ -1,17 +1,16 @@
 """A task is one trace, over restarts, and a collector that is down disturbs nobody."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.abc import SocketStream
 from tests.daemon.conftest import Site
 from tests.daemon.simulated import Household
 from tests.one_task import in_one_task
+from tests.raw_http import Request, listening, read_request
 
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.domain.tasks import TaskId
@@ -67,7 +66,7 @@ class Collector:
     """A real HTTP server that takes traces as OpenTelemetry's collector does."""
 
     def __init__(self) -> None:
-        self.heads: list[str] = []
+        self.requests: list[Request] = []
         self.spans: list[Span] = []
         self.port = 0
 
@@ -76,27 +75,18 @@ class Collector:
         return f"http://127.0.0.1:{self.port}"
 
     async def serve(self, stream: SocketStream) -> None:
-        async with stream:
-            buffered = BufferedByteReceiveStream(stream)
-            head = (await buffered.receive_until(b"\r\n\r\n", 10_000)).decode()
-            (length,) = re.findall(r"(?i)content-length: *(\d+)", head)
-            self.heads.append(head)
-            self.spans += spans_in(await buffered.receive_exactly(int(length)))
-            await stream.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n")
-            await stream.send(b"connection: close\r\n\r\n")
+        request = await read_request(stream)
+        self.requests.append(request)
+        self.spans += spans_in(request.body)
+        await stream.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n")
+        await stream.send(b"connection: close\r\n\r\n")
 
 
 @asynccontextmanager
 async def _collecting() -> AsyncIterator[Collector]:
     collector = Collector()
-    async with (
-        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
-        anyio.create_task_group() as group,
-    ):
-        collector.port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio
-        group.start_soon(listener.serve, collector.serve)
+    async with listening(collector.serve) as collector.port:
         yield collector
-        group.cancel_scope.cancel()
 
 
 @pytest.fixture
@@ -126,9 +116,9 @@ async def test_a_task_is_a_trace_of_steps_and_requests_as_the_conventions_ask(
     ]
     assert len(trace) == 1 + len(steps) + len(requests)
     assert task.start_time_unix_nano < trace[0].start_time_unix_nano
-    head = collector.heads[0]
-    assert head.startswith("POST /v1/traces HTTP/1.1")
-    assert "a-secret-of-ours" in head
+    sent = collector.requests[0]
+    assert (sent.method, sent.target) == ("POST", "/v1/traces")
+    assert sent.headers["authorization"] == "Basic a-secret-of-ours"
     assert "a-secret-of-ours" not in str(site.log.lines)
     (claim,) = [one for one in collector.spans if "claim-task" in one.name]
     assert claim.name == "POST /functions/v1/claim-task-public"
@@ -330,7 +320,7 @@ async def test_the_endpoint_may_be_written_with_its_path(
 ) -> None:
     await to_collector(endpoint.format(collector.endpoint), {})(b"")
 
-    assert collector.heads[0].startswith("POST /v1/traces HTTP/1.1")
+    assert collector.requests[0].target == "/v1/traces"
 
 
 def test_headers_for_the_collector_are_shown_nowhere(tmp_path: Path) -> None:

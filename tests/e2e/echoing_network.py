@@ -6,14 +6,14 @@ request in every place that an answer has.
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from itertools import count
 from urllib.parse import quote
 
 import anyio
 import httpx2 as httpx
-from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.abc import SocketStream
+from tests.raw_http import Request, listening, read_request
 
 ANSWERS_ITSELF_ONE_IN = 3
 JSON_TYPE = "Content-Type: application/json"
@@ -60,8 +60,9 @@ HOSTILE: tuple[Hostile, ...] = (
 class EchoingNetwork:
     """The address of the one, and what it has done."""
 
-    def __init__(self, base_url: str, sandbox: str) -> None:
-        self.base_url = base_url
+    base_url = ""
+
+    def __init__(self, sandbox: str) -> None:
         self.told_all = anyio.Event()
         """Set when each of the hostile answers was given."""
         self._sandbox = sandbox
@@ -70,53 +71,34 @@ class EchoingNetwork:
 
     async def serve(self, stream: SocketStream) -> None:
         """Answer one request of a connection."""
-        async with stream:
-            # Who asks may have been killed meanwhile.
-            with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
-                await self._serve(stream)
-
-    async def _serve(self, stream: SocketStream) -> None:
-        head, body = await _read(stream)
-        token = _header(head, "authorization").removeprefix("Bearer ")
+        request = await read_request(stream)
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
         if token and next(self._numbers) % ANSWERS_ITSELF_ONE_IN == 0:
             kind = next(self._kinds)
             if kind == len(HOSTILE):
                 self.told_all.set()
             await stream.send(HOSTILE[kind % len(HOSTILE)](token))
         else:
-            await stream.send(await self._ask_sandbox(head, body))
+            await stream.send(await self._ask_sandbox(request))
 
-    async def _ask_sandbox(self, head: list[str], body: bytes) -> bytes:
-        method, target, _ = head[0].split(" ")
-        pairs = (line.split(": ", 1) for line in head[1:])
-        kept = {k: v for k, v in pairs if k.lower() not in ("host", "connection")}
+    async def _ask_sandbox(self, request: Request) -> bytes:
+        hop_by_hop = ("host", "connection")
+        kept = {k: v for k, v in request.headers.items() if k not in hop_by_hop}
         async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             answer = await client.request(
-                method, self._sandbox + target, headers=kept, content=body
+                request.method,
+                self._sandbox + request.target,
+                headers=kept,
+                content=request.body,
             )
         status = f"{answer.status_code} {answer.reason_phrase}"
         return _answer(status, answer.text, JSON_TYPE)
 
 
-async def _read(stream: SocketStream) -> tuple[list[str], bytes]:
-    reader = BufferedByteReceiveStream(stream)
-    head = (await reader.receive_until(b"\r\n\r\n", 1 << 16)).decode().split("\r\n")
-    length = int(_header(head, "content-length") or 0)
-    return head, await reader.receive_exactly(length) if length else b""
-
-
-def _header(head: list[str], name: str) -> str:
-    pairs = (line.split(": ", 1) for line in head[1:])
-    return next((value for key, value in pairs if key.lower() == name), "")
-
-
 @asynccontextmanager
 async def echoing_network(sandbox: str) -> AsyncIterator[EchoingNetwork]:
     """Listen on a port of this machine, for as long as this lasts."""
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    async with listener, anyio.create_task_group() as group:
-        port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - no Django
-        network = EchoingNetwork(f"http://127.0.0.1:{port}", sandbox)
-        group.start_soon(listener.serve, network.serve)
+    network = EchoingNetwork(sandbox)
+    async with listening(network.serve) as port:
+        network.base_url = f"http://127.0.0.1:{port}"
         yield network
-        group.cancel_scope.cancel()

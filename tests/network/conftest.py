@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.stapled import MultiListener
 from tests.one_task import in_one_task
+from tests.raw_http import Request, listening, read_request
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId, Identity
 from journeyman.network.client import NetworkClient
@@ -38,21 +38,6 @@ PINNED = {
 }
 """One request for each call: what is asked is not whether another would do."""
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request as it arrived."""
-
-    method: str
-    target: str
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> JSON:
-        value: JSON = json.loads(self.body)
-        return value
 
 
 Behaviour = Callable[[SocketStream], Awaitable[None]]
@@ -125,31 +110,11 @@ class ScriptedServer:
         self.script = list(behaviours)
 
     async def serve(self, stream: SocketStream) -> None:
-        try:
-            async with stream:
-                while True:
-                    self.requests.append(await _receive(stream))
-                    play = self.script[0]
-                    self.script = self.script[1:] or self.script
-                    await play(stream)
-        except (anyio.EndOfStream, anyio.BrokenResourceError, OSError):
-            return
-        except anyio.ClosedResourceError:
-            return
-
-
-async def _receive(stream: SocketStream) -> Request:
-    received = b""
-    while b"\r\n\r\n" not in received:
-        received += await stream.receive()
-    head, _, body = received.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    method, target, _ = first.split(" ")
-    headers = dict(line.split(": ", 1) for line in lines)
-    headers = {name.lower(): value for name, value in headers.items()}
-    while len(body) < int(headers.get("content-length", 0)):
-        body += await stream.receive()
-    return Request(method, target, headers, body)
+        while True:
+            self.requests.append(await read_request(stream))
+            play = self.script[0]
+            self.script = self.script[1:] or self.script
+            await play(stream)
 
 
 class StoppedClock:
@@ -165,20 +130,12 @@ class StoppedClock:
         raise AssertionError(f"the client never sleeps, not even {seconds} s")
 
 
-def address_of(listener: MultiListener[SocketStream]) -> str:
-    port = listener.extra(SocketAttribute.local_port)  # noqa: S610  # not Django's
-    return f"http://127.0.0.1:{port}"
-
-
 @asynccontextmanager
 async def serving() -> AsyncIterator[ScriptedServer]:
     server = ScriptedServer()
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    server.base_url = address_of(listener)
-    async with listener, anyio.create_task_group() as tasks:
-        tasks.start_soon(listener.serve, server.serve)
+    async with listening(server.serve) as port:
+        server.base_url = f"http://127.0.0.1:{port}"
         yield server
-        tasks.cancel_scope.cancel()
 
 
 @pytest.fixture

@@ -3,13 +3,11 @@
 import gzip
 import json
 
-import anyio
 import pytest
 from tests.network.conftest import (
     Behaviour,
     ClientFor,
     ScriptedServer,
-    address_of,
     answer,
     drip,
     hang_up,
@@ -17,6 +15,7 @@ from tests.network.conftest import (
     reset,
     stall,
 )
+from tests.raw_http import listening
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
@@ -41,10 +40,10 @@ async def test_a_port_where_nobody_listens_means_not_sent(
     client_for: ClientFor,
     log: RecordingLog,
 ) -> None:
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        address = address_of(listener)
+    async with listening(stall) as port:
+        pass  # From here on, nobody listens there.
 
-    async with client_for(address) as client:
+    async with client_for(f"http://127.0.0.1:{port}") as client:
         outcome = await client.claim(TASK, KEY)
 
     assert isinstance(outcome, NotSent)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.abc import SocketStream
 from tests import prose
+from tests.raw_http import listening, read_request
 
-LONGEST_HEAD = 65_536
 READ, WRITTEN = 100, 20
 """Tokens of each answer."""
 
@@ -88,34 +87,31 @@ class Provider:
     Without any, it answers the prose of the sandbox by rules.
     """
 
-    def __init__(self, port: int) -> None:
-        self.origin = f"http://127.0.0.1:{port}"
-        self.url = f"{self.origin}/v1"
+    port = 0
+
+    def __init__(self) -> None:
         self.replies: deque[Reply] = deque()
         self.asked: list[Asked] = []
 
-    async def serve(self, stream: SocketStream) -> None:
-        async with stream:
-            reader = BufferedByteReceiveStream(stream)
-            while await self._answer(reader, stream):
-                pass
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
-    async def _answer(
-        self, reader: BufferedByteReceiveStream, stream: SocketStream
-    ) -> bool:
-        try:
-            head = (await reader.receive_until(b"\r\n\r\n", LONGEST_HEAD)).decode()
-        except (anyio.IncompleteRead, anyio.BrokenResourceError):
-            return False
-        headers = {
-            name.lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in head.splitlines())
-        }
-        body = await reader.receive_exactly(int(headers.get("content-length", 0)))
+    @property
+    def url(self) -> str:
+        return f"{self.origin}/v1"
+
+    async def serve(self, stream: SocketStream) -> None:
+        while await self._answer(stream):
+            pass
+
+    async def _answer(self, stream: SocketStream) -> bool:
+        request = await read_request(stream)
+        headers = request.headers
         asked = Asked(
             headers.get("authorization") or headers.get("x-api-key", ""),
-            json.loads(body or b"{}"),
-            head.split(" ", 2)[1],
+            json.loads(request.body or b"{}"),
+            request.target,
         )
         self.asked.append(asked)
         reply = self._next_reply(asked)
@@ -156,13 +152,9 @@ async def _drip(stream: SocketStream) -> None:
 @asynccontextmanager
 async def provider() -> AsyncIterator[Provider]:
     """Serve on a free port of loopback until the block ends."""
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    async with listener, anyio.create_task_group() as group:
-        port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - no Django
-        made = Provider(port)
-        group.start_soon(listener.serve, made.serve)
+    made = Provider()
+    async with listening(made.serve) as made.port:
         yield made
-        group.cancel_scope.cancel()
 
 
 def _message(message: dict[str, object], finish: str) -> Reply:
