@@ -71,13 +71,13 @@ async def check_connection(address: str, clock: Clock) -> Finding:
     try:
         with anyio.fail_after(PATIENCE):
             stream = await _connected(parts)
-    except ssl.SSLError as error:
+    except (ssl.SSLError, anyio.EndOfStream, anyio.BrokenResourceError) as error:
         return fail(
             f"no TLS with {parts.hostname}: {_tls_reason(error)}",
             "Check base_url and this machine's clock and root certificates. The token "
             "is not sent over a connection that cannot be trusted.",
         )
-    except (OSError, anyio.EndOfStream, anyio.BrokenResourceError) as error:
+    except OSError as error:
         return fail(
             f"no connection to {parts.hostname} port {_port(parts)}: {_reason(error)}",
             "Check that the service runs, and that no firewall is in between.",
@@ -124,7 +124,9 @@ def _port(parts: SplitResult) -> int:
     return parts.port or PORTS.get(parts.scheme, 80)
 
 
-def _tls_reason(error: ssl.SSLError) -> str:
+def _tls_reason(error: Exception) -> str:
+    if not isinstance(error, ssl.SSLError):
+        return "it hung up during the handshake"
     return str(getattr(error, "verify_message", "") or error.reason or error)
 
 
