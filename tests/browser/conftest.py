@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 NO_CHROMIUM = """\
 These tests need Chromium, and none was found.
@@ -31,6 +31,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+# A busy machine takes its time, and what never comes is told all the same.
+expect.set_options(timeout=60_000)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ class Life:
 
     def asked(self) -> dict[str, Any]:
         """Wait until the daemon has asked for a page; return its top-up."""
-        (top_up,) = self.until(lambda now: now["open_top_ups"])["open_top_ups"]
+        asked = self.until(lambda now: any(one["url"] for one in now["open_top_ups"]))
+        (top_up,) = asked["open_top_ups"]
         return dict(top_up)
 
     def opens(self, top_up: dict[str, Any]) -> Page:

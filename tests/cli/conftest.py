@@ -93,7 +93,7 @@ def lived(sandbox: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         command,
         check=True,
         stdout=subprocess.DEVNULL,
-        timeout=60,
+        timeout=240,
     )
     return data
 
@@ -110,7 +110,7 @@ def program() -> Callable[..., subprocess.CompletedProcess[str]]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=240,
             env=env,
             cwd=cwd,
         )

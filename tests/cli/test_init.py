@@ -285,7 +285,7 @@ def test_ctrl_c_at_a_question_ends_it_and_writes_nothing(tmp_path: Path) -> None
         while b"address" not in asked:
             asked += process.stdout.read(1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert b"Nothing was written." in said

@@ -21,7 +21,7 @@ from journeyman.testing import RecordingLog
 TASKS = 2
 """How many the daemon is to end."""
 REVIEW_SECONDS = 1.0
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = 200.0
 """A row that earns takes about one; the rest is for a machine that is busy."""
 READY = Path(__file__).parents[2] / "strategies" / "count_words.py"
 _EXPLAINING = frozenset(

@@ -62,12 +62,12 @@ class Site:
 
     async def run(self, base_url: str = URL, **changes: Any) -> None:  # noqa: ANN401 - as above
         """Run a daemon until it ends by itself."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await run_daemon(self.settings(**changes), base_url, self.environment())
 
     async def logged(self, event: str) -> None:
         """Wait until an event was logged."""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await self.log.until(event)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A process whose event loop a strategy's file stops: `deaf.py STACK FILE`."""
+"""A process whose event loop a strategy's file stops: `deaf.py STACK FILE SECONDS`."""
 
 import runpy
 import sys
@@ -22,5 +22,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    with Watchdog(silent_seconds=0.4, tick_seconds=0.05) as watchdog:
+    silent = float(sys.argv[3])
+    with Watchdog(silent_seconds=silent, tick_seconds=silent / 10) as watchdog:
         anyio.run(main)

@@ -233,7 +233,7 @@ def load(folder: Path, template: Template) -> Load:
 
 @pytest.fixture
 def runner(template: Template) -> Runner:
-    return Runner(isolation=Isolation(), template=template, consult_seconds=0.5)
+    return Runner(isolation=Isolation(), template=template, consult_seconds=60)
 
 
 async def test_the_daemon_knows_all_that_a_confined_strategy_declares(
@@ -428,6 +428,7 @@ class Stuck(Strategy):
 """)
     (loaded,) = (await load()).strategies
     task = Task(id=TaskId("t1"))
+    runner.consult_seconds = 0.5
 
     first = await dry_run(loaded, task, runner=runner)
     second = await dry_run(loaded, task, runner=runner)

@@ -47,7 +47,7 @@ async def _running(site: Site, **changes: Any) -> AsyncIterator[httpx.AsyncClien
 
 
 async def _until_it_listens(commands: httpx.AsyncClient) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while True:
             try:
                 await commands.get("/healthz")
@@ -118,7 +118,7 @@ async def test_a_paused_daemon_says_so_and_goes_on_when_it_is_resumed(
         health = await commands.get("/healthz")
         polls = paused["this_run"]["polls"]
         await commands.post("/resume")
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while (await commands.get("/status")).json()["this_run"]["polls"] == polls:  # noqa: ASYNC110 - asked from outside, as a person would
                 await anyio.sleep(0.005)
         resumed = (await commands.get("/status")).json()

@@ -89,7 +89,7 @@ async def test_nothing_is_claimed_until_there_is_room(site: Site) -> None:
     environment = replace(site.environment(), free_bytes=Disk(1, 1, 1, 900))
     settings = site.settings(work__max_tasks=2, schedule__discover_every_seconds=0.01)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await run_daemon(settings, URL, environment)
 
     names = site.log.names
@@ -101,7 +101,7 @@ async def test_nothing_is_claimed_until_there_is_room(site: Site) -> None:
 async def test_while_the_disk_is_nearly_full_nothing_is_claimed(site: Site) -> None:
     environment = replace(site.environment(), free_bytes=Disk(1))
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await run_daemon(site.settings(work__once=True), URL, environment)
 
     with site.journal() as journal:

@@ -91,7 +91,7 @@ class Patient:
             environment=environment,
             fix=fix,
         )
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             return {found.check: found for found in await examination.run()}
 
     def join(self, base_url: str) -> None:

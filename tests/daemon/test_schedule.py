@@ -24,7 +24,7 @@ async def test_it_rings_once_after_a_while(schedule: Schedule) -> None:
     wakeup = Wakeup()
     schedule.after("one", 0.01, wakeup.notify)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         assert await wakeup.wait()
 
 
@@ -32,7 +32,7 @@ async def test_it_rings_again_and_again(schedule: Schedule) -> None:
     wakeup = Wakeup()
     schedule.every("many", 0.01, wakeup.notify)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         assert [await wakeup.wait() for _ in range(3)] == [True] * 3
 
 
@@ -43,7 +43,7 @@ async def test_a_later_call_of_the_same_name_takes_the_place_of_the_first(
     schedule.after("look", 0.05, first.notify)
     schedule.after("look", 0.01, second.notify)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         assert await second.wait()
     assert not await first.wait(0.1)
 
@@ -55,7 +55,7 @@ async def test_what_is_late_is_run_and_not_dropped() -> None:
     wakeup = Wakeup()
     schedule.after("late", 1, wakeup.notify)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         assert await wakeup.wait()
     schedule.stop()
 
@@ -69,7 +69,7 @@ async def test_a_scheduler_that_is_stalled_delays_by_its_slack_and_no_more(
 
     async with anyio.create_task_group() as group:
         group.start_soon(repeat, never_started, "tidy", 0.01, done.set)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await done.wait()
         group.cancel_scope.cancel()
 

@@ -49,7 +49,7 @@ async def test_systemd_hears_when_the_daemon_is_up_what_it_does_and_when_it_stop
     manager = ServiceManager(str(listener.path), watchdog_seconds=600)
     environment = replace(site.environment(), service_manager=manager)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await run_daemon(site.settings(work__max_tasks=1), URL, environment)
 
     heard = listener.heard()

@@ -20,7 +20,8 @@ from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import IN_FLIGHT
 from journeyman.journal.journal import Journal
 
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 120
+"""Reached only by what never happens: a busy machine takes its time."""
 LONGEST_LINE = 1 << 20
 
 

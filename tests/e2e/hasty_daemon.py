@@ -1,4 +1,4 @@
-"""`journeyman`, with a watchdog that waits two seconds instead of a minute."""
+"""`journeyman`, with a watchdog that waits five seconds instead of a minute."""
 
 import sys
 from functools import partial
@@ -8,6 +8,6 @@ from journeyman.cli.commands import run
 from journeyman.daemon.watchdog import Watchdog
 
 if __name__ == "__main__":
-    hasty = partial(Watchdog, silent_seconds=2.0, tick_seconds=0.2)
+    hasty = partial(Watchdog, silent_seconds=5.0, tick_seconds=0.5)
     setattr(run, "Watchdog", hasty)  # noqa: B010 - a type cannot be assigned to
     sys.exit(main())

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.e2e.conftest import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.endurance
 
@@ -21,7 +22,6 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFIN
 sys.exit(main(sys.argv[2:]))
 """
 """No file grows beyond so many bytes: to SQLite the same as a disk that is full."""
-PATIENCE_SECONDS = 60
 
 
 async def limited(size: int, *arguments: str) -> subprocess.CompletedProcess[bytes]:

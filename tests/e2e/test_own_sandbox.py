@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.e2e.conftest import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.endurance
 
@@ -31,7 +32,7 @@ async def test_being_told_to_stop_while_it_starts_is_no_failure(
     tmp_path: Path,
 ) -> None:
     daemon = await start("run", "--sandbox", "--data-dir", str(tmp_path / "data"))
-    with anyio.fail_after(30):
+    with anyio.fail_after(PATIENCE_SECONDS):
         while not (tmp_path / "data" / "sandbox.log").exists():  # noqa: ASYNC110 - another process makes it
             await anyio.sleep(0.01)
 

@@ -27,7 +27,7 @@ async def test_no_task_is_forgotten_and_no_credit_booked_twice(
     tmp_path: Path,
 ) -> None:
     network = await start_network(
-        *("--tasks", "40", "--kinds", KINDS, "--latency", "0.03"),
+        *("--tasks", "40", "--kinds", KINDS, "--latency", "0.1"),
     )
     data = tmp_path / "data"
     options = ("run", "--base-url", network.base_url, "--data-dir", str(data))

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import anyio
 import anyio.to_thread
 import pytest
+from tests.e2e.conftest import PATIENCE_SECONDS
 
 from journeyman.cli import main
 from journeyman.daemon.strategies import ready_strategies
@@ -97,7 +98,7 @@ async def test_the_token_is_found_in_its_file_and_nowhere_else(
         *("run", "--base-url", base_url, "--data-dir", str(data)),
         *("--strategies", str(strategies), "--log-level", "debug", "--json"),
     )
-    with anyio.fail_after(40):
+    with anyio.fail_after(PATIENCE_SECONDS):
         await _heard(daemon, "task.failed", "task.completed", "environment and")
 
     async with anyio.create_task_group() as group:

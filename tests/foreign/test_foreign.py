@@ -34,7 +34,7 @@ def network_named(name: str) -> Backend:
     return backend
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 @pytest.mark.foreign
 @pytest.mark.parametrize("name", NETWORKS)
 def test_everything_is_earned(name: str, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def settings(url: str) -> str:
     )
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.foreign
 def test_a_language_model_may_say_what_a_refusal_means(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -151,7 +151,7 @@ def test_a_language_model_may_say_what_a_refusal_means(
     monkeypatch.setenv("THE_KEY", KEY)
     network = Amt()
     with language_model() as (url, asked):
-        trial = run_trial(network, tmp_path, settings=settings(url), seconds=60)
+        trial = run_trial(network, tmp_path, settings=settings(url))
 
     told = report("amt", trial)
     assert {*trial.book.paid} == trial.tasks, told
@@ -165,13 +165,13 @@ def test_a_language_model_may_say_what_a_refusal_means(
     assert not [task for task in trial.tasks if task in sent]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.foreign
 def test_without_a_model_the_search_goes_on_by_itself_and_waits(tmp_path: Path) -> None:
     def has_been_refused(book: Book) -> bool:
         return book.refused["claim"] >= 3
 
-    trial = run_trial(Amt(), tmp_path, until=has_been_refused, seconds=60)
+    trial = run_trial(Amt(), tmp_path, until=has_been_refused)
 
     assert trial.book.refused["claim"] >= 3
     assert not trial.book.held

@@ -27,8 +27,8 @@ class Capitals(Strategy):
     def run(self, task: Task, ctx: Context) -> Result:
         return Result(task.text.upper())
 '''
-LONGEST_SECONDS = 150.0
-LONGEST_NEWS_SECONDS = 30.0
+LONGEST_SECONDS = 300.0
+LONGEST_NEWS_SECONDS = 60.0
 """By when the daemon must have heard of what was paid last, if the answer was lost."""
 BODY_STATUSES = {200, 400, 415, 422}
 """By which networks say that they do not understand a body."""
@@ -91,7 +91,7 @@ def run_trial(
                 earned = _earned_in_the_end(config, backend.book)
             finally:
                 process.terminate()
-                process.wait(30)
+                process.wait(LONGEST_NEWS_SECONDS)
     return Trial(
         backend.book,
         tasks,

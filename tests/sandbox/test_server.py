@@ -128,7 +128,7 @@ def test_a_signal_stops_it_cleanly_and_a_restart_continues(
                     headers = {"Authorization": f"Bearer {token}"}
                 seen.append(client.get(DISCOVER, headers=headers).json()["tasks"])
                 process.send_signal(stop)
-                assert process.wait(timeout=20) == 0, process.stderr.read()
+                assert process.wait(timeout=60) == 0, process.stderr.read()
             assert process.stdout.read() == ""
             assert process.stderr.read() == ""
 

@@ -76,7 +76,7 @@ def load_file(folder: Path) -> Callable[..., LoadedStrategy]:
 
 @pytest.fixture
 def runner() -> Runner:
-    return Runner(block_limit=0.2, grace_seconds=0.1)
+    return Runner(grace_seconds=0.1)
 
 
 @pytest.fixture

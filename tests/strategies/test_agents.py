@@ -156,21 +156,21 @@ def test_an_answer_that_is_json_by_itself_is_submitted_as_it_is(prompted: Do) ->
 
 
 @pytest.mark.parametrize(
-    ("command", "cost"),
+    ("command", "seconds", "cost"),
     [
-        ("""echo '{"cost": 0.25}'""", 25.0),
-        ("""echo '{"cost": 0.25}'; exit 1""", 25.0),
-        ("""echo '{"cost": "much"}'""", 7.0),
-        ("""echo '{"cost": -1}'""", 7.0),
-        ("""echo '{"cost": NaN}'""", 7.0),
-        ("exit 1", 7.0),
-        ("sleep 60", 7.0),
+        ("""echo '{"cost": 0.25}'""", 60, 25.0),
+        ("""echo '{"cost": 0.25}'; exit 1""", 60, 25.0),
+        ("""echo '{"cost": "much"}'""", 60, 7.0),
+        ("""echo '{"cost": -1}'""", 60, 7.0),
+        ("""echo '{"cost": NaN}'""", 60, 7.0),
+        ("exit 1", 60, 7.0),
+        ("sleep 60", 0.3, 7.0),
     ],
 )
 def test_its_cost_is_booked_however_it_ends(
-    prompted: Do, command: str, cost: float
+    prompted: Do, command: str, seconds: float, cost: float
 ) -> None:
-    settings = {"cost_field": "cost", "credits_per_task": 7.0, "seconds": 0.3}
+    settings = {"cost_field": "cost", "credits_per_task": 7.0, "seconds": seconds}
 
     assert prompted(command, **settings).cost == pytest.approx(cost)
 

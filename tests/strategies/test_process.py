@@ -262,7 +262,7 @@ async def test_outside_of_running_each_task_has_its_own_process(
 
     supervisor = result_of(ended).output
     # The kernel closes its pipes, which tell us of its end, before its entry goes.
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while is_there(f"/proc/{supervisor}"):  # noqa: ASYNC110 - a process sets no Event
             await anyio.sleep(0.01)
     assert "child-" not in " ".join(names_in(homes.parent))
@@ -358,7 +358,7 @@ async def test_a_new_generation_has_new_processes_and_the_old_ones_end(
     ended = await runner.run(
         new, Task(id=TaskId("t2")), make_context(), timeout_seconds=20
     )
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while len(names_in(homes)) > 1:  # noqa: ASYNC110 - a folder sets no Event
             await anyio.sleep(0.01)
 
@@ -409,7 +409,7 @@ async def test_children_that_have_nothing_to_do_end(
             loaded, Task(id=TaskId("t1")), make_context(), timeout_seconds=20
         )
         supervisor = result_of(ended).output
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while is_there(f"/proc/{supervisor}"):  # noqa: ASYNC110 - a process sets no Event
                 await anyio.sleep(0.01)
 

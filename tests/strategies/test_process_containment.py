@@ -23,6 +23,8 @@ from journeyman.strategies.running.runner import Runner
 
 pytestmark = pytest.mark.endurance
 
+PATIENCE_SECONDS = 60
+
 SOURCE = """
 import ctypes, mmap, os, re, signal, socket, subprocess, sys, time
 from journeyman import Needs, strategy
@@ -155,7 +157,7 @@ class Stage:
     ) -> None:
         self.runner, self.loaded, self.context = runner, loaded, context
 
-    async def ask(self, text: str, seconds: float = 20) -> RunOutcome:
+    async def ask(self, text: str, seconds: float = 120) -> RunOutcome:
         task = Task(id=TaskId(text[:9]), text=text)
         return await self.runner.run(
             self.loaded, task, self.context(), timeout_seconds=seconds
@@ -174,12 +176,12 @@ async def stage(
     make_context: Callable[..., Context],
 ) -> AsyncIterator[Stage]:
     isolation = Isolation(
-        homes=homes, memory_mb=200, processes=8, output_bytes=4_096, cpu_seconds=1
+        homes=homes, memory_mb=200, processes=8, output_bytes=4_096, cpu_seconds=3
     )
     runner = Runner(grace_seconds=0.1, isolation=isolation)
     async with in_one_task(runner.running()):
         yield Stage(runner, load_file(SOURCE), make_context)
-    assert still_in(homes) == []
+    await at_most_in(homes, 0)
 
 
 def still_in(homes: Path) -> list[str]:
@@ -197,9 +199,14 @@ async def is_well(stage: Stage, homes: Path, known: object) -> None:
     ended = await stage.ask("pid")
     assert isinstance(ended, Result)
     assert ended.output != known
-    with anyio.fail_after(3):
-        # One supervisor and one worker are to be there.
-        while len(still_in(homes)) > 2:  # noqa: ASYNC110 - a process sets no Event
+    # One supervisor and one worker are to be there.
+    await at_most_in(homes, 2)
+
+
+async def at_most_in(homes: Path, count: int) -> None:
+    """Wait until no more processes are left: a killed one goes when it is next run."""
+    with anyio.fail_after(PATIENCE_SECONDS):
+        while len(still_in(homes)) > count:  # noqa: ASYNC110 - a process sets no Event
             await anyio.sleep(0.01)
 
 
@@ -380,7 +387,7 @@ async def test_a_daemon_that_is_killed_takes_everything_with_it(
     source = SOURCE + "\n\ndef daemonizes_and_hangs():\n    daemonizes()\n    pause()\n"
     command = [sys.executable, "-c", KILLED, str(load_file(source).path), str(homes)]
     async with await anyio.open_process(command) as daemon:
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE_SECONDS):
             # A supervisor, a worker, and what the worker started twice removed.
             while len(still_in(homes)) < 3:  # noqa: ASYNC110 - a process sets no Event
                 await anyio.sleep(0.01)

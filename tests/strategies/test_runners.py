@@ -21,6 +21,7 @@ Load = Callable[..., LoadedStrategy]
 
 TASK = Task(id=TaskId("t1"), text="a b")
 FORMS = pytest.mark.parametrize("form", ["async def", "def"])
+PATIENCE_SECONDS = 60.0
 HEAD = """
 import asyncio, time
 from journeyman import Decline, Misconfigured, Result, RetryLater, strategy
@@ -248,7 +249,10 @@ async def test_a_coroutine_that_never_ends_is_timed_out(
     await anyio.lowlevel.checkpoint()  # no cancellation is left over for us
 
 
-async def test_clean_up_within_the_grace_is_finished(run_file: Run) -> None:
+async def test_clean_up_within_the_grace_is_finished(
+    run_file: Run, runner: Runner
+) -> None:
+    runner.grace_seconds = PATIENCE_SECONDS
     body = """
 try:
     await asyncio.sleep(1e9)
@@ -281,8 +285,10 @@ async def test_the_strategys_own_timeout_goes_before_the_owners(
     ],
 )
 async def test_a_strategy_that_blocks_the_loop_is_interrupted_and_gets_no_more_work(
-    run_file: Run, body: str
+    run_file: Run, runner: Runner, body: str
 ) -> None:
+    runner.block_limit = 0.2
+
     ended = await run_file(written(body))
 
     assert isinstance(ended, Misconfigured)
@@ -355,7 +361,7 @@ async def test_a_polite_thread_sees_that_its_time_is_over(
     )
 
     assert ended == TimedOut(0.05)
-    assert gate.is_set()
+    assert gate.wait(PATIENCE_SECONDS)
 
 
 async def test_a_strategy_that_leaves_too_many_threads_behind_gets_no_more_work(

@@ -16,7 +16,7 @@ import anyio
 from journeyman.daemon.system import SystemClock
 
 FORK_SERVER = Path(__file__).with_name("fork_server.py")
-READY_SECONDS = 30
+READY_SECONDS = 120
 ADDRESS = re.compile(r'"base_url": "(http://[^"]+:(\d+))"')
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]

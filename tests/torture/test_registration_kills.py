@@ -26,7 +26,7 @@ from journeyman.journal.identity import load_identity
 
 LATENCY = "0.2"
 """In seconds: a short process spends most of its time waiting for this answer."""
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 240
 KILLS_EACH = 2
 """One more, and the third try of a day would be the last (worker/join.py)."""
 

@@ -33,7 +33,7 @@ def test_pyright_finds_nothing_in_the_examples_and_in_what_new_writes(
         capture_output=True,
         text=True,
         check=False,
-        timeout=55,
+        timeout=280,
     )
 
     found = json.loads(done.stdout)

@@ -40,7 +40,7 @@ async def page_of(
 
     async with anyio.create_task_group() as group:
         group.start_soon(run)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await is_up.wait()
         [commands] = given
         clock = site.environment().clock
@@ -75,7 +75,7 @@ async def test_the_words_of_strangers_are_shown_and_never_obeyed(
             headers={"authorization": f"Bearer {joined.json()['access_token']}"},
         )
         commands.parts.look_again()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not commands.agent.journal.tasks.recent(None, 1):  # noqa: ASYNC110 - the journal tells nobody
                 await anyio.sleep(0.005)
         [record] = commands.agent.journal.tasks.recent(None, 1)

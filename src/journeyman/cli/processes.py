@@ -1,8 +1,10 @@
 """Child processes of Journeyman, which end when we do, however we end."""
 
+import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -22,6 +24,8 @@ READY_SECONDS = 30.0
 GRACE_SECONDS = 40.0
 """More than a daemon's own grace period (work.grace_seconds)."""
 TERMINATED_SECONDS = 5.0
+LEAVING_SECONDS = 20.0
+"""A sandbox whose daemon was killed ends at once; a busy machine may take longer."""
 
 
 class ChildFailedError(JourneymanError):
@@ -130,6 +134,21 @@ def _failure(log: Path) -> ChildFailedError:
         return ChildFailedError(problem, error["fix"])
     except (IndexError, ValueError, TypeError, KeyError):
         return ChildFailedError("the sandbox did not start", f"Its log is {log}.")
+
+
+async def until_free(port: int) -> None:
+    """Wait a while for the sandbox of a killed daemon to leave its port."""
+    with anyio.move_on_after(LEAVING_SECONDS):
+        while _is_taken(port):  # noqa: ASYNC110 - a process of somebody else's
+            await anyio.sleep(0.05)
+
+
+def _is_taken(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        return error.errno == errno.EADDRINUSE
+    return False
 
 
 async def stop_at_end_of_input() -> None:

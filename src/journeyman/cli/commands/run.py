@@ -15,7 +15,7 @@ import typer
 
 from journeyman.cli.catalog import StrategiesOption
 from journeyman.cli.processes import sandbox as sandbox_process
-from journeyman.cli.processes import stop_at_end_of_input
+from journeyman.cli.processes import stop_at_end_of_input, until_free
 from journeyman.cli.session import OpenApiOption, Session, command, no_address
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, build_environment
@@ -237,7 +237,10 @@ async def _network(settings: Settings, *, sandbox: bool) -> AsyncIterator[str]:
     port = directory.path / "sandbox.port"
     arguments = ["--data", str(directory.path / "sandbox.db"), "--refill"]
     arguments += ["--own-posts", "--post-hours", "24"]
-    arguments += ["--port", port.read_text().strip() if port.exists() else ANY_PORT]
+    last = port.read_text().strip() if port.exists() else ANY_PORT
+    arguments += ["--port", last]
+    if last.isdecimal():
+        await until_free(int(last))
     log = directory.path / "sandbox.log"
     async with sandbox_process(arguments, log) as base_url:
         port.write_text(f"{urlsplit(base_url).port}\n")
