@@ -32,7 +32,7 @@ COMMANDS = (
     ("health",),
     ("journal", "check"),
 )
-PATIENCE_SECONDS = 50
+PATIENCE_SECONDS = 240
 
 
 async def test_an_echoed_token_is_in_its_file_and_nowhere_else(
