@@ -1,8 +1,10 @@
 """What the model may cost: decided before each request, booked after it.
 
-While a request is under way its worst case is reserved, so that tasks that run at the
-same time cannot exceed a limit together. A request of unknown outcome (out of
-time, cut off) is booked at its worst case: the provider may have charged it.
+While a request is under way its worst case is reserved, and so is that of the first
+request of each task that is about to be claimed or waits: tasks that run at the same
+time cannot exceed a limit together, and none is claimed that nothing is left for. A
+request of unknown outcome (out of time, cut off) is booked at its worst case: the
+provider may have charged it.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,6 +44,9 @@ class DayBudget:
 
     def __init__(self) -> None:
         self.reserved = 0.0
+        """For requests that are under way."""
+        self._first: dict[str, float] = {}
+        """Reserved by task, for its first request, which was not made yet."""
         self._spent = 0.0
         self._day: date | None = None
         self._now: Callable[[], datetime] | None = None
@@ -57,11 +62,22 @@ class DayBudget:
         today = self._now().date() if self._now else None
         if today != self._day:
             self._day, self._spent = today, 0.0
+            # A claim that was never sent may have left a reservation.
+            self._first.clear()
 
-    def taken(self) -> float:
-        """Return the credits that are spent or reserved today."""
+    def taken(self, *, besides: str = "") -> float:
+        """Return the credits that are spent or reserved, but for one task, today."""
         self.turn_over()
-        return self._spent + self.reserved
+        first = sum(self._first.values()) - self._first.get(besides, 0.0)
+        return self._spent + self.reserved + first
+
+    def reserve(self, task_id: str, worst: float) -> None:
+        """Reserve what the first request of a task may cost."""
+        self._first[task_id] = worst
+
+    def release(self, task_id: str) -> None:
+        """Reserve nothing more for it: its request is made, or the task has ended."""
+        self._first.pop(task_id, None)
 
     def spend(self, credits_: float) -> None:
         """Count what a request has cost."""
@@ -73,10 +89,17 @@ class Purse:
     """What one task may cost."""
 
     def __init__(
-        self, ctx: Context, day: DayBudget, *, per_task: float, per_day: float
+        self,
+        task_id: str,
+        ctx: Context,
+        day: DayBudget,
+        *,
+        per_task: float,
+        per_day: float,
     ) -> None:
         """Set the limits, in credits."""
         self.spent = 0.0
+        self._task_id = task_id
         self._ctx = ctx
         self._day = day
         self._per_task = per_task
@@ -96,6 +119,7 @@ class Purse:
         self._check(worst)
         bill = Bill(worst)
         self._day.reserved += worst
+        self._day.release(self._task_id)
         try:
             yield bill
         finally:
@@ -112,7 +136,11 @@ class Purse:
         """Return which limit a request could exceed, in words."""
         limits = (
             ("credits_per_task", self.spent, self._per_task),
-            ("credits_per_day", self._day.taken(), self._per_day),
+            (
+                "credits_per_day",
+                self._day.taken(besides=self._task_id),
+                self._per_day,
+            ),
         )
         for setting, taken, limit in limits:
             if taken + worst > limit + DUST:

@@ -11,6 +11,7 @@ import anyio
 
 from journeyman import (
     Context,
+    Decision,
     Decline,
     Misconfigured,
     Needs,
@@ -32,7 +33,7 @@ from .answer import (  # noqa: TID252 - see __init__
     mend_for,
     prompt_for,
 )
-from .budget import DayBudget, Prices, Purse  # noqa: TID252 - see __init__
+from .budget import DUST, DayBudget, Prices, Purse  # noqa: TID252 - see __init__
 from .connection import (  # noqa: TID252 - see __init__
     Connection,
     ModelChoice,
@@ -152,19 +153,45 @@ class AskLlm(Strategy):
     def _expectation(self, task: Task, size: int) -> Any:  # noqa: ANN401 - any decision
         """Return the chance of pay, and what it is expected to cost."""
         terms = self.terms()
-        worst = terms.worst(size)
-        left = self.credits_per_day - self._day.taken()
-        if worst > min(left, self.credits_per_task):
-            may_fit = worst <= min(self.credits_per_day, self.credits_per_task)
-            why = f"over budget: it may cost {worst:.3g} credits"
-            return skip(why, for_now=may_fit)
+        refusal = self._over_budget(self._first_request(task))
+        if refusal is not None:
+            return refusal
         requests = 1 + self.check_answer
         expected = min(terms.usual(size) * requests, self.credits_per_task)
         chance = self._records.chance(task.kind)
         return score(round(chance, 3), cost=round(expected, 6))
 
+    def _over_budget(self, worst: float, task_id: str = "") -> Decision | None:
+        """Return a no where a request of this worst case cannot be paid."""
+        left = self.credits_per_day - self._day.taken(besides=task_id)
+        if worst <= min(left, self.credits_per_task) + DUST:
+            return None
+        may_fit = worst <= min(self.credits_per_day, self.credits_per_task)
+        why = f"over budget: it may cost {worst:.3g} credits"
+        return skip(why, for_now=may_fit)
+
+    async def on_claim(self, task: Task) -> Decision | None:
+        """Reserve what the task may cost; refuse it where not enough is left.
+
+        It was wanted when it was listed; others have been paid for since.
+        """
+        try:
+            worst = self._first_request(task)
+        except (OffError, Misconfigured) as problem:
+            return skip(str(problem))
+        refusal = self._over_budget(worst, task.id)
+        if refusal is None:
+            self._day.reserve(task.id, worst)
+        return refusal
+
+    def _first_request(self, task: Task) -> float:
+        """Return the most that the first request of a task may cost."""
+        refused = self._records.last_refusal(task.kind)
+        return self.terms().worst(size_of(prompt_for(task, "", refused)))
+
     async def on_outcome(self, task: Task, outcome: OutcomeReport) -> None:
         """Remember what was paid and what was refused, by kind."""
+        self._day.release(task.id)
         if outcome.state in {"completed", "rejected"}:
             is_paid = outcome.state == "completed"
             self._records.count(task.kind, is_paid=is_paid, why=outcome.reason)
@@ -191,13 +218,14 @@ class AskLlm(Strategy):
             await anyio.to_thread.run_sync(_import_library)
         self._day.open(ctx)
         limits = {"per_task": self.credits_per_task, "per_day": self.credits_per_day}
-        purse = Purse(ctx, self._day, **limits)
+        purse = Purse(task.id, ctx, self._day, **limits)
         conversation = self._conversation(choice.connection(), purse, ctx)
         await self._wait_for_provider(ctx)
         try:
             answer, is_checked = await self._answer(conversation, task, ctx.canary)
         except RetryLater as later:
             self._ready_at = ctx.now + timedelta(seconds=later.after)
+            self._day.reserve(task.id, self._first_request(task))
             raise
         ctx.log.info("asked", model=choice.model, credits=round(purse.spent, 6))
         return Result(

@@ -12,6 +12,7 @@ from journeyman.daemon.strategies import load_as_trusted, ready_strategies
 from journeyman.domain.tasks import NewTask, Task, TaskId
 from journeyman.settings.sections import StrategySettings
 from journeyman.strategies import loading
+from journeyman.strategies.api import Skip, skip
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.loading.shipped import LIST, is_shipped, render
@@ -406,6 +407,64 @@ class Asker(Strategy):
 
     assert answer.failure is None
     assert context.state["got"] == ["NewTask", "Count", ["a"], {"words": 7}]
+
+
+@pytest.mark.parametrize(
+    ("reward", "answer"),
+    [(1, skip("too dear")), (2, skip("the day is spent", for_now=True)), (3, None)],
+)
+async def test_a_process_may_refuse_a_task_just_before_its_claim(
+    folder: Path, load: Load, runner: Runner, reward: int, answer: Skip | None
+) -> None:
+    (folder / "purse.py").write_text("""
+from journeyman import Strategy, skip
+
+class Purse(Strategy):
+    tags = {"x"}
+
+    async def on_claim(self, task, ctx):
+        if task.reward == 1:
+            return skip("too dear")
+        if task.reward == 2:
+            return skip("the day is spent", for_now=True)
+
+    def run(self, task):
+        return 1
+""")
+    (loaded,) = (await load()).strategies
+    async with runner.running():
+        answered = await HookCaller(runner=runner, block_limit=1).call(
+            loaded,
+            loaded.hooks["on_claim"],
+            DryRunContext().make("purse", None, folder),
+            limit=10,
+            task=Task(id=TaskId("t1"), tags=("x",), reward=reward),
+        )
+
+    assert (answered.failure, answered.value) == (None, answer)
+
+
+async def test_a_no_for_now_of_a_process_decides_nothing(
+    folder: Path, load: Load, runner: Runner
+) -> None:
+    (folder / "later.py").write_text("""
+from journeyman import Strategy, skip
+
+class Later(Strategy):
+    def wants(self, task):
+        return skip("the day is spent", for_now=True)
+
+    def run(self, task):
+        return 1
+""")
+    (loaded,) = (await load()).strategies
+    task = Task(id=TaskId("t1"))
+    async with runner.running():
+        await runner.consult(loaded, [task], DryRunContext().make("x", None, folder))
+
+    choice = Registry([loaded]).choose(task)
+
+    assert (choice.is_undecided, choice.reason) == (True, "the day is spent")
 
 
 async def test_a_wants_that_blocks_is_asked_once(

@@ -166,6 +166,78 @@ def test_a_hook_that_fails_again_and_again_is_called_no_more(home: Household) ->
     assert (told["hook"], told["failures"]) == ("on_outcome", 3)
 
 
+GUARD = (
+    EAR.replace("Ear", "Guard")
+    + """
+        def on_claim(self, task, ctx):
+            return self.answer(task, ctx)
+"""
+)
+
+
+def _guard(answer: str) -> str:
+    return f"{GUARD}\n        def answer(self, task, ctx):\n            {answer}\n"
+
+
+def test_a_strategy_may_refuse_a_task_just_before_its_claim(home: Household) -> None:
+    home.write(
+        "ear.py",
+        _guard(
+            "from journeyman import skip; "
+            "self.left = getattr(self, 'left', 2) - 1; "
+            "return skip('the budget is spent') if self.left < 0 else None"
+        ),
+    )
+    home.network.offer(5)
+
+    home.live(_idle)
+
+    assert home.network.calls["claim-task-public"] == 2
+    with home.journal() as journal:
+        assert journal.tasks.counts() == {"completed": 2, "skipped": 3}
+    reasons = [one["reason"] for one in home.log.named("task.skipped")]
+    assert reasons == ["the budget is spent"] * 3
+
+
+def test_what_is_refused_for_now_is_claimed_later(home: Household) -> None:
+    home.write(
+        "ear.py",
+        _guard(
+            "from journeyman import skip; "
+            "self.since = getattr(self, 'since', ctx.now); "
+            "is_early = (ctx.now - self.since).total_seconds() < 90; "
+            "return skip('not yet', for_now=True) if is_early else None"
+        ),
+    )
+    home.network.offer(2)
+
+    home.live(_idle)
+
+    assert "not yet" in {one["reason"] for one in home.log.named("task.skipped")}
+    with home.journal() as journal:
+        assert journal.tasks.counts() == {"completed": 2}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [("1 / 0", "ZeroDivisionError"), ("return 7", "returned 7, not None or skip(...)")],
+)
+def test_nothing_is_claimed_where_the_question_before_it_fails(
+    home: Household, answer: str, reason: str
+) -> None:
+    home.write("ear.py", _guard(answer))
+    home.network.offer(8)
+
+    home.live(_idle)
+
+    assert home.network.calls["claim-task-public"] == 0
+    with home.journal() as journal:
+        assert journal.tasks.counts() == {"skipped": 8}
+        (sick,) = journal.strategy_health.all().values()
+        assert sick.condition is Condition.QUARANTINED
+        assert reason in sick.problem
+
+
 def test_a_start_that_says_it_cannot_work_puts_the_strategy_into_quarantine(
     home: Household,
 ) -> None:

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ from tests.strategies.llm_provider import (
     says,
 )
 
-from journeyman.domain.tasks import Task
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.strategies.api import OutcomeReport
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.dry_run import CANARY, DryRunContext
 from journeyman.testing import (
@@ -270,6 +272,24 @@ def test_what_is_not_affordable_today_is_looked_at_again(
     assert "over budget" in never.reason
     assert "over budget" in later.reason
     assert (never.for_now, later.for_now) == (False, True)
+
+
+async def test_no_more_is_claimed_than_the_day_can_pay(
+    priced: Any,  # noqa: ANN401 - made by a file
+) -> None:
+    first, second, third = (replace(a_task(), id=TaskId(f"t{n}")) for n in range(3))
+    worst = priced._first_request(first)
+    priced.credits_per_day, priced.credits_per_task = 2.5 * worst, 2 * worst
+
+    assert [await priced.on_claim(one) for one in (first, second)] == [None, None]
+    refused = await priced.on_claim(third)
+    await priced.on_outcome(first, OutcomeReport(state="lost", reason="taken"))
+
+    assert "over budget" in refused.reason
+    assert refused.for_now
+    # A claim that is asked for again reserves nothing more; a lost one nothing at all.
+    assert await priced.on_claim(second) is None
+    assert await priced.on_claim(third) is None
 
 
 async def test_the_next_day_has_a_budget_of_its_own(
@@ -923,3 +943,24 @@ def test_it_earns_from_the_prose_of_the_sandbox(market: Market, tmp_path: Path) 
     # Two of each kind. The stand-in declines to translate; nobody draws.
     assert report.counts == {"completed": 8, "declined": 2, "skipped": 2}
     assert report.credits > STARTER_CREDITS
+
+
+@pytest.mark.endurance
+def test_nothing_is_claimed_and_given_up_for_the_budget(
+    market: Market, tmp_path: Path
+) -> None:
+    folder = tmp_path / "strategies"
+    shutil.copytree(STRATEGY.parent, folder / "ask_llm")
+    market.stock(16, *prose.SOLVERS)
+
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(provider()) as server,
+    ):
+        asked = {"model": "small", "base_url": server.url, **CHEAP}
+        limited = asked | {"credits_per_day": 1.6}
+        report = market.work(folder, strategies__params={"ask_llm": limited})
+
+    # Two at once may cost so much; what they did cost is a fraction of it.
+    assert report.counts.keys() == {"completed", "skipped"}
+    assert report.counts["completed"] > 2

@@ -359,6 +359,7 @@ class Components:
                 active=self.active,
                 clock=clock,
                 log=log,
+                ask=self.hooks.ask_claim,
             ),
             execute=self.execute,
             submit=Submit(

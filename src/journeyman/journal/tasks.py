@@ -533,6 +533,12 @@ class Tasks:
             self._append_event(moved.task_id, one, other, reason, written)
         return moved
 
+    def forget_decision(self, task_id: tasks.TaskId) -> None:
+        """Have a task that is skipped now decided about again when it is listed."""
+        self.database.write(
+            "UPDATE tasks SET fingerprint = '' WHERE task_id = ?", task_id
+        )
+
     def postpone(self, record: TaskRecord, next_at: float) -> TaskRecord:
         """Keep a task in its state until `next_at`, with what `record` says of it.
 

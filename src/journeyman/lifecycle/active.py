@@ -9,7 +9,7 @@ from typing import Self
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.errors import ConfigurationError
-from journeyman.domain.tasks import IN_FLIGHT, Task
+from journeyman.domain.tasks import IN_FLIGHT, Task, TaskId
 from journeyman.journal.shadows import ShadowVerdict
 from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle import events
@@ -116,6 +116,10 @@ async def ask_nobody(
     """Stand for the question where no strategy has a process of its own."""
 
 
+PUT_BACK_KEPT_SECONDS = 3600.0
+"""So long a task that was put back is remembered, though it is no longer listed."""
+
+
 @dataclass(eq=False)
 class ActiveStrategies:
     """Finds the strategy for a task among those that may work."""
@@ -124,6 +128,9 @@ class ActiveStrategies:
     quarantine: Quarantine
     consult: Consult = ask_nobody
     """Has the processes of strategies decide about tasks, before `choose`."""
+    put_back: dict[TaskId, float] = field(init=False, default_factory=dict)
+    """Tasks that were wanted and then refused for now, each with the monotonic time
+    from which on it is decided about again."""
     shadows: ShadowStrategies = field(init=False)
     """Those that are asked and given no work."""
     _told: set[str] = field(init=False, default_factory=set)
@@ -198,6 +205,12 @@ class ActiveStrategies:
             # In a trial run a strategy gets this task and no other.
             self.quarantine.may_begin(choice.strategy.name, task)
         return choice
+
+    def put_back_until(self, task_id: TaskId, until: float) -> None:
+        """Have a task decided about again from then on; forget those long gone."""
+        old = until - PUT_BACK_KEPT_SECONDS
+        self.put_back = {one: at for one, at in self.put_back.items() if at > old}
+        self.put_back[task_id] = until
 
     def note_block(self, loaded: LoadedStrategy, seconds: float) -> None:
         """Log, once for each version of a strategy, that it has blocked the loop."""

@@ -16,6 +16,7 @@ from typing import cast
 import anyio
 
 from journeyman.domain.tasks import JSON, Task
+from journeyman.domain.text import storable
 from journeyman.economy.bookkeeping import earned_by
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import TaskRecord
@@ -23,7 +24,12 @@ from journeyman.lifecycle import events
 from journeyman.lifecycle.lifecycle import Lifecycle
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.observability.events import Log
-from journeyman.strategies.api import Misconfigured, OutcomeName, OutcomeReport
+from journeyman.strategies.api import (
+    Misconfigured,
+    OutcomeName,
+    OutcomeReport,
+    Skip,
+)
 from journeyman.strategies.loading.importing import forget, package_of
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import StrategyError
@@ -33,9 +39,11 @@ MOST_FAILURES = 3
 """In a row; then a hook is not called again. Each may leave a stuck thread behind."""
 MOST_WAITING = 1_000
 """Calls that wait in one queue; beyond them the oldest is dropped."""
-QUARANTINING = frozenset({"on_outcome", "on_result", "post"})
+QUARANTINING = frozenset({"on_claim", "on_outcome", "on_result", "post"})
 """Hooks whose `Misconfigured` counts at once. That of `on_start` counts only when the
 new generation is active."""
+GUARDING = frozenset({"on_claim"})
+"""Hooks that are called however often they fail: what they guard must not be open."""
 LONGEST_STATUS = 4_000
 """Characters of JSON that `status` may give."""
 
@@ -191,13 +199,33 @@ class Hooks:
         Hooks of one strategy are called one after the other.
         """
         hook, state = loaded.hooks.get(name), self._states.get(loaded)
-        if hook is None or state is None or state.failures[name] >= MOST_FAILURES:
+        if hook is None or state is None or self._is_disabled(state, name):
             return HookAnswer()
         async with state.lock:
             answer = await self._call(loaded, hook, given)
             self._save_state(loaded, name)
             self._count_failure(loaded, state, name, answer)
         return answer
+
+    def _is_disabled(self, state: _HookState, name: str) -> bool:
+        return name not in GUARDING and state.failures[name] >= MOST_FAILURES
+
+    async def ask_claim(self, loaded: LoadedStrategy, task: Task) -> Skip | None:
+        """Ask `on_claim` of a strategy; return why a task is not claimed, if so.
+
+        A call that fails is a no, and counts as an error of the strategy.
+        """
+        answer = await self.call(loaded, "on_claim", task=task)
+        if answer.failure is None and (
+            answer.value is None or isinstance(answer.value, Skip)
+        ):
+            return answer.value
+        problem = answer.problem or f"returned {answer.value!r}, not None or skip(...)"
+        problem = storable(f"on_claim of {loaded.name}: {problem}")
+        if not isinstance(answer.failure, Misconfigured):
+            with self.journal.tx("on_claim failed"):
+                self.lifecycle.quarantine.count_error(loaded.name, problem, task.id)
+        return Skip(problem)
 
     async def _call(
         self, loaded: LoadedStrategy, hook: Hook, given: Mapping[str, object]
@@ -244,7 +272,7 @@ class Hooks:
         state.failures[name] += 1
         self._report(loaded, name, answer.failure, answer.problem)
         failures = state.failures[name]
-        if failures >= MOST_FAILURES:
+        if self._is_disabled(state, name):
             self.log.emit(
                 events.HOOK_DISABLED, strategy=loaded.name, hook=name, failures=failures
             )

@@ -362,9 +362,9 @@ class StrategySettings(Section):
     Five minutes is ample for the ready strategies, and gives a slot back within reason
     when one hangs."""
     hook_timeout_seconds: Seconds = 10
-    """The longest that one call of `on_start`, `on_stop`, `on_outcome`, `on_result` or
-    `post` may take. The start and the end of the daemon wait for the first two, so this
-    stays well under `work.grace_seconds`."""
+    """The longest that one call of `on_start`, `on_stop`, `on_claim`, `on_outcome`,
+    `on_result` or `post` may take. The start and the end of the daemon wait for the
+    first two, so this stays well under `work.grace_seconds`."""
     trusted: Names = Field((), examples=[["count_words"]])
     """Names of strategy files, folders and installed strategies whose code may run in
     the daemon's own process, beside the token: those that you have read. All others,

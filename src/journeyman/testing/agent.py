@@ -127,8 +127,9 @@ class Run:
 class FakeAgent:
     """Runs strategies on tasks in memory; the fixture `agent` is one.
 
-    Each strategy is created once for each set of parameters, and its `on_start` is
-    called, as in the daemon. An exception in a hook fails the test.
+    Each strategy is created once for each set of parameters, and its `on_start`,
+    `on_claim` and `on_outcome` are called, as in the daemon. An exception in a hook
+    fails the test.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -154,7 +155,12 @@ class FakeAgent:
     ) -> Run:
         """Do the same inside a running event loop."""
         loaded = await self._loaded(strategy, params)
-        done = await dry_run(loaded, task, self._context(loaded.name))
+        done = await dry_run(
+            loaded,
+            task,
+            self._context(loaded.name),
+            ask_claim=partial(self._call, loaded, "on_claim", task=task),
+        )
         run = _run(done, task)
         self.credits += run.credits
         if run.outcome in get_args(OutcomeName):

@@ -1,5 +1,6 @@
 """Claim a task (contract endpoint 7)."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from journeyman.domain.clock import Clock
@@ -10,6 +11,8 @@ from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.observability.events import Log
+from journeyman.strategies.api import Skip
+from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.worker import events
 from journeyman.worker.intents import (
     NOT_NOW,
@@ -24,8 +27,21 @@ from journeyman.worker.intents import (
 GONE = 410
 """There was such a task: no gateway says so by mistake (RFC 9110, section 15.5.11)."""
 
+PUT_BACK_SECONDS = 60.0
+"""Until a task that was refused for now is decided about again: a strategy that wants
+it each time, and refuses it each time, must not keep the network busy."""
+
 LONG_UNCERTAIN = 12
 """So many refusals of a claim that may have arrived mean that it did."""
+
+
+AskClaim = Callable[[LoadedStrategy, Task], Awaitable[Skip | None]]
+"""Asks a strategy just before a claim; None: claim it."""
+
+
+async def ask_nobody(_strategy: LoadedStrategy, _task: Task) -> Skip | None:
+    """Stand for the question where no strategy wants to be asked."""
+    return None
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,15 +53,24 @@ class Claim:
     active: ActiveStrategies
     clock: Clock
     log: Log
+    ask: AskClaim = ask_nobody
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
-        if record.state is TaskState.WANTED:
-            obstacle = await self._obstacle(record)
-            if obstacle:
-                return await self._skip(record, obstacle)
+        is_new = record.state is TaskState.WANTED
+        if is_new and has_passed(record.task, self.clock):
+            return await self._skip(record, Skip("past its deadline"))
+        strategy = await self.active.find_for(record) if is_new else None
+        if is_new and strategy is None:
+            return await self._skip(record, Skip(self.active.absence(record)))
         paused = await self.intents.postpone_if_paused(record, TaskState.CLAIMING)
-        return paused or await self._claim(record)
+        if paused is not None:
+            return paused
+        # Last of all: what it reserves for the task is for a claim that leaves.
+        refusal = await self.ask(strategy, record.task) if strategy else None
+        if refusal is not None:
+            return await self._skip(record, refusal)
+        return await self._claim(record)
 
     async def _claim(self, record: TaskRecord) -> TaskRecord:
         record, uncertain = await self.intents.open(record, TaskState.CLAIMING)
@@ -78,14 +103,6 @@ class Claim:
             return await self._lost(record, "the answer to the claim says it is gone")
         return await self._won(record, "", claimed)
 
-    async def _obstacle(self, record: TaskRecord) -> str:
-        """Return what has changed since the task was wanted; empty when nothing has."""
-        if has_passed(record.task, self.clock):
-            return "past its deadline"
-        if await self.active.find_for(record) is None:
-            return self.active.absence(record)
-        return ""
-
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a claim is worth repeating."""
         if isinstance(failure, Refused) and failure.status == GONE:
@@ -114,9 +131,19 @@ class Claim:
         if is_no and not proof.has("claim"):
             proof.hold_claims()
 
-    async def _skip(self, record: TaskRecord, reason: str) -> TaskRecord:
-        record = await self.intents.close(record, TaskState.SKIPPED, reason)
-        self.log.emit(events.SKIPPED, task_id=record.task_id, reason=reason)
+    async def _skip(self, record: TaskRecord, why: Skip) -> TaskRecord:
+        tasks = self.intents.journal.tasks
+
+        def write() -> TaskRecord:
+            if why.for_now:
+                tasks.forget_decision(record.task_id)
+            return tasks.move(record, TaskState.SKIPPED, reason=why.reason)
+
+        record = await self.intents.journal.commit(write)
+        if why.for_now:
+            until = self.clock.monotonic() + PUT_BACK_SECONDS
+            self.active.put_back_until(record.task_id, until)
+        self.log.emit(events.SKIPPED, task_id=record.task_id, reason=why.reason)
         return record
 
     async def _won(

@@ -102,6 +102,7 @@ class Select:
         """
         return (
             self.active.generation,
+            *self.active.put_back,
             self.states,
             self.min_reward,
             self._has_claimed(),
@@ -141,6 +142,7 @@ class Select:
                 fresh[task.id] = task
             else:
                 decision.known += 1
+                decision.undecided += task.id in self.active.put_back
         if fresh:
             with self.journal.tx("decisions"):
                 for task in fresh.values():
@@ -157,8 +159,11 @@ class Select:
     def _is_new(self, task: Task, known: KnownTask | None) -> bool:
         if known is None:
             return True
+        if known.state not in REVISABLE:
+            return False
+        put_back_until = self.active.put_back.get(task.id, 0.0)
         is_same = known.fingerprint == self._fingerprint(task)
-        return known.state in REVISABLE and not is_same
+        return not is_same and put_back_until <= self.clock.monotonic()
 
     def _decide(self, task: Task, known: KnownTask | None, decision: Decision) -> None:
         # As things are now: the task before this one may have changed who is free.
@@ -170,6 +175,7 @@ class Select:
         if choice and choice.is_undecided:
             decision.undecided += 1
             return  # The next look at the market decides.
+        self.active.put_back.pop(task.id, None)
         if choice and self.recording:
             self.recording.record(task, choice)
         if choice and choice.strategy:

@@ -17,6 +17,8 @@ Message = dict[str, Any]
 
 NEW_TASKS = "journeyman: new tasks"
 """The key of the tasks that `post` returned."""
+SKIP = "journeyman: skip"
+"""The key of the reason that `on_claim` gave against a task."""
 
 MAX_BYTES = 16 * 1_048_576
 """Of one message: enough for a result, a task and a state of some megabytes."""

@@ -26,6 +26,7 @@ from journeyman.strategies.api import (
     BudgetView,
     Context,
     OutcomeReport,
+    Skip,
     StrategyLog,
 )
 from journeyman.strategies.api.context import end_context
@@ -48,7 +49,7 @@ MAX_NOTE = 200
 """Characters of the note on a cost."""
 WANTS_SECONDS = 5.0
 """What `wants` may take for one task."""
-ANSWERING = frozenset({"post", "status"})
+ANSWERING = frozenset({"on_claim", "post", "status"})
 """Hooks whose value is of interest."""
 MOST_ITEMS = 100
 """Of what a hook yields; the rest is not asked for."""
@@ -280,6 +281,8 @@ def _reported(message: messages.Message) -> dict[str, object]:
 
 def _hook_value(returned: object) -> object:
     """Return what a hook returned; tasks to post as a list of their fields."""
+    if isinstance(returned, Skip):
+        return {messages.SKIP: str(returned.reason), "for_now": bool(returned.for_now)}
     if isinstance(returned, NewTask):
         return _hook_value([returned])
     is_plain = isinstance(returned, str | bytes | dict)

@@ -13,6 +13,7 @@ from journeyman.strategies.api import Context, Needs, RunnerName, Strategy
 HOOKS: Mapping[str, tuple[str, ...]] = {
     "on_start": ("ctx",),
     "on_stop": ("ctx",),
+    "on_claim": ("task", "ctx"),
     "on_outcome": ("task", "outcome", "ctx"),
     "post": ("ctx",),
     "on_result": ("post", "result", "ctx"),

@@ -5,14 +5,21 @@ way, in the runner that it declares, so that what they show is what the daemon d
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from journeyman.domain.tasks import Result, Task
-from journeyman.strategies.api import BudgetView, Context, Decline, Example, StrategyLog
+from journeyman.strategies.api import (
+    BudgetView,
+    Context,
+    Decline,
+    Example,
+    Skip,
+    StrategyLog,
+)
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry, Verdict
 from journeyman.strategies.outcomes import RunOutcome
@@ -97,6 +104,7 @@ async def dry_run(
     timeout_seconds: float = TIMEOUT_SECONDS,
     anyway: bool = False,
     runner: Runner | None = None,
+    ask_claim: Callable[[], Awaitable[object]] | None = None,
 ) -> DryRun:
     """Ask a strategy whether it wants a task, and run it if so.
 
@@ -107,6 +115,7 @@ async def dry_run(
         timeout_seconds: the limit, where the strategy sets none.
         anyway: run it even if it does not want the task.
         runner: the runner, where several tasks share one.
+        ask_claim: asks `on_claim`, where that is called.
     """
     context, runner = context or DryRunContext(), runner or Runner()
     with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
@@ -114,6 +123,9 @@ async def dry_run(
         await runner.consult(loaded, [task], ctx)
     verdict = Registry([loaded]).choose(task).verdicts[0]
     if not verdict.wanted and not anyway:
+        return DryRun(verdict, None, tuple(context.log.lines))
+    if ask_claim and isinstance(refusal := await ask_claim(), Skip):
+        verdict = Verdict(loaded.name, wanted=False, reason=refusal.reason)
         return DryRun(verdict, None, tuple(context.log.lines))
     with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
         ctx = context.make(loaded.name, task, Path(folder))

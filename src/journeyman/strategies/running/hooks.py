@@ -7,11 +7,12 @@ from itertools import islice
 from typing import Any
 
 from journeyman.domain.tasks import NewTask, Result
-from journeyman.domain.text import describe
+from journeyman.domain.text import describe, storable
 from journeyman.strategies import watchdog
-from journeyman.strategies.api import Context, Misconfigured
+from journeyman.strategies.api import Context, Misconfigured, Skip
 from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import messages
+from journeyman.strategies.child.description import LONGEST_REASON
 from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.runner import Runner, ThreadRunner, run_on_loop
@@ -164,6 +165,8 @@ def _answer_from(outcome: RunOutcome) -> HookAnswer:
     match outcome.output:
         case {"value": {messages.NEW_TASKS: list(items)}}:
             return HookAnswer([_new_task(item) for item in items])
+        case {"value": {messages.SKIP: str(reason), "for_now": bool(for_now)}}:
+            return HookAnswer(Skip(storable(reason[:LONGEST_REASON]), for_now=for_now))
         case {"value": value}:
             return HookAnswer(value)
         case _:
