@@ -109,6 +109,8 @@ class AskLlm(Strategy):
         self._day = DayBudget()
         self._records = KindRecords()
         self._settled: tuple[ModelChoice, Prices] | None = None
+        self._off: OffError | None = None
+        self._off: OffError | None = None
         self._ready_at: datetime | None = None
 
     # -- before the work ------------------------------------------------------------
@@ -314,8 +316,14 @@ class AskLlm(Strategy):
             OffError: none is asked.
             Misconfigured: its price is not known.
         """
+        if self._off is not None:
+            raise OffError(str(self._off), is_news=self._off.is_news)
         if self._settled is None:
-            choice = self.choice()
+            try:
+                choice = self.choice()
+            except OffError as off:
+                self._off = off.with_traceback(None)
+                raise
             prices = Prices(
                 read=self.credits_per_1k_input, written=self.credits_per_1k_output
             )

@@ -5,13 +5,12 @@ How a task went on is not written again: it is read from the tables that know it
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.journal import tasks
-from journeyman.journal.codec import dump
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
@@ -41,6 +40,9 @@ class NewRecordedDecision:
     reason: str
     opinions: str
     """As `encode_opinions` returns them."""
+
+
+_COLUMNS = tuple(one.name for one in fields(NewRecordedDecision))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,7 +158,8 @@ class Recordings:
         size = len(new.task) + len(new.opinions) + ROW_BYTES
         at = self.now().isoformat()
         self._added.pop(new.task_id, None)
-        self._added[new.task_id] = {"at": at, "bytes": size, **dump(new)}
+        row = {name: getattr(new, name) for name in _COLUMNS}
+        self._added[new.task_id] = {"at": at, "bytes": size, **row}
 
     def _write_added(self) -> None:
         if not self._added:

@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import pairwise
 
 from journeyman.domain import tasks
-from journeyman.domain.text import UntrustedText
 from journeyman.journal.codec import load
 from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
@@ -159,18 +158,18 @@ class TaskEnd:
 _TASK_FIELDS = tuple(one.name for one in fields(tasks.Task))
 
 
-def slim(task: tasks.Task) -> tasks.Task:
-    """Return a task without its bulk, for one that we only remember to have seen."""
-    nothing = UntrustedText()
-    return replace(task, description=nothing, text=nothing, input=None, raw={})
+_BULK: dict[str, object] = {"description": "", "text": "", "input": None, "raw": {}}
 
 
-def encode_task(task: tasks.Task) -> str:
-    """Return a task as JSON; for why not by the codec, see there."""
+def encode_task(task: tasks.Task, *, with_bulk: bool = True) -> str:
+    """Return a task as JSON; without its bulk, if we only remember to have seen it.
+
+    For why not by the codec, see there.
+    """
     # Not by `asdict`, which copies the whole record deeply, once for each task.
     content = {name: getattr(task, name) for name in _TASK_FIELDS}
     content["deadline"] = task.deadline.isoformat() if task.deadline else None
-    content["raw"] = dict(task.raw)
+    content |= {"raw": dict(task.raw)} if with_bulk else _BULK
     return json.dumps(content)
 
 
@@ -408,7 +407,7 @@ class Tasks:
         is_skipped = state is tasks.TaskState.SKIPPED
         self._texts[task.id] = {
             "task_id": task.id,
-            "record": encode_task(slim(task) if is_skipped else task),
+            "record": encode_task(task, with_bulk=not is_skipped),
         }
         if known:
             self._count(known.state, known.strategy, known.reason, at, -1)

@@ -18,6 +18,8 @@ LEEWAY = 0.1
 """The share of its limit by which the recording may be larger for a while."""
 LONGEST_REASON = 200
 """In characters; authors are asked for a few words."""
+MOST_ENCODED = 500
+"""Sets of verdicts that are remembered with what is written of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +47,10 @@ class DecisionRecording:
     limits: RecordingLimits
     clock: Clock
     _untrimmed: int = field(init=False, default=0)
+    _encoded: dict[tuple[int, ...], tuple[Sequence[Verdict], str]] = field(
+        init=False, default_factory=dict
+    )
+    """By the ids of the verdicts, which are kept so that no other gets their ids."""
 
     def record(self, task: Task, choice: Choice) -> None:
         """Keep one decision."""
@@ -103,6 +109,15 @@ class DecisionRecording:
         return was_cut
 
     def _opinions(self, verdicts: Sequence[Verdict]) -> str:
+        """Encode verdicts; those on tasks of one kind are often the very same."""
+        key = self.redactor.learned, *map(id, verdicts)
+        if key not in self._encoded:
+            if len(self._encoded) >= MOST_ENCODED:
+                self._encoded.clear()
+            self._encoded[key] = verdicts, self._encode(verdicts)
+        return self._encoded[key][1]
+
+    def _encode(self, verdicts: Sequence[Verdict]) -> str:
         # Authors like to quote the task.
         clean = self.redactor.clean_again
         return encode_opinions(

@@ -210,11 +210,14 @@ class Redactor:
     def __init__(self) -> None:
         self._known = KnownSecrets()
         self._cleaned: dict[str, str] = {}
+        self.learned = 0
+        """How many secrets were added; what was cleaned before that may hold one."""
 
     def add(self, secret: str) -> None:
         """Learn a secret; one shorter than six characters is not looked for."""
         self._known.add(secret)
         self._cleaned.clear()
+        self.learned += 1
 
     def knows(self, text: str) -> bool:
         """Return whether a learned secret is in the text, however it is spelled."""

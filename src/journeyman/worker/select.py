@@ -19,6 +19,7 @@ from journeyman.network.service_model.states import (
     states_from_json,
 )
 from journeyman.observability.events import Log
+from journeyman.strategies import watchdog
 from journeyman.worker import events
 
 STATE_WORDS = "state_words"
@@ -144,7 +145,7 @@ class Select:
                 decision.known += 1
                 decision.undecided += task.id in self.active.put_back
         if fresh:
-            with self.journal.tx("decisions"):
+            with self.journal.tx("decisions"), watchdog.prepared():
                 for task in fresh.values():
                     self._decide(task, known.get(task.id), decision)
         return decision

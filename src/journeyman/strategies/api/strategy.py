@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, cast
 
 from journeyman.domain.tasks import JSON, Task, TaskId
@@ -258,9 +259,9 @@ class Strategy:
 
     def wants(self, task: Task) -> Decision:
         """Return whether to claim a task, by what the class declares."""
-        if self.kinds and (task.kind or not self.tags):
+        if _goes_by_kind(self, task):
             if task.kind not in self.kinds:
-                return Skip(f"kind {task.kind!r} is not wanted", specific=False)
+                return other_kind(task.kind)
         elif missing := sorted(set(self.tags) - set(task.tags)):
             return Skip(f"tag {missing[0]!r} missing", specific=False)
         if input_problem := self.input_problem(task):
@@ -281,6 +282,27 @@ class Strategy:
             if is_flag or not isinstance(value, kind):
                 return f"the input's {name!r} is not of type {kind.__name__}"
         return ""
+
+
+def _goes_by_kind(strategy: Strategy, task: Task) -> bool:
+    """Return whether the task's kind decides; a task without one goes by its tags."""
+    return bool(strategy.kinds and (task.kind or not strategy.tags))
+
+
+@lru_cache(maxsize=1024)
+def other_kind(kind: str) -> Skip:
+    """Return the "no" to a kind of task that a strategy does not declare."""
+    return Skip(f"kind {kind!r} is not wanted", specific=False)
+
+
+def declines_kind(strategy: Strategy, task: Task) -> bool:
+    """Return whether `wants` would say `other_kind`, without asking the author's code.
+
+    In a market of many kinds that is most answers of most strategies.
+    """
+    is_ours = getattr(strategy.wants, "__func__", None) is Strategy.wants
+    by_kind = is_ours and _goes_by_kind(strategy, task)
+    return by_kind and task.kind not in strategy.kinds
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -4,7 +4,7 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -14,6 +14,7 @@ from journeyman.domain.tasks import Task
 from journeyman.domain.text import describe, storable
 from journeyman.strategies import watchdog
 from journeyman.strategies.api import Score, Skip
+from journeyman.strategies.api.strategy import declines_kind, other_kind
 from journeyman.strategies.loading.confined import AnswerError
 from journeyman.strategies.loading.importing import forget
 from journeyman.strategies.loading.loaded import LoadedStrategy, place_of
@@ -30,6 +31,9 @@ from journeyman.strategies.speaker import Speaking
 
 BLOCK_SECONDS = 5.0
 """A `wants` that takes longer is interrupted, because it blocks the daemon."""
+WATCHED_TASKS = 100
+"""For so many tasks each strategy is asked under an alarm of its own, once all of them
+together were slow: that may have been another program's doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,8 @@ class Registry:
         self._chosen: Counter[str] = Counter()
         self.told: Callable[[LoadedStrategy, float], None] | None = None
         """Is told how many seconds `wants` took, where it was slow."""
-        self._is_slow = False
-        """Somebody was; from then on each is asked under an alarm of its own."""
+        self._watched = 0
+        """Tasks for which each is still asked under an alarm of its own."""
         self._blocked: dict[str, Verdict] = {}
         """By strategy that is not asked any more: it would block the daemon again."""
 
@@ -102,7 +106,7 @@ class Registry:
         """Return a registry of others that keeps what this one has learned."""
         other = type(self)(strategies, self.problems, block_limit=self._block_limit)
         other._chosen = self._chosen.copy()
-        other.told, other._is_slow = self.told, self._is_slow
+        other.told, other._watched = self.told, self._watched
         other._blocked = self._blocked.copy()
         return other
 
@@ -182,9 +186,10 @@ class Registry:
             ]
 
         def found_slow(_seconds: float) -> None:
-            self._is_slow = True
+            self._watched = WATCHED_TASKS
 
-        if self._is_slow:
+        if self._watched:
+            self._watched -= 1
             return ask(self._block_limit)
         try:
             return watchdog.timed(self._block_limit, found_slow, ask, None)
@@ -195,13 +200,7 @@ class Registry:
         if loaded.name in self._blocked:
             return self._blocked[loaded.name]
         try:
-            with Speaking(loaded.name, task.id):
-                if limit is None:
-                    answer = loaded.instance.wants(task)
-                else:
-                    told = partial(self.told, loaded) if self.told else None
-                    answer = watchdog.timed(limit, told, loaded.instance.wants, task)
-            return _verdict(loaded.name, answer, task.reward)
+            return self._answer(loaded, task, limit)
         except KeyboardInterrupt:
             raise
         except watchdog.BlockedError as error:
@@ -223,6 +222,19 @@ class Registry:
             )
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
             return _failed(loaded, f"wants raised {describe(error)}", error)
+
+    def _answer(
+        self, loaded: LoadedStrategy, task: Task, limit: float | None
+    ) -> Verdict:
+        if declines_kind(loaded.instance, task):
+            return _declined_kind(loaded.name, task.kind)
+        with Speaking(loaded.name, task.id):
+            if limit is None:
+                answer = loaded.instance.wants(task)
+            else:
+                told = partial(self.told, loaded) if self.told else None
+                answer = watchdog.timed(limit, told, loaded.instance.wants, task)
+        return _verdict(loaded.name, answer, task.reward)
 
     def matching(self, wanted: str) -> Loading:
         """Return what a name stands for: strategies, or the problems of its file.
@@ -297,17 +309,34 @@ def _unasked(name: str, why: str) -> Verdict:
     return Verdict(name, wanted=False, reason=f"{name} {why}")
 
 
+@lru_cache(maxsize=4096)
+def _declined_kind(name: str, kind: str) -> Verdict:
+    no = other_kind(kind)
+    return _no(name, no.reason, is_specific=no.specific)
+
+
+@lru_cache(maxsize=4096)
+def _no(name: str, reason: str, *, is_specific: bool, for_now: bool = False) -> Verdict:
+    """Return a verdict that most tasks of a market get, the same for the same words."""
+    return Verdict(
+        name,
+        wanted=False,
+        reason=storable(reason),
+        specific=is_specific,
+        unanswered=for_now,
+    )
+
+
 def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Skip):
-        return Verdict(
+        return _no(
             name,
-            wanted=False,
-            reason=storable(answer.reason),
-            specific=answer.specific,
-            unanswered=answer.for_now,
+            storable(answer.reason),
+            is_specific=bool(answer.specific),
+            for_now=bool(answer.for_now),
         )
     if answer is False:
-        return Verdict(name, wanted=False, reason="not wanted", specific=False)
+        return _no(name, "not wanted", is_specific=False)
     if answer is True:
         return Verdict(
             name, wanted=True, reason=f"reward {reward}", offer=float(reward)
