@@ -4,8 +4,10 @@ import pytest
 
 from journeyman.domain.plausibility import (
     MOST_CREDITS,
+    believed_pay,
     doubt_about_balance,
     doubt_about_earning,
+    doubt_about_fee,
     doubt_about_page,
 )
 
@@ -32,6 +34,36 @@ def test_what_a_task_can_have_earned_is_believed(credits_: int, listed: int) -> 
 )
 def test_what_no_task_can_have_earned_is_doubted(credits_: int, listed: int) -> None:
     assert str(credits_) in doubt_about_earning(credits_, listed)
+
+
+@pytest.mark.parametrize(
+    ("named", "listed", "risen", "booked", "is_proven"),
+    [
+        (5, 5, None, 5, True),
+        (5, 5, 7, 5, True),
+        (50, 5, 50, 50, True),
+        (3, 0, 3, 3, True),
+        (50, 5, None, 5, False),
+        (50, 5, 5, 5, False),
+        (3, 5, None, 3, False),
+        (3, 0, None, 3, False),
+        (5.5, 5, None, 5, False),
+        (5.5, 5, 5, 5, True),
+        (0.5, 0, None, 0, False),
+        (3, -5, None, 3, False),
+    ],
+)
+def test_pay_is_proven_by_two_sources_and_else_booked_up_to_the_listing(
+    named: float, listed: int, risen: int | None, booked: int, *, is_proven: bool
+) -> None:
+    pay = believed_pay(named, listed, risen)
+
+    assert (pay.credits, pay.is_proven) == (booked, is_proven)
+
+
+@pytest.mark.parametrize("fee", [-1, 6, 0.5])
+def test_a_fee_that_cannot_be_booked_is_doubted(fee: float) -> None:
+    assert str(fee) in doubt_about_fee(fee, 5)
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "domain/test_plausibility.py",
         ),
         SourceMutant(
+            "pay beyond the listing is believed",
+            "domain/plausibility.py",
+            "credits_ = min(whole, listed) if listed else whole",
+            "credits_ = whole",
+            "worker/test_life_of_a_task.py::test_more_than_was_listed_is_booked_when_a_balance_shows_it",
+        ),
+        SourceMutant(
             "any address is a payment page",
             "domain/plausibility.py",
             'if parts.scheme not in {"https", "http"} or not has_host:',

@@ -111,7 +111,7 @@ class Seen:
     ended: Ended | None = None
 
     @property
-    def earned(self) -> int | None:
+    def earned(self) -> float | None:
         done = self.ended.value if isinstance(self.ended, Confirmed) else None
         return done.credits_earned if done else None
 

@@ -455,7 +455,51 @@ async def test_the_amount_that_an_answer_names_is_booked_instead_of_the_listed_o
     await loop.work(task(reward=3))
 
     (entry,) = loop.journal.ledger.recent(1)
-    assert (entry.amount, entry.confidence) == (2, "confirmed")
+    assert (entry.amount, entry.confidence) == (2, "claimed")
+
+
+async def test_more_than_was_listed_is_booked_when_a_balance_shows_it(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [
+        Confirmed(Receipt(credits_earned=50)),
+        Confirmed(Receipt(credits_earned=3, balance=153)),
+    ]
+    await loop.work(task("t1", reward=5))
+    (claim,) = loop.journal.ledger.recent(1)
+    assert (claim.amount, claim.claimed, claim.confidence) == (5, 50, "claimed")
+    assert "50 credits were named, and 5 had been listed" in claim.note
+    assert loop.journal.ledger.balance() == 105
+
+    await loop.work(task("t2", reward=3))
+
+    assert loop.journal.ledger.totals() == {"starter": 100, "earned": 53}
+    assert loop.journal.ledger.first_fault() is None
+    assert loop.log.named("ledger.late_pay")[0]["credits"] == 45
+    assert loop.journal.ledger.claims() == []
+
+
+async def test_a_balance_that_has_risen_by_what_is_named_confirms_it(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=50, balance=150))]
+
+    await loop.work(task(reward=5))
+
+    (entry,) = loop.journal.ledger.recent(1)
+    assert (entry.amount, entry.confidence) == (50, "confirmed")
+
+
+async def test_a_fraction_of_a_credit_is_said_and_never_confirmed(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [Confirmed(Receipt(credits_earned=5.5))]
+
+    await loop.work(task(reward=5))
+
+    (entry,) = loop.journal.ledger.recent(1)
+    assert (entry.amount, entry.confidence) == (5, "claimed")
+    assert entry.note == "5.5 credits were named, and only whole ones are booked"
 
 
 async def test_a_shown_balance_that_agrees_books_no_adjustment(

@@ -1,11 +1,17 @@
 """What is booked, when, and with which confidence. Always inside a transaction."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 from journeyman.domain.credits import MILLIONTHS, STARTER_CREDITS
-from journeyman.domain.plausibility import doubt_about_balance, doubt_about_earning
+from journeyman.domain.plausibility import (
+    Pay,
+    believed_pay,
+    doubt_about_balance,
+    doubt_about_earning,
+)
 from journeyman.domain.tasks import TaskId
 from journeyman.economy.budget import Period, start_of
 from journeyman.journal.ledger import (
@@ -69,7 +75,7 @@ class Answered:
 
     request: str = ""
     """The idempotency key of the request."""
-    credits: int | None = None
+    credits: float | None = None
     """That it says were paid; None: it names none."""
     balance: int | None = None
     """That it shows, where only this request can have moved it."""
@@ -108,29 +114,60 @@ def book_earning(
     Where the answer named no amount, the reward that the listing promised is assumed.
     An amount that is not plausible books 0, and stays owed until it is known.
     """
-    amount = listed if answered.credits is None else answered.credits
-    confidence = (
-        Confidence.ASSUMED if answered.credits is None else Confidence.CONFIRMED
-    )
-    doubt = doubt_about_earning(amount, listed)
+    shown, named = answered.balance, answered.credits
+    risen = None if shown is None else shown - ledger.balance()
+    pay, confidence = _believed(named, listed, risen)
     entry = NewEntry(
         key=_earning_key(task_id),
         kind=EntryKind.EARNED,
-        amount=0 if doubt else amount,
-        confidence=Confidence.DOUBTFUL if doubt else confidence,
+        amount=pay.credits,
+        confidence=confidence,
         subject=task_id,
         strategy=strategy,
-        note=doubt,
+        note=pay.note,
         cause=cause,
         request=answered.request,
         expected=_expected(listed),
-        claimed=answered.credits,
-        observed=answered.balance,
+        claimed=None if named is None else math.floor(named),
+        observed=shown,
     )
-    if not doubt:
+    if confidence is not Confidence.DOUBTFUL:
         _correct(ledger, entry, "the pay differs from what was listed")
     ledger.book(entry)
     return entry
+
+
+def _believed(
+    named: float | None, listed: int, risen: int | None
+) -> tuple[Pay, Confidence]:
+    """Return what is booked of the pay that an answer named, and how sure it is."""
+    if doubt := doubt_about_earning(listed if named is None else named, listed):
+        return Pay(credits=0, is_proven=False, note=doubt), Confidence.DOUBTFUL
+    if named is None:
+        return Pay(credits=listed, is_proven=False), Confidence.ASSUMED
+    pay = believed_pay(named, listed, risen)
+    return pay, Confidence.CONFIRMED if pay.is_proven else Confidence.CLAIMED
+
+
+def book_rest(ledger: Ledger, claim: Entry, note: str, shown: int) -> None:
+    """Book what an answer named beyond the listing, once a balance has shown it."""
+    rest = NewEntry(
+        key=_rest_key(claim.subject),
+        kind=EntryKind.EARNED,
+        amount=claim.unbooked,
+        confidence=Confidence.OBSERVED,
+        subject=claim.subject,
+        strategy=claim.strategy,
+        note=note,
+        cause="balance",
+        request=claim.request,
+        expected=claim.expected,
+        claimed=claim.claimed,
+        observed=shown,
+    )
+    owed = f"{EntryKind.CORRECTED}:rest:{claim.subject}"
+    ledger.book(replace(rest, key=owed, kind=EntryKind.CORRECTED, observed=None))
+    ledger.book(rest)
 
 
 def book_nothing_owed(
@@ -198,11 +235,17 @@ def _expected(listed: int) -> int | None:
 
 def earned_by(ledger: Ledger, task_id: TaskId) -> int:
     """Return the credits that were booked for a task; 0 before it is completed."""
-    return ledger.amount_of(_earning_key(task_id))
+    return ledger.amount_of(_earning_key(task_id)) + ledger.amount_of(
+        _rest_key(task_id)
+    )
 
 
-def _earning_key(task_id: TaskId) -> str:
+def _earning_key(task_id: str) -> str:
     return f"earned:{task_id}"
+
+
+def _rest_key(task_id: str) -> str:
+    return f"earned:rest:{task_id}"
 
 
 def book_post(
@@ -271,19 +314,22 @@ def book_refund(
     post: FollowedPost,
     *,
     cause: str,
-    claimed: int | None = None,
+    named: float | None = None,
     observed: int | None = None,
 ) -> bool:
     """Book that the reward of a post came back, once; never more than it holds.
 
-    `claimed` is what a listing named, `observed` the balance that the network showed.
+    `named` is what a listing said of it, `observed` the balance that was shown.
     """
     held = ledger.in_escrow(post.spend_id)
+    claimed = None if named is None else math.floor(named)
     is_known = claimed is not None and 0 < claimed <= held
     if observed is not None:
         confidence = Confidence.OBSERVED
+    elif is_known:
+        confidence = Confidence.CONFIRMED if claimed == named else Confidence.CLAIMED
     else:
-        confidence = Confidence.CONFIRMED if is_known else Confidence.ASSUMED
+        confidence = Confidence.ASSUMED
     return _end_escrow(
         ledger,
         post,

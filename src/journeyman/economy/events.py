@@ -22,8 +22,9 @@ LATE_PAY = declare(
     "ledger.late_pay",
     "info",
     "task_id strategy credits balance",
-    "A balance shows that a task was paid which had been given up, because no answer "
-    "said so.",
+    "A balance shows pay that was not booked yet: of a task that had been given up, "
+    "because no answer said that it was paid, or what an answer named beyond the "
+    "listing.",
 )
 WRITTEN_OFF = declare(
     "ledger.written_off",

@@ -135,7 +135,7 @@ class PostWatch:
         state: PostState,
         status: str,
         result: JSON,
-        refund: int | None = None,
+        refund: float | None = None,
     ) -> None:
         if (state, status, result) == (post.state, post.status, post.result):
             return
@@ -144,7 +144,7 @@ class PostWatch:
             if state is PostState.DONE:
                 book_paid_out(self.journal.ledger, post, status)
             elif state is PostState.REFUNDED:
-                book_refund(self.journal.ledger, post, cause="listing", claimed=refund)
+                book_refund(self.journal.ledger, post, cause="listing", named=refund)
             self.journal.posts.note(
                 post.spend_id,
                 state,

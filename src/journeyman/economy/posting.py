@@ -329,7 +329,7 @@ class Posting:
             )
             return 0
         is_inside = posted.balance == self.journal.ledger.balance() - spend.credits
-        return 0 if is_inside else fee
+        return 0 if is_inside else int(fee)
 
     def _not_accepted(self, spend: Spend, failure: Failure) -> NotAccepted:
         unknown = isinstance(failure, Unknown)

@@ -25,6 +25,7 @@ from journeyman.economy.bookkeeping import (
     book_late_pay,
     book_post,
     book_refund,
+    book_rest,
     book_top_up,
     write_off,
 )
@@ -108,13 +109,17 @@ def unsettled(journal: Journal) -> list[Unsettled]:
     is_owed = journal.ledger.accounts().get(RECEIVABLE)
     owed = journal.ledger.receivables()[::-1] if is_owed else []
     work = [Unsettled(about=one, credits=one.credits) for one in owed if one.credits]
+    # An answer named more than was listed, and its word alone was not enough.
+    claims = [
+        Unsettled(about=one, credits=one.unbooked) for one in journal.ledger.claims()
+    ]
     # A difference that was booked may be of what has been booked since.
     earlier = [
         Unsettled(about=one, credits=-one.amount)
         for one in journal.ledger.unexplained()
     ]
     over = refundable(journal, PostState.OVER)
-    return [*posts, *over, *pages, *work, *earlier][:MOST_PAYABLE]
+    return [*posts, *over, *pages, *work, *claims, *earlier][:MOST_PAYABLE]
 
 
 def refundable(journal: Journal, *states: PostState) -> list[Unsettled]:
@@ -269,6 +274,8 @@ def _settle(journal: Journal, about: Question, more: str, shown: int) -> None:
                 # A listing may still show that it was something else.
                 is_ended=about.state is PostState.OVER,
             )
+        case Entry(kind=EntryKind.EARNED):
+            book_rest(journal.ledger, about, f"its credits were seen{more}", shown)
         case Entry():
             why = f"what was booked since explains it{more}"
             book_explained(journal.ledger, about, why, shown)
@@ -309,6 +316,14 @@ def tell_settled(journal: Journal, log: Log, about: Question) -> None:
                 status=about.status,
                 spend_id=about.spend_id,
                 task_id=about.task_id,
+            )
+        case Entry(kind=EntryKind.EARNED):
+            log.emit(
+                events.LATE_PAY,
+                task_id=about.subject,
+                strategy=about.strategy,
+                credits=about.unbooked,
+                balance=balance,
             )
         case Entry():
             log.emit(events.EXPLAINED, entry=about.entry_id, amount=about.amount)

@@ -27,6 +27,8 @@ ESCROW = "escrow:{}"
 """The accounts of what our posts hold until they end, one for a post."""
 MOST_AT_ONCE = 1_000
 """Entries that are read at once, of however many."""
+MOST_CLAIMS = 20
+"""That may explain a balance, the newest."""
 HASH_VERSION = 2
 """Of what the hash of a new entry covers; entries from before the accounts have 1."""
 
@@ -79,8 +81,10 @@ class Confidence(StrEnum):
 
     #: The contract says so.
     CONTRACT = "contract"
-    #: The network's answer named the amount.
+    #: The network's answer named what it had listed, or what a balance shows.
     CONFIRMED = "confirmed"
+    #: The network's answer named another amount, and nothing else shows that.
+    CLAIMED = "claimed"
     #: The network said yes, without an amount; the listed one was taken.
     ASSUMED = "assumed"
     #: Derived from a balance that the network showed, or from the owner's word.
@@ -112,7 +116,7 @@ class NewEntry:
     expected: int | None = None
     """Credits that were listed or agreed; None: unknown."""
     claimed: int | None = None
-    """Credits that the answer named; None: it named none."""
+    """Credits that the answer named, whole ones; None: it named none."""
     observed: int | None = None
     """The balance that the network showed; None: it showed none."""
     cost: int = 0
@@ -197,6 +201,11 @@ class Entry(NewEntry):
     version: int
     previous_hash: str
     hash: str
+
+    @property
+    def unbooked(self) -> int:
+        """What an answer named beyond what was booked, in credits."""
+        return max(0, (self.claimed or 0) - self.amount)
 
 
 @dataclass(eq=False)
@@ -380,6 +389,20 @@ class Ledger:
             f"SELECT -sum(amount) FROM {_UNEXPLAINED} AND amount < 0 AND at >= ?",  # noqa: S608 - ours
             since.isoformat(),
         )
+
+    def claims(self) -> list[Entry]:
+        """Return the pay that was named beyond the listing and that no balance showed.
+
+        The newest first.
+        """
+        rows = self.database.rows(
+            "SELECT * FROM ledger AS one WHERE confidence = 'claimed' "
+            "AND claimed > amount AND kind = 'earned' AND NOT EXISTS "
+            "(SELECT 1 FROM ledger WHERE key = 'earned:rest:' || one.subject) "
+            "ORDER BY entry_id DESC LIMIT ?",
+            MOST_CLAIMS,
+        )
+        return [load(Entry, row) for row in rows]
 
     def unexplained(self) -> list[Entry]:
         """Return the differences that nothing explains yet, the newest first."""

@@ -152,12 +152,15 @@ def unexplained(
 def _booked(group: str, condition: str) -> str:
     return (
         "WITH booked AS (SELECT ledger.kind AS entry, ledger.strategy AS strategy, "  # noqa: S608 - names of ours
+        "ledger.key AS key, "
         "coalesce(tasks.kind, '') AS kind, ledger.at AS at, amount, "
         "ledger.cost AS cost, confidence "
         "FROM ledger LEFT JOIN tasks ON tasks.task_id = ledger.subject "
         "WHERE ledger.kind IN ('earned', 'spent', 'fee', 'refunded', 'cost') "
         f"AND {condition}) "
-        f"SELECT {group} AS name, sum(entry = 'earned') AS tasks, "
+        # One task may be paid in two parts.
+        f"SELECT {group} AS name, "
+        "sum(entry = 'earned' AND key NOT LIKE 'earned:rest:%') AS tasks, "
         # A listed reward of 0 is one that the listing does not name.
         "sum(entry = 'earned' AND amount = 0 "
         "AND confidence IN ('assumed', 'doubtful')) AS pay_unknown, "

@@ -1,5 +1,6 @@
 """Reads the answers of a network: what an action came to, and listings of tasks."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from journeyman.network.service_model.reading import (
     Found,
     RecordReader,
     WrongShapeError,
-    as_credits,
+    as_exact_credits,
     as_identifier,
     as_label,
     as_moment,
@@ -59,8 +60,8 @@ class Receipt:
 
     balance: int | None = None
     """In credits."""
-    credits_earned: int | None = None
-    """In credits; not of a claim."""
+    credits_earned: float | None = None
+    """In credits, as it was named; not of a claim."""
     progress: Progress | None = None
     """How far the task has come."""
     given: Given = field(default_factory=dict, compare=False)
@@ -78,7 +79,7 @@ class Posted:
     task_id: TaskId | None = None
     """The network's name for it; None when the answer does not tell."""
     balance: int | None = None
-    fee: int | None = None
+    fee: float | None = None
     """In credits, beside the reward; None: the answer names none."""
 
 
@@ -144,7 +145,7 @@ class _Answer:
         self.layers = layers_of(answer, own)
         self.all = _together(self.layers)
 
-    def receipt(self, action: str, status: int, earned: int | None = None) -> Receipt:
+    def receipt(self, action: str, status: int, earned: float | None = None) -> Receipt:
         """Return what is common to the answers of all actions on a task."""
         said = error_texts(self.sent)
         progress = progress_in(self.layers, status, said=said, own=self.own)
@@ -165,7 +166,8 @@ class _Answer:
     def balance(self) -> int | None:
         """Our balance: one in a task's record would be its poster's."""
         ours = [one for one in self.layers if _OTHERS.isdisjoint(one.words)]
-        return _credits(_together(ours), "balance")
+        shown = _credits(_together(ours), "balance")
+        return None if shown is None else math.floor(shown)
 
     @property
     def lease(self) -> datetime | None:
@@ -233,12 +235,12 @@ def _open(answer: JSON) -> Fields:
     return Fields(answer).opened(NAMES["answer_wrappers"])
 
 
-def _credits(seen: Fields, names: str) -> int | None:
+def _credits(seen: Fields, names: str) -> float | None:
     wanted = NAMES[names]
     if (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units:
         # What stands beside another currency is credits only if its name says so.
         wanted = tuple(name for name in wanted if "credit" in name)
-    return seen.pick(wanted, as_credits)
+    return seen.pick(wanted, as_exact_credits)
 
 
 def _says_ours(answer: JSON) -> bool:

@@ -7,7 +7,7 @@ from journeyman.network.progress import progress_of_record
 from journeyman.network.service_model.reading import (
     NAMES,
     RecordReader,
-    as_credits,
+    as_exact_credits,
     as_label,
 )
 
@@ -28,14 +28,14 @@ class Sighting:
     """What was handed in for it; None: nothing is shown."""
     is_refunded: bool
     """Its reward came back to us."""
-    refund: int | None
+    refund: float | None
     """The credits that it names for that; None: it names none."""
 
 
 def read_sighting(task: Task) -> Sighting:
     """Read the record of a task of ours."""
     seen = _RECORD.open(dict(task.raw))
-    refund = seen.pick(NAMES["refund"], as_credits)
+    refund = seen.pick(NAMES["refund"], as_exact_credits)
     is_said = as_label(task.status) in _REFUNDED or seen.says(
         NAMES["refund"], flag=True
     )

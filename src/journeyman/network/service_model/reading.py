@@ -114,6 +114,12 @@ def as_identifier(value: JSON) -> str | None:
 
 def as_amount(value: JSON) -> int | None:
     """Return credits as a whole number, rounded down, from a number or a string."""
+    exact = as_exact_amount(value)
+    return None if exact is None else math.floor(exact)
+
+
+def as_exact_amount(value: JSON) -> float | None:
+    """Return credits, with a fraction if they have one, from a number or a string."""
     if isinstance(value, str):
         match = _NUMBER_WITH_UNIT.fullmatch(value)
         if not match or match["unit"].lower() not in ASSUMED.credit_units:
@@ -121,8 +127,9 @@ def as_amount(value: JSON) -> int | None:
         value = float(re.sub(r"[,_ ]", "", match["number"]))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    amount = math.floor(value)
-    return amount if abs(amount) <= MAX_CREDITS else None
+    if not abs(value) <= MAX_CREDITS:  # nor what is no number
+        return None
+    return int(value) if value == math.floor(value) else value
 
 
 def as_moment(value: JSON) -> datetime | None:
@@ -330,6 +337,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def as_credits(value: JSON) -> int | None:
+    """Return whole credits, rounded down, as `as_exact_credits` finds them."""
+    exact = as_exact_credits(value)
+    return None if exact is None else math.floor(exact)
+
+
+def as_exact_credits(value: JSON) -> float | None:
     """Return credits, also out of an object with the amount and its unit.
 
     None for other money, and for what is no amount.
@@ -342,7 +355,7 @@ def as_credits(value: JSON) -> int | None:
         if unit not in ASSUMED.credit_units:
             return None
         value = inside.value(NAMES["reward_amount"])
-    return as_amount(value)
+    return as_exact_amount(value)
 
 
 Places = Mapping[str, Path]
