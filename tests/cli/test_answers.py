@@ -164,6 +164,14 @@ def test_an_older_journal_is_told_by_the_first_command_that_opens_it(
     assert "OLDER than the one that was here before" in " ".join(status.out.split())
     assert "is_older" not in run(*over_limit, "--data-dir", str(data)).err
 
+    noted = run("journal", "acknowledge", "--data-dir", str(data))
+    status = run("status", "--data-dir", str(data))
+    again = run("journal", "acknowledge", "--data-dir", str(data))
+
+    assert (noted.code, again.code) == (0, 2)
+    assert "OLDER" not in status.out
+    assert "not found to be older" in again.err
+
 
 def test_the_token_is_never_shown(run: Run, lived: Path) -> None:
     identity = (lived / "identity.json").read_text()

@@ -52,6 +52,9 @@ class RecordedCommands:
     def enable(self, request: StrategyName) -> dict[str, JSON]:
         return {"strategy": request.name, "disabled": None}
 
+    def acknowledge_journal(self) -> dict[str, JSON]:
+        return {"older_journal_found_at": None}
+
     def stop(self, request: StopRequest) -> None:
         self.asked.append("stop now" if request.now else "stop")
 

@@ -111,6 +111,7 @@ SECTIONS = {
         "journal check": "Check the file, the ledger's chain and the totals.",
         "journal backup": "Copy the journal to a new file, even while a daemon runs.",
         "journal restore": "Replace the journal by a backup; no daemon may run.",
+        "journal acknowledge": "Say that you know of a restored backup.",
         "journal begin": "Begin a new journal for an agent that has lost its own.",
         "journal compact": "Free unused space in the journal; no daemon may run.",
         "version": "Show the versions of Journeyman and Python.",

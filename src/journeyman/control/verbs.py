@@ -258,4 +258,9 @@ CANCEL_TOP_UP = Verb(
     "spend_id credits booked balance",
 )
 
+ACKNOWLEDGE_JOURNAL = Verb[None](
+    *("acknowledge_journal", "POST", "/journal/acknowledge", None),
+    "older_journal_found_at",
+)
+
 VERBS = tuple(row for row in list(globals().values()) if isinstance(row, Verb))

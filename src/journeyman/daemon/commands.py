@@ -25,6 +25,7 @@ from journeyman.domain.text import escape
 from journeyman.economy.budget import OverBudget, limits_on_posts, use_of
 from journeyman.economy.catalogue import PriceDoubted, pack_problem
 from journeyman.economy.credit_state import credit_state
+from journeyman.economy.mark import acknowledge_older
 from journeyman.economy.posting import NotAccepted
 from journeyman.economy.topup import Asked, NotOpened
 from journeyman.journal.journal import Journal
@@ -321,6 +322,15 @@ class OwnerCommands(AgentCommands):
         )
         self.parts.look_again()
         return answer
+
+    def acknowledge_journal(self) -> dict[str, JSON]:
+        """Tell no more that the journal is older than the one before it.
+
+        Raises:
+            UsageError: it was not found to be.
+        """
+        acknowledge_older(self.agent.journal, self.agent.environment.log)
+        return {"older_journal_found_at": None}
 
     def retry(self, request: verbs.TaskRequest) -> dict[str, JSON]:
         """Try a task again now.

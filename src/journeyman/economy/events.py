@@ -42,7 +42,15 @@ JOURNAL_IS_OLDER = declare(
     "`marked_at`. The limits of today and of this month count what was spent since, "
     "and it is booked.",
     "Compare `journeyman ledger` with what the network shows. Tasks since the backup "
-    "are not known; those that were open in it are taken up again.",
+    "are not known; those that were open in it are taken up again. When you are done: "
+    "`journeyman journal acknowledge`.",
+)
+OLDER_ACKNOWLEDGED = declare(
+    "journal.acknowledged",
+    "info",
+    "found_at",
+    "The owner knows that the journal is older than the one before it, as was found "
+    "then: `status` and `doctor` tell it no more.",
 )
 DOUBTED = declare(
     "ledger.doubted",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from journeyman.domain.clock import Clock
+from journeyman.domain.errors import UsageError
 from journeyman.economy import events
 from journeyman.economy.bookkeeping import book_post
 from journeyman.economy.budget import Limits, Period, start_of
@@ -102,6 +103,25 @@ def found_older(journal: Journal) -> str | None:
     """Return when this journal was last found to be older than its mark, if it was."""
     at = journal.facts.get(CARRIED_AT)
     return at if isinstance(at, str) else None
+
+
+def acknowledge_older(journal: Journal, log: Log) -> None:
+    """Take note that the owner knows of an older journal: it is told no more.
+
+    What was carried stays counted and booked.
+
+    Raises:
+        UsageError: none was found.
+    """
+    found_at = found_older(journal)
+    if found_at is None:
+        raise UsageError(
+            "this journal was not found to be older than the one before it",
+            "There is nothing to acknowledge; `journeyman doctor` checks all of it.",
+        )
+    with journal.tx("older journal acknowledged"):
+        journal.facts.put(CARRIED_AT, None)
+    log.emit(events.OLDER_ACKNOWLEDGED, found_at=found_at)
 
 
 def carry_missing(

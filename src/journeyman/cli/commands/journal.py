@@ -1,17 +1,25 @@
-"""`journeyman journal`: check the agent's journal, copy it, restore it, compact it."""
+"""`journeyman journal`: check the journal, copy, restore, acknowledge, compact it."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from journeyman.cli.output import print_fields
+from journeyman.cli.owner_pauses import ask
 from journeyman.cli.session import Session, command
+from journeyman.control.verbs import ACKNOWLEDGE_JOURNAL
 from journeyman.daemon.missing_journal import begin_journal, restore_journal
 from journeyman.daemon.system import SystemClock
+from journeyman.domain.tasks import JSON
 from journeyman.domain.text import escape
+from journeyman.economy.mark import acknowledge_older
+from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import back_up, compact, faults
+
+if TYPE_CHECKING:
+    from journeyman.daemon.environment import Environment
 
 BROKEN = 1
 
@@ -83,6 +91,25 @@ def restore(
         print("The next start says what the backup does not know, and counts it.")
 
     session.answer(data, show)
+
+
+@command("acknowledge", example="journeyman journal acknowledge")
+def acknowledge(session: Session) -> None:
+    """Say that you know of a restored backup.
+
+    For after you have compared the ledger with what the network shows: `status` and
+    `doctor` tell of the older journal no more. What was spent
+    since the backup still counts against the limits.
+    """
+
+    def write(
+        journal: Journal, environment: "Environment", _request: None
+    ) -> dict[str, JSON]:
+        acknowledge_older(journal, environment.log)
+        return {"older_journal_found_at": None}
+
+    answer = ask(session, ACKNOWLEDGE_JOURNAL, None, write)
+    session.answer(answer, lambda: print("Noted: status and doctor tell it no more."))
 
 
 @command("begin", example="journeyman journal begin --balance 120")

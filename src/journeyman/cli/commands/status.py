@@ -227,7 +227,9 @@ def _journal(status: Status) -> str:
     at = found_at[:16].replace("T", " ")
     return (
         f"OLDER than the one that was here before, as was found at {at} UTC: what was "
-        "spent since counts against the limits, and the tasks since are not known"
+        "spent since counts against the limits, and the tasks since are not known. "
+        "Compare `journeyman ledger` with what the network shows, then: journeyman "
+        "journal acknowledge"
     )
 
 

@@ -155,7 +155,8 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
         return warn(
             f"intact, and older than the journal that was here before{when}: what was "
             "spent since counts against the limits, and the tasks since are not known",
-            "Compare `journeyman ledger` with what the network shows.",
+            "Compare `journeyman ledger` with what the network shows, then: journeyman "
+            "journal acknowledge",
         )
     return ok(f"intact; it has seen {seen} tasks")
 
