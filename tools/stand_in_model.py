@@ -36,32 +36,47 @@ def answer_to(asked: dict[str, Any]) -> dict[str, Any]:
     return {"answer": sentence(task["input"]), "confidence": 0.95}
 
 
+def completion(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a whole answer, which calls the tool that the model was offered."""
+    name = asked["tools"][0]["function"]["name"]
+    function = {"name": name, "arguments": json.dumps(answer_to(asked))}
+    call = {"id": "call_1", "type": "function", "function": function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    usage = {"prompt_tokens": 400, "completion_tokens": 40, "total_tokens": 440}
+    about = {"id": "1", "object": "chat.completion", "created": 1}
+    return {**about, "model": asked["model"], "choices": [choice], "usage": usage}
+
+
+def in_parts(whole: dict[str, Any]) -> str:
+    """Return the same as server-sent events: the answer, its end, and the tokens."""
+    about = {**whole, "object": "chat.completion.chunk", "choices": []}
+    usage = about.pop("usage")
+    message = whole["choices"][0]["message"]
+    call = {**message["tool_calls"][0], "index": 0}
+    said = {"index": 0, "delta": {**message, "tool_calls": [call]}}
+    end = {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
+    parts = [{**about, "choices": [one]} for one in (said, end)]
+    events = [json.dumps(one) for one in [*parts, {**about, "usage": usage}]]
+    return "".join(f"data: {one}\n\n" for one in [*events, "[DONE]"])
+
+
 class Model(BaseHTTPRequestHandler):
-    """Answers each request by calling the tool that it was offered."""
+    """Answers each request, in parts where that is asked for."""
 
     def do_POST(self) -> None:
         """Answer one request."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        name = asked["tools"][0]["function"]["name"]
-        function = {"name": name, "arguments": json.dumps(answer_to(asked))}
-        call = {"id": "call_1", "type": "function", "function": function}
-        message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-        body = {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": asked["model"],
-            "choices": [choice],
-            "usage": {
-                "prompt_tokens": 400,
-                "completion_tokens": 40,
-                "total_tokens": 440,
-            },
-        }
-        content = json.dumps(body).encode()
+        answer = completion(asked)
+        if asked.get("stream"):
+            self._send(in_parts(answer), "text/event-stream")
+        else:
+            self._send(json.dumps(answer), "application/json")
+
+    def _send(self, text: str, kind: str) -> None:
+        content = text.encode()
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio
 from pydantic import BaseModel
 
 from journeyman import Decline, RetryLater
@@ -13,6 +12,7 @@ from journeyman import Decline, RetryLater
 from .answer import Answer, CheckedAnswer  # noqa: TID252 - see __init__
 from .budget import Prices, Purse  # noqa: TID252 - see __init__
 from .failure import describe, ending_for, is_free  # noqa: TID252 - see __init__
+from .patience import timed  # noqa: TID252 - see __init__
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, ModelSettings, UsageLimits
@@ -52,6 +52,9 @@ class Terms:
     max_output_tokens: int
     max_requests: int
     request_seconds: float
+    """Until an answer begins; where it is not streamed, until it is there."""
+    stall_seconds: float | None
+    """From one part of an answer to the next; None: it is not streamed."""
     temperature: float | None
 
     def worst(self, size: int) -> float:
@@ -79,7 +82,7 @@ class Terms:
         """Return what goes with each request. Repeating it is our own decision."""
         settings: ModelSettings = {
             "max_tokens": self.max_output_tokens,
-            "timeout": self.request_seconds,
+            "timeout": max(self.request_seconds, self.stall_seconds or 0.0),
             "max_retries": 0,
         }
         if self.temperature is not None:
@@ -116,7 +119,7 @@ class Conversation:
         """Prepare it; `instructions` are the rules, for the model."""
         from pydantic_ai.usage import RunUsage  # noqa: PLC0415 - it is heavy
 
-        self._model = model
+        self._model = timed(model, terms.request_seconds, terms.stall_seconds)
         self._terms = terms
         self._purse = purse
         self._manner = manner
@@ -211,9 +214,7 @@ class Conversation:
 
     async def _request(self, run: "AgentRun[Any, Output]", node: Any) -> Any:  # noqa: ANN401 - pydantic-ai's nodes
         self._transcribe(node.request.parts)
-        # A server that sends a byte now and then would never let its client time out.
-        with anyio.fail_after(self._terms.request_seconds):
-            after = await run.next(node)
+        after = await run.next(node)
         self._transcribe(run.all_messages()[-1].parts)
         return after
 

@@ -86,7 +86,13 @@ class AskLlm(Strategy):
     max_tokens: int = param(20_000, ge=1, help="of one task, read and written")
     max_output_tokens: int = param(1_000, ge=1, help="of one request, written")
     max_requests: int = param(6, ge=1, le=50, help="of one task, tools included")
-    request_seconds: float = param(60.0, gt=0, le=300, help="for one request")
+    request_seconds: float = param(
+        60.0, gt=0, le=300, help="until an answer begins; not streamed: until it ends"
+    )
+    stall_seconds: float = param(
+        20.0, gt=0, le=300, help="from one part of an answer to the next"
+    )
+    stream: bool = param(True, help="take answers part by part, as they are written")
     temperature: float = param(-1.0, ge=-1, le=2, help="-1: the model's default")
     output: str = param(
         "tool", choices=("tool", "native", "prompted"), help="how it is made to answer"
@@ -345,6 +351,7 @@ class AskLlm(Strategy):
             max_output_tokens=self.max_output_tokens,
             max_requests=self.max_requests,
             request_seconds=self.request_seconds,
+            stall_seconds=self.stall_seconds if self.stream else None,
             temperature=None if self.temperature < 0 else self.temperature,
         )
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,12 @@ class Reply:
     status: int
     body: object
     headers: Mapping[str, str] = field(default_factory=dict)
+    pause: float = 0.0
+    """Seconds between two parts of a streamed answer."""
+    stalls: bool = False
+    """A streamed answer stops in its middle, and the line stays open."""
+    breaks: bool = False
+    """The same, and the line is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,9 @@ class Provider:
             await _drip(stream)
         if reply.status < 0:
             return False
+        if asked.body.get("stream") and (events := _events(reply.body)):
+            await _stream(stream, reply, events)
+            return False
         await stream.send(_bytes(reply))
         return True
 
@@ -140,6 +149,75 @@ def _by_rules(asked: Asked) -> Reply:
         return answers("", declined="there is no rule for it")
     result = solve(told["input"])
     return answers(result if isinstance(result, str) else json.dumps(result))
+
+
+async def _stream(stream: SocketStream, reply: Reply, events: list[bytes]) -> None:
+    head = b"HTTP/1.1 200 Answer\r\nContent-Type: text/event-stream\r\n"
+    await stream.send(head + b"Connection: close\r\n\r\n")
+    is_cut = reply.stalls or reply.breaks
+    for event in events[: len(events) // 2] if is_cut else events:
+        await stream.send(event)
+        await anyio.sleep(reply.pause)
+    if reply.stalls:
+        await anyio.sleep_forever()
+
+
+def _events(body: object) -> list[bytes]:
+    """Return an answer in parts, as server-sent events; none for what is no answer."""
+    if not isinstance(body, dict):
+        return []
+    if "choices" in body:
+        parts = [json.dumps(one) for one in _chunks(body)]
+        return [f"data: {part}\n\n".encode() for part in [*parts, "[DONE]"]]
+    if body.get("type") == "message":
+        return [
+            f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode()
+            for one in _message_events(body)
+        ]
+    return []
+
+
+def _chunks(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    (choice,) = body["choices"]
+    message = choice["message"]
+    said = {"role": "assistant", "content": message["content"]}
+    deltas: list[dict[str, object]] = [said]
+    for number, call in enumerate(message.get("tool_calls", ())):
+        function = call["function"]
+        first = {**call, "index": number, "function": {**function, "arguments": ""}}
+        deltas.append({"tool_calls": [first]})
+        deltas += [
+            {"tool_calls": [{"index": number, "function": {"arguments": part}}]}
+            for part in _pieces(function["arguments"])
+        ]
+    named = {name: body[name] for name in ("id", "created", "model")}
+    named["object"] = "chat.completion.chunk"
+    for delta in deltas:
+        yield {**named, "choices": [{"index": 0, "delta": delta}]}
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    yield {**named, "choices": [end]}
+    yield {**named, "choices": [], "usage": body["usage"]}
+
+
+def _message_events(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    (content,), usage = body["content"], body["usage"]
+    begun = {**body, "content": [], "stop_reason": None}
+    begun["usage"] = {"input_tokens": usage["input_tokens"], "output_tokens": 1}
+    yield {"type": "message_start", "message": begun}
+    block = {**content, "input": {}}
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    for part in _pieces(json.dumps(content["input"])):
+        delta = {"type": "input_json_delta", "partial_json": part}
+        yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    end = {"stop_reason": body["stop_reason"], "stop_sequence": None}
+    counted = {"output_tokens": usage["output_tokens"]}
+    yield {"type": "message_delta", "delta": end, "usage": counted}
+    yield {"type": "message_stop"}
+
+
+def _pieces(text: str, size: int = 12) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 async def _drip(stream: SocketStream) -> None:

@@ -42,7 +42,7 @@ from tests.strategies.llm_provider import (
 )
 
 from journeyman.domain.tasks import Task, TaskId
-from journeyman.strategies.api import OutcomeReport
+from journeyman.strategies.api import OutcomeReport, param
 from journeyman.strategies.loading.registry import load_registry
 from journeyman.strategies.running.dry_run import CANARY, DryRunContext
 from journeyman.testing import (
@@ -217,6 +217,63 @@ async def test_a_provider_that_sends_a_byte_now_and_then_is_out_of_time_too(
     assert run.outcome == "retry_later"
     assert "out of time" in run.reason
     assert run.cost > ONE_REQUEST
+
+
+async def test_an_answer_that_stops_in_its_middle_is_not_waited_for(
+    ask: Callable[..., Any],
+) -> None:
+    run = await ask(replace(answers("Huomenta"), stalls=True), stall_seconds=0.2)
+
+    assert run.outcome == "retry_later"
+    assert "out of time" in run.reason
+    assert run.cost > ONE_REQUEST
+
+
+def test_an_answer_that_goes_on_slowly_is_not_cut(agent: FakeAgent) -> None:
+    loop = SimulationLoop()
+
+    async def slowly(_said: object, _info: object) -> AsyncIterator[Any]:
+        yield {0: function_models.DeltaToolCall("final_result")}
+        for part in ('{"answer": "', "Huo", "men", "ta", '", "confidence": 1}'):
+            await anyio.sleep(19)
+            yield {0: function_models.DeltaToolCall(json_args=part)}
+
+    class Slow(function_models.FunctionModel):
+        @asynccontextmanager
+        async def request_stream(
+            self,
+            *asked: Any,  # noqa: ANN401 - the library's
+        ) -> AsyncIterator[Any]:
+            async with super().request_stream(*asked) as parts:
+                parts.provider_details = {"finish_reason": "stop"}
+                yield parts
+
+    subject = in_memory(Slow(stream_function=slowly))
+    params = {"model": "test", "free": True, "check_answer": False, "stream": True}
+    run = loop.run_until_complete(agent.run_async(subject, a_task(), **params))
+    seconds = loop.time()
+    loop.close()
+
+    assert run.result.output == "Huomenta"
+    assert seconds == 5 * 19  # longer than `request_seconds`, and never 20 of silence
+
+
+async def test_an_answer_that_breaks_off_is_asked_for_again_later(
+    ask: Callable[..., Any], server: Provider
+) -> None:
+    run = await ask(replace(answers("Huomenta"), breaks=True))
+
+    assert (run.outcome, len(server.asked)) == ("retry_later", 1)
+    assert run.cost > ONE_REQUEST
+
+
+async def test_a_provider_that_does_not_stream_is_asked_for_whole_answers(
+    ask: Callable[..., Any], server: Provider
+) -> None:
+    run = await ask(answers("Huomenta"), stream=False)
+
+    assert run.result.output == "Huomenta"
+    assert not server.asked[0].body.get("stream")
 
 
 async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
@@ -742,6 +799,7 @@ def in_memory(model: Any) -> type:  # noqa: ANN401 - a model of pydantic-ai
 
     class AskInMemory(ASK):  # type: ignore[misc, valid-type]  # made by a file
         name = "ask_llm"
+        stream: bool = param(False)
 
         def open_model(self, _connection: object) -> Any:  # noqa: ANN401 - as above
             return model
