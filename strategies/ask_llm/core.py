@@ -116,7 +116,6 @@ class AskLlm(Strategy):
         self._records = KindRecords()
         self._settled: tuple[ModelChoice, Prices] | None = None
         self._off: OffError | None = None
-        self._off: OffError | None = None
         self._ready_at: datetime | None = None
 
     # -- before the work ------------------------------------------------------------
