@@ -220,7 +220,8 @@ class ListingReader:
 
     def _find(self, answer: JSON) -> list[_Array]:
         arrays = list(self._arrays(answer))
-        weighed = [(self._worth(array), array) for array in arrays]
+        is_alone = len(arrays) == 1
+        weighed = [(self._worth(one, is_alone=is_alone), one) for one in arrays]
         worth, best = max(weighed, key=lambda one: one[0], default=(0, None))
         if worth and best is not None:
             groups = self._alike(best, arrays)
@@ -325,8 +326,8 @@ class ListingReader:
         is_named = self._name_worth(path) == _TASK_NAME_WORTH
         return is_named or any(map(reader.promises_reward, array.records))
 
-    def _worth(self, array: _Array) -> float:
-        """Weigh an array; 0 is "certainly not the tasks"."""
+    def _worth(self, array: _Array, *, is_alone: bool) -> float:
+        """Weigh an array, perhaps the only one; 0 is "certainly not the tasks"."""
         name = self._name_worth(array.path)
         if name is None:
             return 0
@@ -336,7 +337,8 @@ class ListingReader:
         if not any(likeness):
             return 0.5 if name else 0
         is_known = any(_likenesses(array, self._record))
-        if not name and max(likeness) <= (1 if is_known else _TASK_LIKENESS - 1):
+        is_clear = is_known or is_alone
+        if not name and max(likeness) <= (1 if is_clear else _TASK_LIKENESS - 1):
             return 0  # an id alone, under a name that says nothing
         return name + sum(likeness) / len(likeness)
 

@@ -11,6 +11,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import (
     FIRST,
     ID_WORDS,
+    OTHERS_WORDS,
     Path,
     in_order,
     type_of,
@@ -237,8 +238,10 @@ def _given_id_affinity(
     noun = {*(words[:-1] if is_id else words)}
     made = NOUNS.get(verb, frozenset())
     above = {word for name in way[:-1] for word in words_of(name)}
-    if len(leaf) == 1 and noun & made and above <= made | ENVELOPES | _ANSWERS:
-        return 0.4 + 0.1 * len(above)
+    # A `documentId` beside the `id` names the same, perhaps the better.
+    is_own = {*leaf}.isdisjoint(OTHERS_WORDS | TASK_NOUNS | AGENT_NOUNS)
+    if is_own and noun & made and above <= made | ENVELOPES | _ANSWERS:
+        return 0.2 + 0.2 * len(leaf) + 0.1 * len(above)
     if len(leaf) == 1 and noun & made and above <= made | ENVELOPES | TASK_NOUNS:
         return 2.0
     if noun and noun == {*leaf} - ID_WORDS:

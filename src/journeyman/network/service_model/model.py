@@ -43,6 +43,7 @@ from journeyman.network.service_model.refusals import (
 from journeyman.network.service_model.request import (
     ACTIONS,
     OBJECT,
+    RECORD,
     Placed,
     RequestShape,
     Values,
@@ -109,6 +110,13 @@ class RequestModel:
     def marks(self) -> frozenset[str]:
         """The shapes that were refused."""
         return frozenset(one.shape.mark for one in self.refused)
+
+    @property
+    def takes_unknown(self) -> bool:
+        """Whether a body was understood that had one value under several names."""
+        placed = self.proven.placed if self.proven else ()
+        sources = [one.source for one in placed if one.source]
+        return len({*sources}) < len(sources)
 
     @property
     def supposed(self) -> Constraints:
@@ -240,7 +248,15 @@ class ServiceModel:
             for known in self.requests.values()
             for one in known.constraints.wanted
         )
-        style = Style(case, noun, id_name, self.around, is_enforced=is_enforced)
+        style = Style(
+            case,
+            noun,
+            id_name,
+            self.around,
+            is_enforced=is_enforced,
+            empty=listed.empty,
+            is_lenient=any(self.of(verb).takes_unknown for verb in others),
+        )
         for verb in others if action != "post_task" else ():
             shape = self.of(verb).proven
             if shape is not None:
@@ -257,6 +273,8 @@ class Listed:
     """Of its fields."""
     id_name: str = ""
     """What it calls its identifier."""
+    empty: tuple[str, ...] = ()
+    """Of its fields, those that have nothing."""
 
     @property
     def noun(self) -> str:
@@ -311,6 +329,11 @@ def _noun_in(name: str) -> str:
 _DEEPEST = 7
 
 
+def _is_shared(source: str) -> bool:
+    """Return whether actions have a value in the same place: not what each is about."""
+    return source in {"task_id", "agent_id", "key"} or source.startswith(RECORD)
+
+
 def _in_the_manner_of(
     style: Style, verb: str, shape: RequestShape, action: str, wanted: set[Path]
 ) -> Style:
@@ -338,7 +361,7 @@ def _in_the_manner_of(
             constants[there(one.path)] = (
                 renamed(value) if isinstance(value, str) else value
             )
-        elif one.source in {"task_id", "agent_id", "key"}:
+        elif one.source not in paths and _is_shared(one.source):
             paths[one.source], kinds[one.source] = there(one.path), one.kind
     # What is said inside of an object that another action does not have goes with it.
     inside = {path[:i] for path in paths.values() for i in range(len(path))}

@@ -58,7 +58,7 @@ _TAG_SEPARATORS = re.compile(r"[,;|]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DIGITS = re.compile(r"\d{10,19}(?:\.\d+)?")
 _NUMBER_WITH_UNIT = re.compile(
-    r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18})?)"
+    r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18}|,\d{1,2})?)"
     r"\s*(?P<unit>[A-Za-z]*)\s*",
 )
 
@@ -124,7 +124,8 @@ def as_exact_amount(value: JSON) -> float | None:
         match = _NUMBER_WITH_UNIT.fullmatch(value)
         if not match or match["unit"].lower() not in ASSUMED.credit_units:
             return None
-        value = float(re.sub(r"[,_ ]", "", match["number"]))
+        with_point = re.sub(r",(\d{1,2})$", r".\1", match["number"])  # as in "4,50"
+        value = float(re.sub(r"[,_ ]", "", with_point))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not abs(value) <= MAX_CREDITS:  # nor what is no number

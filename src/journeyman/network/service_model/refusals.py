@@ -94,6 +94,7 @@ _UNKNOWN = _any_case(
     r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
+    r"|not found (?:in|on) (?:input )?type"
     r"|not an? (?:valid|known) (?:field|key|propert|param)|expected never"
     r"|(?:could not|cannot) (?:find|be mapped)"
     r"|invalid (?:for|on) (?:the |this )?(?:entity|type|object|schema|resource)"
@@ -123,6 +124,8 @@ _TYPE_SAID = (
     re.compile(r"required type \"\w*(?P<type>Input)!"),
     re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
+    # Stripe: Invalid integer: twelve
+    _any_case(r"\binvalid (?P<type>string|integer|object|array|boolean)(?=:|\W*$)"),
 )
 _BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad) type\b")
 _OPTIONS = _any_case(
@@ -654,7 +657,11 @@ class _Walk:
         self, path: Path, said: str, value: Mapping[str, JSON]
     ) -> Iterator[FieldFault]:
         """Read an object that says something of a field, or of members inside of it."""
-        prose = self._prose.findings(said, path)
+        prose = (
+            one
+            for sentence in _sayings(value)
+            for one in self._prose.findings(sentence, path)
+        )
         inside = [one for one in prose if _is_in(path, one, said)]
         yield from inside
         # An object with too much inside is not itself too much.
@@ -663,7 +670,7 @@ class _Walk:
             return
         found = _fault_at(path, said)
         wants = type_of_word(str(value.get("expected"))) or found.wants
-        options = tuple(_listed_options(value)) or found.options
+        options = tuple(_listed_options(value, path[-1])) or found.options
         is_value = options and found.fault is Fault.TYPE
         fault = Fault.VALUE if is_value else found.fault
         yield FieldFault(path, fault, wants, options)
@@ -781,12 +788,19 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
                     yield FieldFault((*above, *path_of(name)), fault)
 
 
-def _listed_options(value: Mapping[str, JSON]) -> Iterator[str]:
-    for layer in _layers(value, "params"):
-        for key in _OPTION_KEYS:
-            listed = layer.get(key)
-            listed = listed if isinstance(listed, list) else [listed]
-            yield from (one for one in listed if isinstance(one, str) and one)
+def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
+    """Return the values that stand beside what is said of a name, whatever their key.
+
+    Spring lists its own codes for a fault there, which have the name in them.
+    """
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    for key, inner in (pair for layer in (*inside, value) for pair in layer.items()):
+        listed = inner if isinstance(inner, list) else [inner]
+        is_listed = key in _OPTION_KEYS or len(listed) > 1
+        if is_listed and key not in _FIELD_KEYS and spelling(key) not in _LISTS:
+            texts = [one for one in listed if isinstance(one, str) and one]
+            if len(texts) == len(listed) and not any(name in one for one in texts):
+                yield from texts
 
 
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
@@ -865,7 +879,11 @@ def read_refusal(
     clear = [*_without_echoes(found.values())]
     if not clear and not says_strict(body, message):
         told = [without_echo(text, sent) for text in _strings(body)]
-        clear = [*_named_by_value(told, sent)] or [*_named_in_passing(told, sent)]
+        clear = (
+            _named_by_value(told, sent)
+            or _named_beside(body, sent)
+            or _named_in_passing(told, sent)
+        )
     return tuple(_in_light_of(one, sent) for one in clear)
 
 
@@ -884,14 +902,34 @@ def _without_echoes(found: Iterable[FieldFault]) -> Iterator[FieldFault]:
             yield one
 
 
-def _named_by_value(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
+def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     """Read what is wanted where a value of ours is quoted in place of its name."""
+    named = []
     for text in told:
         quoted = {*_OPTION.findall(text[:MAX_TEXT])}
         paths = [path for path, value in leaves_of(sent) if str(value) in quoted]
         found = [_fault_at(path, text) for path in paths]
         if len(found) == 1 and (found[0].wants or found[0].options):
-            yield found[0]
+            named += found
+    return named
+
+
+def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
+    """Take the name that stands beside each sentence of a list, in any language."""
+    lists = (one for _, one in islice(walk(body), _MAX_NODES) if isinstance(one, list))
+    named = []
+    for item in (one for listed in lists for one in listed if isinstance(one, dict)):
+        texts = {key: one for key, one in item.items() if isinstance(one, str)}
+        names = [
+            path_of(one, sent if isinstance(sent, dict) else ())
+            for key, one in texts.items()
+            if is_name(one) and not one.isupper() and spelling(key) not in _PROSE_KEYS
+        ]
+        if len(names) == 1 and names[0] and any(" " in one for one in texts.values()):
+            is_sent = value_at(sent, names[0]) is not None
+            fault = Fault.VALUE if is_sent else Fault.MISSING
+            named.append(FieldFault(names[0], fault))
+    return named
 
 
 _IDENTIFIER = re.compile(
@@ -904,8 +942,9 @@ _ASCII_NAME = re.compile(r"\b[a-zA-Z][a-zA-Z0-9_.]{2,40}\b")
 """In a sentence of another script, what is written in this one is a name."""
 
 
-def _named_in_passing(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
+def _named_in_passing(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     """Take names out of sentences that nobody understands."""
+    named = []
     names, values = leaf_names(sent), {*_strings(sent)}
     for text in told:
         is_code = text.isascii() and " " not in text.strip()
@@ -914,10 +953,13 @@ def _named_in_passing(told: Iterable[str], sent: JSON) -> Iterator[FieldFault]:
         pattern = _ASCII_NAME if _FOREIGN.search(text) else _IDENTIFIER
         for match in pattern.finditer(text[:MAX_TEXT]):
             name = next(filter(None, match.groups()), match[0])
-            if name.lower() in _NO_NAMES or name.isupper() or name in values:
+            is_quoted = match.groupdict().get("quoted") is not None
+            words = _NO_NAMES - _WEAK_NAMES if is_quoted else _NO_NAMES
+            if name.lower() in words or name.isupper() or name in values:
                 continue
             fault = Fault.VALUE if name in names else Fault.MISSING
-            yield FieldFault(path_of(name), fault, is_exact=False)
+            named.append(FieldFault(path_of(name), fault, is_exact=False))
+    return named
 
 
 def leaf_names(body: JSON) -> set[str]:
@@ -930,8 +972,27 @@ PRECONDITION_REQUIRED = 428
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 
 
+def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return a finding whose way begins where the body does, not at `args` around it.
+
+    What was sent tells: what is missing lacks there in an object that is, and what is
+    wrong or too much is there.
+    """
+    if not isinstance(sent, dict) or found.path[0] in sent:
+        return found
+    for i in range(1, len(found.path)):
+        rest = found.path[i:]
+        above = value_at(sent, rest[:-1])
+        is_there = value_at(sent, rest) is not None
+        is_lacking = isinstance(above, dict) and not is_there
+        if is_lacking if found.fault is Fault.MISSING else is_there:
+            return replace(found, path=rest)
+    return found
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
+    found = _without_root(found, sent)
     there = value_at(sent, found.path)
     if there in found.options:  # what was found, after what is allowed
         found = replace(found, options=tuple(o for o in found.options if o != there))

@@ -224,6 +224,7 @@ class _Search:
             and not column.has(MEASURE_WORDS | TIME_WORDS | DEADLINE_WORDS)
             and not column.ends_in(ID_WORDS)
             and not any(_is_epoch(value) for value in column.values.values())
+            and any(column.values.values())  # a flag may be 0 in all of them
         ]
         named = _first(column for column in numbers if column.has(REWARD_WORDS))
         if named or len(numbers) != 1:

@@ -106,7 +106,9 @@ class Request:
         """What the task's record shows of how its network writes."""
         if self.task is None:
             return Listed()
-        return Listed(tuple(self.task.raw), id_name(self.task) or "")
+        raw = self.task.raw
+        empty = tuple(name for name, value in raw.items() if value in (None, ""))
+        return Listed(tuple(raw), id_name(self.task) or "", empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,11 +527,16 @@ def is_about_shape(
         is_named = contradicts and refused.status in BODY_STATUSES
         return is_named or any(one.is_exact and one.options for one in findings)
     if refused.status == FORBIDDEN and not is_proven:
-        # Where a rule of a database judges a document, as CouchDB's do.
+        # Where a rule of a database judges a document, as CouchDB's do, or a role may
+        # not write a field, which is as good as none.
         is_lacking = any(
             one.fault is Fault.MISSING and _contradicts(one, shape) for one in findings
         )
-        return is_lacking and names_a_field(refused.message)
+        is_named = any(
+            one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
+        )
+        is_told = names_a_field(refused.message)
+        return (is_lacking and is_told) or (is_named and "field" in refused.message)
     # A no in a 2xx is about the shape only if it says so in as many words.
     in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
     may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}
@@ -559,8 +566,8 @@ def _contradicts(finding: FieldFault, shape: RequestShape) -> bool:
 
 def _is_verdict(finding: FieldFault, shape: RequestShape) -> bool:
     """Return whether it judges the work: its value, where a result stands."""
-    result = shape.path_of("result")
-    is_there = result is not None and result[-len(finding.path) :] == finding.path
+    results = (one.path for one in shape.placed if one.source == "result")
+    is_there = any(path[-len(finding.path) :] == finding.path for path in results)
     is_value = finding.fault is Fault.VALUE and not finding.options
     return is_value and is_there
 

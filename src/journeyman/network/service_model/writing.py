@@ -10,6 +10,7 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 from pydantic import JsonValue
@@ -38,6 +39,7 @@ from journeyman.network.service_model.meaning import (
 from journeyman.network.service_model.naming import (
     FIRST,
     ID_WORDS,
+    OTHERS_WORDS,
     Path,
     word_set,
     words_of,
@@ -147,6 +149,10 @@ class Style:
     """It has said of a body that something is missing: what it wants, it asks for."""
     constants: Mapping[Path, JSON] = field(default_factory=dict)
     """What its other actions say besides values, such as JSON:API's `type`."""
+    empty: tuple[str, ...] = ()
+    """Fields of its records that have nothing: actions fill them, as a `worker`."""
+    is_lenient: bool = False
+    """It has taken a body with values under names that it does not know."""
 
     @property
     def envelope(self) -> Path:
@@ -223,7 +229,7 @@ _MOST_ASSIGNMENTS = 40
 _MOST_BODIES = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Writer:
     """Makes the bodies of one action that may be right, given what is known."""
 
@@ -240,6 +246,9 @@ class Writer:
                 if self.known.allows(shape):
                     found.append((cost + more, len(found), shape))
         found.sort(key=lambda item: item[:2])
+        if found and self._may_be_lenient():
+            everything = self._under_all_names(found[0][2])
+            found.insert(not self.style.is_lenient, (0.0, 0, everything))
         if self.known.unknown and not self.known.wanted and self.action != "post_task":
             # A network that only says what it does not know says what it wants of
             # a body that has nothing.
@@ -250,6 +259,47 @@ class Writer:
             if shape.mark not in seen:
                 seen.add(shape.mark)
                 yield shape
+
+    def _may_be_lenient(self) -> bool:
+        """Return whether the network has refused nothing as too much.
+
+        A post is never sent on a guess: it costs credits.
+        """
+        known = self.known
+        is_picky = known.unknown or known.closed or known.is_strict
+        return not is_picky and self.action != "post_task"
+
+    def _under_all_names(self, likeliest: RequestShape) -> RequestShape:
+        """Return a body with each value under every name that it may have.
+
+        Most networks ignore what they do not know, and take it whatever they call
+        things: where a refusal says nothing, it tests all those names at once.
+        """
+        around = likeliest.envelope
+        placed = {one.path: one for one in likeliest.placed}
+        there = {path[: len(around) + 1] for path in placed}
+        for source, name in self._all_names():
+            path = (*around, name)
+            if path not in there and (path, source) not in self.known.misfits:
+                placed[path] = self._typed(source, path, "")
+                there.add(path)
+        return RequestShape(tuple(placed.values()))
+
+    def _all_names(self) -> Iterator[tuple[str, str]]:
+        """Return the values with the names that each may have."""
+        for source in (*self._core.essential, *self._core.optional):
+            if self.values.get(source) in _EMPTY:
+                continue
+            yield from ((source, name) for _, name in self._names(source, is_own=False))
+            for name in self.style.empty:
+                if affinity(self.action, (name,), source, self.style.noun) <= 1:
+                    yield source, name
+        for source in self.values:
+            verb, _, way = source.partition(".")
+            leaf = way.rpartition(".")[2]
+            if f"{verb}." in GIVEN and not leaf.isdigit():
+                is_bare = leaf in ID_WORDS
+                yield source, self.style.write(f"{verb}_{leaf}") if is_bare else leaf
 
     def _nothing(self) -> RequestShape:
         """Return a body without values: only what goes around them on this network."""
@@ -316,11 +366,15 @@ class Writer:
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
-            meant = "task_id" if self._is_address(source, value) else source
+            meant = "task_id" if self._names_the_task(source, value) else source
             cost = affinity(self.action, wanted.path, meant, self.style.noun)
+            if meant == "task_id" and wanted.path[-1] == self.style.id_name:
+                cost = min(cost, 0.5)  # the network's own name for it
             cost += 1.5 * (meant != source)
             # Of two answers the later one knows better, such as of a revision.
             cost -= 0.05 * source.startswith("submit.")
+            # Where tasks are known by their `documentId`, claims are so, too.
+            cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
             if wanted.options:
                 cost += 0 if str(value) in wanted.options else 4
             if source in _EMPTY_ABLE and value in _EMPTY:
@@ -328,16 +382,29 @@ class Writer:
             kind = wants if wants in _SCALARS | {"array"} else ""
             yield cost + misfit, Placed(wanted.path, source, kind)
 
+    @cached_property
+    def _id_leaves(self) -> frozenset[str]:
+        """Return the names of fields in records by which other actions know a task."""
+        named = (source for source in self.style.paths if source.startswith(RECORD))
+        return frozenset(source.rpartition(".")[2] for source in named)
+
     def _kind_of_plural(self, path: Path) -> str:
         """Return what a name in the plural asks for: there may be several results."""
         words = words_of(path[-1])
         return "array" if self.action == "submit" and {*words} & _PLURALS else ""
 
-    def _is_address(self, source: str, value: JSON) -> bool:
-        """Return whether a field of the record is the way to the task, as an IRI is."""
-        task_id = str(self.values.get("task_id"))
-        is_text = source.startswith(RECORD) and isinstance(value, str)
-        return is_text and str(value).endswith(("/" + task_id, ":" + task_id))
+    def _names_the_task(self, source: str, value: JSON) -> bool:
+        """Return whether a field of the record names the task, too.
+
+        It may be the way to it, as an IRI is, or another identifier.
+        """
+        way = source.removeprefix(RECORD)
+        if way == source or not isinstance(value, str):
+            return False
+        words, task_id = words_of(way), str(self.values.get("task_id"))
+        is_id = words[-1:] and words[-1] in ID_WORDS and OTHERS_WORDS.isdisjoint(words)
+        is_own = is_id and "." not in way and value != task_id
+        return is_own or value.endswith(("/" + task_id, ":" + task_id))
 
     def _constant_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         words, path = words_of(wanted.path[-1]), wanted.path
@@ -452,7 +519,8 @@ class Writer:
             homes.append((0.3 if self.style.is_enforced else 1.0, None))
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
             # The claim's or the submission's id says which task it is.
-            is_unwanted = self.known.is_strict or self._is_refused("task_id", ())
+            is_refused = self._is_refused("task_id", room.around)
+            is_unwanted = self.known.is_strict or is_refused
             homes = [(cost + 1.5 * is_unwanted, one) for cost, one in homes]
             homes.append((-0.5 if is_unwanted else 0.8, None))
         return homes
