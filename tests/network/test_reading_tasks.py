@@ -108,6 +108,8 @@ async def test_the_same_task_is_read_out_of_many_spellings(
         (0, 0),
         ("12", 12),
         ("1,250", 1250),
+        ("12,50", 12),
+        ("4,00", 4),
         (" 7 Credits", 7),
         (2.9, 2),
         ({"value": "3"}, 3),

@@ -1136,3 +1136,62 @@ def test_a_format_is_a_type_and_no_value() -> None:
     assert only(read_refusal(body, "", SENT)) == FieldFault(
         ("task_id",), Fault.TYPE, wants="uuid"
     )
+
+
+def test_a_name_beside_each_sentence_of_a_list_is_read_in_any_language() -> None:
+    body: JSON = {
+        "meldung": "Das Formular ist unvollständig.",
+        "fehler": [
+            {"feld": "vorgang.aktenzeichen", "hinweis": "Diese Angabe fehlt"},
+            {"feld": "agent_id", "hinweis": "Diese Angabe ist falsch"},
+        ],
+    }
+
+    assert said(body) == {
+        "vorgang.aktenzeichen": Fault.MISSING,
+        "agent_id": Fault.VALUE,
+    }
+
+
+def test_codes_beside_sentences_are_no_names() -> None:
+    body: JSON = {"fehler": [{"code": "pflicht", "hinweis": "Eine Angabe fehlt"}]}
+
+    assert said(body) == {}
+
+
+def test_a_way_begins_where_the_body_does() -> None:
+    told: JSON = {"message": "missing required field 'jobId'", "path": "$.args.input"}
+
+    assert said(told, sent={"input": {"task_id": "7"}}) == {
+        "input.jobId": Fault.MISSING
+    }
+
+
+def test_a_quoted_name_is_a_name_though_it_is_a_common_word() -> None:
+    told: JSON = {"message": 'expecting a value for the variable: "input"'}
+
+    assert said(told, sent={}) == {"input": Fault.MISSING}
+
+
+def test_values_listed_beside_a_fault_are_options_whatever_they_are_called() -> None:
+    fault: JSON = {
+        "message": "The selected kind is invalid",
+        "field": "kind",
+        "meta": {"choices": ["plain", "link"]},
+    }
+
+    found = only(read_refusal({"errors": [fault]}, "", {"kind": "text"}))
+
+    assert found.options == ("plain", "link")
+
+
+def test_codes_of_a_fault_that_have_its_name_are_no_options() -> None:
+    fault: JSON = {
+        "codes": ["Pattern.claim.kind", "Pattern.kind"],
+        "defaultMessage": "is invalid",
+        "field": "kind",
+    }
+
+    found = only(read_refusal({"errors": [fault]}, "", {"kind": "text"}))
+
+    assert found.options == ()

@@ -961,3 +961,56 @@ async def test_a_framework_is_understood_by_what_it_says(
     assert isinstance(outcome, Confirmed), outcome
     assert network.bodies()[-1] == body
     assert len(network.requests) <= 7
+
+
+@pytest.mark.parametrize(
+    "places",
+    [["job_id"], ["id"], ["task", "worker"], ["work_id", "who"]],
+)
+async def test_a_network_without_words_that_ignores_what_it_does_not_know_is_understood(
+    places: list[str],
+) -> None:
+    network = StrictNetwork(wanting(*places), plainly, strict=False)
+    record: dict[str, JSON] = {"uuid": "task-1", "worker": "", "who": None}
+
+    async with client_of(network) as client:
+        outcome = await client.claim(Task(id=TASK.id, raw=record), KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert len(network.requests) == 2
+    assert {network.bodies()[-1][name] for name in places[1:]} <= {"agent-1"}
+
+
+async def test_where_all_names_were_taken_the_next_action_begins_with_them() -> None:
+    wanted = {**wanting("job_id"), "complete": ["item_id"]}
+    network = StrictNetwork(wanted, plainly, strict=False)
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert len(network.bodies("complete")) == 1
+
+
+async def test_a_network_that_calls_a_name_unknown_is_not_sent_them_all() -> None:
+    network = StrictNetwork(wanting("planet"), by_pydantic)
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert all(len(body) <= 3 for body in network.bodies())
+
+
+async def test_another_identifier_of_the_record_is_tried_where_the_id_is_refused() -> (
+    None
+):
+    network = StrictNetwork(wanting("task"))
+    told: JSON = {"error": {"message": "1 relation(s) of type task do not exist"}}
+    network.answers = [(400, {"missing": ["task"]}), *[(400, told)] * 5]
+    record: dict[str, JSON] = {"id": 7, "documentId": "q7xh2"}
+
+    async with client_of(network) as client:
+        await client.claim(Task(id=TaskId("7"), raw=record), KEY)
+
+    assert "q7xh2" in [body.get("task") for body in network.bodies()]
