@@ -3,9 +3,10 @@
 import csv
 import io
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -98,19 +99,34 @@ def test_a_spreadsheet_runs_nothing_that_a_stranger_wrote(
     ],
 )
 def test_a_time_is_a_date_or_so_long_ago(typed: str, meant: str) -> None:
-    assert str(time_of(typed, NOW)).replace(" ", "T") == meant
+    assert str(time_of(typed, NOW, UTC)).replace(" ", "T") == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("2026-10-25", "2026-10-24T22:00:00+00:00"),
+        ("2026-10-26", "2026-10-25T23:00:00+00:00"),
+        ("2026-10-26T18:30", "2026-10-26T17:30:00+00:00"),
+        ("2026-10-26T18:30Z", "2026-10-26T18:30:00+00:00"),
+    ],
+)
+def test_a_date_is_one_of_the_owners(typed: str, meant: str) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+
+    assert str(time_of(typed, NOW, berlin)).replace(" ", "T") == meant
 
 
 @pytest.mark.parametrize("typed", ["yesterday", "", "7", "2026-13-01", "7y"])
 def test_what_is_no_time_is_refused_with_examples(typed: str) -> None:
     with pytest.raises(UsageError, match="neither a span of time nor a date") as error:
-        time_of(typed, NOW, "--until")
+        time_of(typed, NOW, UTC, "--until")
 
     assert "2026-11-20" in error.value.fix
     assert "--until" in error.value.problem
 
 
 def test_a_period_has_a_beginning_before_its_end() -> None:
-    assert period_of("2d", "1d", NOW) == (NOW - timedelta(2), NOW - timedelta(1))
+    assert period_of("2d", "1d", NOW, UTC) == (NOW - timedelta(2), NOW - timedelta(1))
     with pytest.raises(UsageError, match="is not before"):
-        period_of("1d", "2d", NOW)
+        period_of("1d", "2d", NOW, UTC)

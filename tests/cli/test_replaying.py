@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -349,8 +350,10 @@ def test_without_an_agent_there_are_no_recordings(past: Past, run: Run) -> None:
 def test_an_age_is_a_number_and_a_letter() -> None:
     now = FakeClock().now()
 
-    assert time_of(None, now) is None
-    spans = {age: now - (time_of(age, now) or now) for age in ("90m", "2h", "7d", "2w")}
+    assert time_of(None, now, UTC) is None
+    spans = {
+        age: now - (time_of(age, now, UTC) or now) for age in ("90m", "2h", "7d", "2w")
+    }
     assert [span.total_seconds() for span in spans.values()] == [
         5_400,
         7_200,
@@ -358,7 +361,7 @@ def test_an_age_is_a_number_and_a_letter() -> None:
         1_209_600,
     ]
     with pytest.raises(UsageError, match="30m, 12h, 7d"):
-        time_of("yesterday", now)
+        time_of("yesterday", now, UTC)
 
 
 # -- a set, and two compared -------------------------------------------------------

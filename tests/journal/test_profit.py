@@ -1,7 +1,10 @@
 """Profit: what work brought and cost, and what of it nobody knows."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.journal.conftest import WAYS, brought_to, move, sight, task
@@ -9,8 +12,9 @@ from tests.journal.test_ledger import book, cost, entry
 
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.economy.bookkeeping import book_explained
+from journeyman.economy.budget import Period, start_of
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import Confidence, EntryKind
+from journeyman.journal.ledger import Confidence, EntryKind, SumBy
 from journeyman.journal.profit import Profit, ProfitBy, profits, unexplained
 from journeyman.journal.tasks import slot_seconds
 from journeyman.testing import FakeClock
@@ -70,6 +74,47 @@ def test_a_pay_of_0_that_the_network_named_is_known(journal: Journal) -> None:
     book(journal, entry("earned:t1", 0))
 
     assert (only(journal).pay_unknown, only(journal).earned) == (0, 0)
+
+
+EDGES = {
+    "a day of 25 hours, when summer time ends": (
+        ("2026-10-24T21:59:59", "2026-10-24"),
+        ("2026-10-24T22:00:00", "2026-10-25"),
+        ("2026-10-25T01:30:00", "2026-10-25"),
+        ("2026-10-25T22:59:59", "2026-10-25"),
+        ("2026-10-25T23:00:00", "2026-10-26"),
+    ),
+    "a day of 23 hours, when it begins": (
+        ("2026-03-28T22:59:59", "2026-03-28"),
+        ("2026-03-28T23:00:00", "2026-03-29"),
+        ("2026-03-29T21:59:59", "2026-03-29"),
+        ("2026-03-29T22:00:00", "2026-03-30"),
+    ),
+}
+
+
+@pytest.mark.parametrize("edges", EDGES.values(), ids=EDGES)
+def test_days_are_the_owners_in_each_report_and_as_of_the_limits(
+    journal: Journal, clock: FakeClock, edges: Sequence[tuple[str, str]]
+) -> None:
+    berlin, days = ZoneInfo("Europe/Berlin"), Counter[str]()
+    for number, (at, day) in enumerate(edges):
+        moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
+        clock.step((moment - clock.now()).total_seconds())
+        book(journal, entry(f"earned:t{number}", 1))
+        days[day] += 1
+        assert start_of(Period.DAY, moment, berlin).astimezone(berlin).date() == (
+            date.fromisoformat(day)
+        )
+    long_ago = clock.now() - timedelta(days=99)
+
+    profit = profits(journal.database, ProfitBy.DAY, zone=berlin)
+    sums = journal.ledger.sums(SumBy.DAY, zone=berlin)
+    drawn = journal.ledger.earned_by_day(long_ago, 99, berlin)
+
+    assert {one.group: one.tasks for one in profit} == days
+    assert {one.group: one.received for one in sums} == days
+    assert {one.day: one.earned for one in drawn} == days
 
 
 def test_a_time_includes_its_beginning_and_not_its_end(

@@ -60,7 +60,7 @@ def test_a_day_is_as_high_as_what_it_brought(strategies: int) -> None:
     ]
     older = DayEarnings(day="2026-11-20", strategy="s0", earned=100)
 
-    drawn = columns([older, *earned], NOW, 14)
+    drawn = columns([older, *earned], NOW.date(), 14)
 
     today = [one for one in drawn.blocks if one.label.startswith("2026-11-22")]
     total = sum(one.earned for one in earned)

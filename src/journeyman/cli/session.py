@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -124,6 +125,14 @@ class Session:
             environ=os.environ,
             cwd=Path.cwd(),
         )
+
+    def zone(self) -> ZoneInfo:
+        """Return the owner's time zone, in which days are counted.
+
+        Raises:
+            ConfigurationError: a setting is wrong.
+        """
+        return ZoneInfo(self.load().settings.budget.time_zone)
 
     def directory(self) -> DataDirectory:
         """Return the data directory, without reading settings where it is plain."""

@@ -1,7 +1,7 @@
 """Times as they are typed: `7d` ago, or `2026-11-20`, or `2026-11-20T18:30`."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated
 
 import typer
@@ -10,11 +10,11 @@ from journeyman.domain.errors import UsageError
 
 SinceOption = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Only since: 12h or 7d ago, or a date (UTC)."),
+    typer.Option(metavar="TIME", help="Only since: 12h or 7d ago, or a date."),
 ]
 UntilOption = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Only before: 12h or 7d ago, or a date (UTC)."),
+    typer.Option(metavar="TIME", help="Only before: 12h or 7d ago, or a date."),
 ]
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _SPAN = re.compile(r"(\d{1,4})([mhdw])")
@@ -34,11 +34,12 @@ def span_of(text: str, option: str) -> timedelta:
 
 
 def time_of(
-    text: str | None, now: datetime, option: str = "--since"
+    text: str | None, now: datetime, zone: tzinfo, option: str = "--since"
 ) -> datetime | None:
     """Return the time, in UTC, that an option names: so long ago, or a date.
 
-    A date is its first moment, and a time without an offset is one of UTC.
+    A date is its first moment in the owner's zone, of which a time without an offset
+    is one, too.
 
     Raises:
         UsageError: it is neither.
@@ -49,23 +50,24 @@ def time_of(
         return now - span_of(text, option)
     try:
         at = datetime.fromisoformat(text.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+        return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise UsageError(
             f"{option} {text!r} is neither a span of time nor a date",
-            f"{_EXAMPLES}, a date such as 2026-11-20, or 2026-11-20T18:30 (UTC).",
+            f"{_EXAMPLES}, a date such as 2026-11-20, or 2026-11-20T18:30 "
+            "(in budget.time_zone).",
         ) from None
 
 
 def period_of(
-    since: str | None, until: str | None, now: datetime
+    since: str | None, until: str | None, now: datetime, zone: tzinfo
 ) -> tuple[datetime | None, datetime | None]:
     """Return the times that `--since` and `--until` name.
 
     Raises:
         UsageError: one of them is no time, or there is nothing between them.
     """
-    begin, end = time_of(since, now), time_of(until, now, "--until")
+    begin, end = time_of(since, now, zone), time_of(until, now, zone, "--until")
     if begin and end and begin >= end:
         raise UsageError(
             f"--since {since!r} is not before --until {until!r}",

@@ -5,11 +5,12 @@ import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+from zoneinfo import ZoneInfo
 
 from journeyman.domain.errors import StateError
 from journeyman.journal.files import PRIVATE_FILE
@@ -418,6 +419,7 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         raise _unusable(path, error) from error
     try:
         connection.row_factory = sqlite3.Row
+        connection.create_function("day_in", 2, _day_in, deterministic=True)
         if not read_only:
             _make_durable(connection, path)
         _bring_up_to_date(connection, path, read_only=read_only)
@@ -428,6 +430,17 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _day_in(at: str, zone: str) -> str:
+    """Return the day in a zone, as 2026-11-21, of a time that is stored in UTC."""
+    return at[:10] if zone == "UTC" else _day_of_minute(at[:16], zone)
+
+
+@lru_cache(maxsize=4096)
+def _day_of_minute(minute: str, zone: str) -> str:
+    at = datetime.fromisoformat(minute).replace(tzinfo=UTC)
+    return at.astimezone(ZoneInfo(zone)).date().isoformat()
 
 
 def _make_durable(connection: sqlite3.Connection, path: Path) -> None:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
 from journeyman.journal.codec import Moment, dump, load, stored_between
@@ -154,7 +154,7 @@ class SumBy(StrEnum):
 
 _GROUPS = {
     SumBy.STRATEGY: "strategy",
-    SumBy.DAY: "substr(at, 1, 10)",
+    SumBy.DAY: "day_in(at, ?)",
     SumBy.KIND: "kind",
     SumBy.POSTER: "coalesce((SELECT json_extract(record, '$.poster') FROM task_texts "
     "WHERE task_id = subject), '')",
@@ -177,7 +177,7 @@ class EntrySum:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayEarnings:
-    """What one strategy earned on one day (UTC)."""
+    """What one strategy earned on one day."""
 
     day: str
     """In ISO 8601."""
@@ -410,9 +410,14 @@ class Ledger:
         return [load(Entry, row) for row in self.database.rows(query)]
 
     def sums(
-        self, by: SumBy, since: datetime | None = None, until: datetime | None = None
+        self,
+        by: SumBy,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        zone: tzinfo = UTC,
     ) -> list[EntrySum]:
-        """Return what each group brought and cost in a time.
+        """Return what each group brought and cost in a time; days are those of a zone.
 
         Days are in order, of others the one that brought most is the first. Reads every
         entry of that time: for `journeyman ledger --by`, not for the loop.
@@ -424,6 +429,7 @@ class Ledger:
             "sum(iif(kind = 'cost', cost, NULL)) AS cost FROM ledger "
             "WHERE account IN ('agent', '') AND at >= ? AND at < ? "
             f"GROUP BY 1 ORDER BY {order}1",
+            *([str(zone)] if by is SumBy.DAY else []),
             *stored_between(since, until),
         )
         return [load(EntrySum, row) for row in rows]
@@ -477,16 +483,18 @@ class Ledger:
         )
         return [(datetime.fromisoformat(row["at"]), row["amount"]) for row in rows]
 
-    def earned_by_day(self, since: datetime, most: int) -> list[DayEarnings]:
-        """Return what each strategy earned on each day (UTC), the oldest day first.
+    def earned_by_day(
+        self, since: datetime, most: int, zone: tzinfo = UTC
+    ) -> list[DayEarnings]:
+        """Return what each strategy earned on each day of a zone, the oldest day first.
 
         Only the last `most` entries are looked at.
         """
         rows = self.database.rows(
-            "SELECT substr(at, 1, 10) AS day, strategy, sum(amount) AS earned "
+            "SELECT day_in(at, ?) AS day, strategy, sum(amount) AS earned "
             "FROM ledger WHERE entry_id > ? AND kind = ? AND at >= ? "
             "GROUP BY day, strategy ORDER BY day, strategy",
-            *(self.head()[0] - most, EntryKind.EARNED, since.isoformat()),
+            *(str(zone), self.head()[0] - most, EntryKind.EARNED, since.isoformat()),
         )
         return [load(DayEarnings, row) for row in rows]
 

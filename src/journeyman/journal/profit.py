@@ -5,7 +5,7 @@ Each question reads every entry of its time, and the moves of the tasks that end
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Self
 
@@ -31,7 +31,7 @@ class ProfitBy(StrEnum):
 _GROUPS = {
     ProfitBy.STRATEGY: "strategy",
     ProfitBy.KIND: "kind",
-    ProfitBy.DAY: "substr(at, 1, 10)",
+    ProfitBy.DAY: "day_in(at, ?)",
 }
 
 
@@ -97,14 +97,20 @@ def profits(
     by: ProfitBy | None,
     since: datetime | None = None,
     until: datetime | None = None,
+    *,
+    zone: tzinfo = UTC,
 ) -> list[Profit]:
-    """Return the profit of each group in a time, in the order of their names."""
+    """Return the profit of each group in a time, in the order of their names.
+
+    Days are those of a zone.
+    """
     span = stored_between(since, until)
+    days = (str(zone),) if by is ProfitBy.DAY else ()
     return _found(
         database,
         _GROUPS[by] if by else "''",
-        ("ledger.at >= ? AND ledger.at < ?", span),
-        ("updated_at >= ? AND updated_at < ?", span),
+        ("ledger.at >= ? AND ledger.at < ?", (*span, *days)),
+        ("updated_at >= ? AND updated_at < ?", (*span, *days)),
     )
 
 
@@ -120,7 +126,7 @@ def profit_of(database: Database, task_id: TaskId) -> Profit:
 
 
 _Condition = tuple[str, tuple[str, ...]]
-"""In SQL, and its values."""
+"""In SQL, and its values; the group's come last."""
 
 
 def _found(

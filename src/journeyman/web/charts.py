@@ -6,7 +6,7 @@ A chart is stretched to the width that there is, so its words stand beside it, a
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -96,13 +96,13 @@ class Columns:
     """Credits a day, a column for each day, by strategy."""
 
     blocks: list[Block]
-    days: list[datetime]
+    days: list[date]
     marks: list[int]
     totals: list[tuple[str, int, int]]
     """Each strategy, its credits in all of the time, and its colour; most first."""
 
 
-def columns(earned: Sequence[DayEarnings], today: datetime, days: int) -> Columns:
+def columns(earned: Sequence[DayEarnings], today: date, days: int) -> Columns:
     """Return a column for each of the last days, also for those without a credit."""
     shown = [today - timedelta(days=back) for back in reversed(range(days))]
     by_strategy: Counter[str] = Counter()

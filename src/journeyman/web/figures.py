@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 from journeyman.daemon.commands import OwnerCommands
@@ -12,7 +12,7 @@ from journeyman.daemon.earning import can_earn, known_of, summary
 from journeyman.daemon.story import outlook, story
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
-from journeyman.economy.budget import Period, limit_on_strategy, start_of
+from journeyman.economy.budget import limit_on_strategy
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import RECEIVABLE, DayEarnings
 from journeyman.journal.tasks import TaskRecord
@@ -125,7 +125,7 @@ class Figures:
 
     def today(self, _visit: Visit) -> Shown:
         """Return what today has brought so far, and what is under way."""
-        day = f"{self._now():%Y-%m-%d}"
+        day = self._day().isoformat()
         counts = self._counts(STAGES)
         return {
             "status": self._status(),
@@ -155,8 +155,7 @@ class Figures:
 
     def earnings(self, _visit: Visit) -> Shown:
         """Return what each strategy earned, day by day."""
-        today = start_of(Period.DAY, self._now(), UTC)
-        return {"columns": columns(self._earned(), today, DAYS), "days": DAYS}
+        return {"columns": columns(self._earned(), self._day(), DAYS), "days": DAYS}
 
     def steps(self, _visit: Visit) -> Shown:
         """Return whether we can earn here, as `contract` does."""
@@ -281,12 +280,16 @@ class Figures:
     def _budget(self) -> Any:  # noqa: ANN401 - JSON
         return self._keep("budget", self.commands.budget)
 
+    def _day(self) -> date:
+        """Return which day it is for the owner."""
+        return self._now().astimezone(self.commands.agent.limits.zone).date()
+
     def _earned(self) -> list[DayEarnings]:
-        today = start_of(Period.DAY, self._now(), UTC)
-        since = today - timedelta(days=DAYS - 1)
-        ledger = self._journal.ledger
+        ledger, zone = self._journal.ledger, self.commands.agent.limits.zone
+        first = self._day() - timedelta(days=DAYS - 1)
+        since = datetime.combine(first, time(), zone).astimezone(UTC)
         earned: list[DayEarnings] = self._keep(
-            "earned", lambda: ledger.earned_by_day(since, MOST_ENTRIES)
+            "earned", lambda: ledger.earned_by_day(since, MOST_ENTRIES, zone)
         )
         return earned
 

@@ -124,7 +124,7 @@ def begin(
     """Begin a new journal for an agent that has lost its own.
 
     Only where there is no backup: tasks in flight are forgotten. No daemon may run.
-    What is known to be spent today and this month (UTC) counts against the limits;
+    What is known to be spent today and this month counts against the limits;
     where nothing is known, they count as used up.
     """
     settings = session.load().settings

@@ -62,8 +62,8 @@ def ledger(
     by: Annotated[
         SumBy | None,
         typer.Option(
-            help="Show sums instead of entries: by strategy, day (UTC), kind of entry, "
-            "or the agent that posted the task.",
+            help="Show sums instead of entries: by strategy, day, kind of entry, or "
+            "the agent that posted the task.",
         ),
     ] = None,
     since: SinceOption = None,
@@ -73,7 +73,8 @@ def ledger(
     """Show the last entries of the ledger, and its totals."""
     if context.invoked_subcommand is not None:
         return
-    begin, end = period_of(since, until, SystemClock().now())
+    zone = session.zone()
+    begin, end = period_of(since, until, SystemClock().now(), zone)
     session.require_one_format(as_csv=as_csv)
     with session.journal() as journal:
         book = journal.ledger
@@ -82,7 +83,7 @@ def ledger(
         entries = book.recent(limit, begin, end) if limit else book.entries(begin, end)
         columns = (by.value, *SUM_COLUMNS) if by else ENTRY_COLUMNS
         rows = (
-            (_sum_as_json(one, by) for one in book.sums(by, begin, end))
+            (_sum_as_json(one, by) for one in book.sums(by, begin, end, zone=zone))
             if by
             else (_as_json(entry) for entry in entries)
         )
@@ -323,7 +324,7 @@ def plot(
     ] = None,
 ) -> None:
     """Plot the balance over time: in the terminal, or into an image."""
-    begin, end = period_of(since, until, SystemClock().now())
+    begin, end = period_of(since, until, SystemClock().now(), session.zone())
     if out is not None:
         require_image(out)
     with session.journal() as journal:

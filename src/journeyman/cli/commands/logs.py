@@ -67,7 +67,7 @@ def logs(
         task_id=task,
         strategy=strategy,
         level=level,
-        since=time_of(since, SystemClock().now()),
+        since=time_of(since, SystemClock().now(), session.zone()),
     )
     path = session.directory().log
     if not log_files(path) and not follow:

@@ -23,7 +23,7 @@ def profit(
     *,
     by: Annotated[
         ProfitBy | None,
-        typer.Option(help="Show each strategy, kind of task or day (UTC) by itself."),
+        typer.Option(help="Show each strategy, kind of task or day by itself."),
     ] = None,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -34,11 +34,11 @@ def profit(
     Profit is what was paid, less what posts took and what strategies reported as their
     cost outside the network. What is not known is shown as `-`, and is not 0.
     """
-    period = period_of(since, until, SystemClock().now())
+    zone, currency = session.zone(), session.load().settings.currency
+    period = period_of(since, until, SystemClock().now(), zone)
     session.require_one_format(as_csv=as_csv)
-    currency = session.load().settings.currency
     with session.journal() as journal:
-        groups = profits(journal.database, by, *period)
+        groups = profits(journal.database, by, *period, zone=zone)
         difference = unexplained(journal.database, *period)
     rate = currency.credits_per_unit
     data: dict[str, Any] = {

@@ -126,7 +126,9 @@ def replay(
     available = catalog.AvailableStrategies.load(
         session, strategies, [*given, *filter(None, [compare])]
     )
-    chosen = Chosen(last=last, earliest=time_of(since, SystemClock().now()))
+    chosen = Chosen(
+        last=last, earliest=time_of(since, SystemClock().now(), session.zone())
+    )
     if len(given) != 1:
         return _replay_set(session, available, given, chosen)
     loaded = available.find(given[0])

@@ -17,6 +17,7 @@ from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.errors import JourneymanError, UsageError
 from journeyman.domain.text import duration, escape
+from journeyman.economy.budget import Period, start_of
 from journeyman.economy.credit_state import EFFECTS, CreditState
 from journeyman.journal.ledger import EntryKind, SumBy
 
@@ -120,8 +121,8 @@ def _today(session: Session) -> dict[str, Any] | None:
 
     A daemon is not asked: the entries of the day are read here, beside it.
     """
-    today = SystemClock().now().replace(hour=0, minute=0, second=0, microsecond=0)
     with suppress(JourneymanError), session.journal() as journal:
+        today = start_of(Period.DAY, SystemClock().now(), session.zone())
         kinds = {one.group: one for one in journal.ledger.sums(SumBy.KIND, today)}
         earned, spent = kinds.get(EntryKind.EARNED), kinds.get(EntryKind.SPENT)
         cost = kinds.get(EntryKind.COST)
@@ -259,7 +260,7 @@ def _booked_today(today: Mapping[str, Any] | None) -> str:
         return ""
     cost = today["cost"]
     known = "no cost reported" if cost is None else f"cost {cost:g} outside the network"
-    return f"earned {today['earned']}, spent {today['spent']}, {known} (UTC)"
+    return f"earned {today['earned']}, spent {today['spent']}, {known}"
 
 
 def _credit_state(status: Status) -> str:

@@ -82,7 +82,9 @@ def compare(
             f"{a!r} and {b!r} are the same strategy",
             "Name two. To compare two versions, name the file of the other one.",
         )
-    chosen = Chosen(last=last, earliest=time_of(since, SystemClock().now()))
+    chosen = Chosen(
+        last=last, earliest=time_of(since, SystemClock().now(), session.zone())
+    )
     sets = [Registry([one]) for one in both]
     judged = judge_recordings(session, available, sets, chosen)
     found = Comparison(strategies=both, judged=judged)
