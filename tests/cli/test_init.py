@@ -14,8 +14,15 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped] # it ships no types
 
-from journeyman.cli.commands.init import move_together
+from journeyman.cli.commands.init import (
+    MODEL_CREDITS,
+    MODEL_STRATEGY,
+    MODELS,
+    move_together,
+)
+from journeyman.daemon.strategies import ready_strategies
 from journeyman.settings.sources import load_settings
+from journeyman.testing import load_strategy
 
 Run = Callable[..., Any]
 Program = Callable[..., subprocess.CompletedProcess[str]]
@@ -98,7 +105,8 @@ def test_a_terminal_is_asked_until_each_answer_is_right(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     limits = ("", "many", "40", "", "3")
-    model = ("openai:gpt-5-mini", "sk-live-0123456789", "OPENAI_API_KEY", "", "1,2")
+    name, key = "openai:gpt-5-mini", "sk-live-0123456789"
+    model = (name, key, "OPENAI_API_KEY", "", "1,2", "nothing", "5")
 
     with typed(
         monkeypatch, "no address", sandbox, *limits, *model, "sumary", "summary"
@@ -120,6 +128,7 @@ def test_a_terminal_is_asked_until_each_answer_is_right(
         "api_key_env": "OPENAI_API_KEY",
         "credits_per_1k_input": 1.0,
         "credits_per_1k_output": 2.0,
+        "credits_per_day": 5.0,
     }
     compose = (tmp_path / "compose.yaml").read_text()
     assert "OPENAI_API_KEY: ${OPENAI_API_KEY:?" in compose
@@ -131,11 +140,60 @@ def test_who_wants_no_model_has_none_though_a_key_is_in_the_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-live-0123456789")
 
+    done = run("init", "--base-url", sandbox, "--yes", "--model", "off")
+
+    assert done.code == 0, done.err
+    settings = load_settings(environ={}, cwd=tmp_path).settings
+    assert settings.strategies.params == {"ask_llm": {"model": "off"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"), [((), 20), (("--model-credits", "7"), 7)]
+)
+def test_a_key_in_the_environment_proposes_its_model_within_a_budget(
+    run: Run,
+    tmp_path: Path,
+    sandbox: str,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    limit: int,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-live-0123456789")
+
+    done = run("init", "--base-url", sandbox, "--yes", *options)
+
+    assert done.code == 0, done.err
+    model = "anthropic:claude-haiku-4-5"
+    assert f"{model} is asked for at most {limit} credits (0." in done.out
+    settings = load_settings(environ={}, cwd=tmp_path).settings
+    assert settings.strategies.params["ask_llm"] == {
+        "model": model,
+        "api_key_env": "ANTHROPIC_API_KEY",
+        "credits_per_day": limit,
+    }
+    compose = (tmp_path / "compose.yaml").read_text()
+    assert "ANTHROPIC_API_KEY: ${ANTHROPIC_API_KEY:?" in compose
+
+
+def test_at_an_address_of_ones_own_no_model_is_proposed(
+    run: Run, tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-live-0123456789")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+
     done = run("init", "--base-url", sandbox, "--yes")
 
     assert done.code == 0, done.err
     settings = load_settings(environ={}, cwd=tmp_path).settings
     assert settings.strategies.params == {"ask_llm": {"model": "off"}}
+
+
+def test_what_is_proposed_is_what_the_strategy_would_ask() -> None:
+    ask_llm = load_strategy(ready_strategies() / MODEL_STRATEGY / "__init__.py")
+    found = sys.modules[f"{ask_llm.__module__.rpartition('.')[0]}.connection"]
+
+    assert found.KEYS == MODELS
+    assert vars(ask_llm)["credits_per_day"].default == MODEL_CREDITS
 
 
 def test_who_ends_the_input_finds_nothing_written(

@@ -58,8 +58,15 @@ LIMITS = {
 }
 """What is asked of each limit; the settings have its bounds and the proposal."""
 MODEL_STRATEGY = "ask_llm"
-KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
-"""What turns that strategy on by being in the environment."""
+OFF = "off"
+MODELS = {
+    "ANTHROPIC_API_KEY": "anthropic:claude-haiku-4-5",
+    "OPENAI_API_KEY": "openai:gpt-5-mini",
+}
+"""What that strategy asks where a key is in the environment, which turns it on."""
+CENTS_PER_USD = 100
+MODEL_CREDITS = 20.0
+"""What it may cost in a day, where nothing else is said."""
 IDLE = frozenset({MODEL_STRATEGY, "run_command"})
 """Ready strategies that want nothing before they are configured. They are not disabled,
 or configuring one would not be enough."""
@@ -112,7 +119,11 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A language model, or off (the proposal)."),
+        typer.Option(
+            metavar="NAME",
+            help="A language model, or off. Proposed: what a key in the environment "
+            "opens, else off.",
+        ),
     ] = None,
     model_url: Annotated[
         str | None,
@@ -131,6 +142,13 @@ def init(  # noqa: PLR0913 - each is an option of the command line
             help="Credits for 1000 tokens read and written, or free.",
         ),
     ] = None,
+    model_credits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="The most that the model may cost in a day, in credits (US cents).",
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Ask nothing: take what is proposed.")
     ] = False,
@@ -141,9 +159,10 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     """Ask what an agent needs, and write its settings and a compose file.
 
     It reads the network's documents and its public market, and joins nothing. Then it
-    proposes limits, a language model (off) and the strategies that fit what the market
-    lists now, and writes journeyman.toml and compose.yaml into this folder. A key is
-    never asked for or written: only the name of its environment variable is.
+    proposes limits, a language model if a key of one is in the environment, and the
+    strategies that fit what the market lists now, and writes journeyman.toml and
+    compose.yaml into this folder. A key is never asked for or written: only the name
+    of its environment variable is.
     """
     given = {
         "budget.reserve_credits": reserve_credits,
@@ -160,7 +179,7 @@ def init(  # noqa: PLR0913 - each is an option of the command line
         setup.find_network(base_url, portal_url)
         setup.ask_limits(given)
         setup.ask_model(
-            ModelOptions(model, model_url, model_key_env, model_prices),
+            ModelOptions(model, model_url, model_key_env, model_prices, model_credits),
         )
         setup.ask_strategies(strategy)
         files = {
@@ -190,6 +209,12 @@ class ModelOptions:
     url: str | None
     key_env: str | None
     prices: str | None
+    credits: str | None
+
+    @property
+    def says_where(self) -> bool:
+        """Whether an option says how the model is reached, or what it costs."""
+        return bool(self.url or self.key_env or self.prices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,16 +311,36 @@ class Setup:
         Raises:
             UsageError: one is named without a key or an address, or the other way.
         """
+        key_env, found = _found_model()
+        if key_env and given.name is None and self.questions.may_ask:
+            self.show(lambda: print_text(f"{key_env} is in the environment."))
         name = self.questions.ask(
-            "A language model for text tasks, such as openai:gpt-5-mini",
+            "A language model for text tasks, such as openai:gpt-5-mini; or off",
             option="--model",
             given=given.name,
-            proposal="off",
+            proposal=found or OFF,
             read=str,
         )
-        if name in ("", "off"):
+        if name in ("", OFF):
             _require_no_model(given)
             return
+        if name == found and not given.says_where:
+            # Its address and its prices are known.
+            params: dict[str, Any] = {"model": name, "api_key_env": key_env}
+        else:
+            params = self._ask_other_model(name, given)
+        credits_ = self.questions.ask(
+            "The most that it may cost in a day, in credits (US cents)",
+            option="--model-credits",
+            given=given.credits,
+            proposal=f"{MODEL_CREDITS:g}",
+            read=_read_credits,
+        )
+        params["credits_per_day"] = credits_
+        self.chosen["strategies.params"] = {MODEL_STRATEGY: params}
+
+    def _ask_other_model(self, name: str, given: ModelOptions) -> dict[str, Any]:
+        """Ask how a model is reached and what it costs; return its parameters."""
         url, key_env = self._ask_place_of_model(given)
         params = {"model": name, "base_url": url, "api_key_env": key_env}
         params = {key: value for key, value in params.items() if value}
@@ -307,7 +352,7 @@ class Setup:
             proposal="free" if _is_on_this_machine(url) else None,
             read=_read_prices,
         )
-        self.chosen["strategies.params"] = {MODEL_STRATEGY: params | prices}
+        return params | prices
 
     def _ask_place_of_model(self, given: ModelOptions) -> tuple[str, str]:
         """Ask for the address and the key's variable, one of which is needed."""
@@ -367,10 +412,10 @@ class Setup:
         if (
             not self.model
             and MODEL_STRATEGY in names
-            and any(map(os.environ.get, KEYS))
+            and any(map(os.environ.get, MODELS))
         ):
             # Otherwise the key would turn it on, in spite of the answer.
-            self.chosen["strategies.params"] = {MODEL_STRATEGY: {"model": "off"}}
+            self.chosen["strategies.params"] = {MODEL_STRATEGY: {"model": OFF}}
         disabled = [name for name in names if name not in {*self.used, *IDLE}]
         if disabled:
             self.chosen["strategies.disabled"] = disabled
@@ -430,12 +475,16 @@ class Setup:
         """Return what an owner should know before the start."""
         disabled = ", ".join(self.chosen.get("strategies.disabled", ()))
         key_env = self.model.get("api_key_env")
+        credits_ = self.model.get("credits_per_day")
         no_library = self.model and util.find_spec("pydantic_ai") is None
         variables = (settings_by_key()[tuple(key.split("."))] for key in self.chosen)
         stronger = [one.variable for one in variables if os.environ.get(one.variable)]
         notes = (
             disabled
             and f"disabled, since not chosen (strategies.disabled): {disabled}",
+            credits_
+            and f"{self.model['model']} is asked for at most {credits_:g} credits "
+            f"({credits_ / CENTS_PER_USD:.2f} US dollars) a day",
             key_env
             and not os.environ.get(key_env)
             and f"{key_env} is not set here; set it before the start",
@@ -446,8 +495,18 @@ class Setup:
         return [note for note in notes if isinstance(note, str) and note]
 
 
+def _found_model() -> tuple[str, str]:
+    """Return the variable of a key in the environment, and the model that it opens."""
+    for variable, model in MODELS.items():
+        # At an address of one's own, only its owner knows which models there are.
+        is_elsewhere = model.startswith("openai:") and os.environ.get("OPENAI_BASE_URL")
+        if os.environ.get(variable, "").strip() and not is_elsewhere:
+            return variable, model
+    return "", ""
+
+
 def _require_no_model(given: ModelOptions) -> None:
-    if given.url or given.key_env or given.prices:
+    if given.says_where or given.credits:
         raise UsageError(
             "which model is meant is not said",
             "Name it, such as --model openai:gpt-5-mini, or omit the other options "
@@ -514,6 +573,19 @@ def _read_prices(text: str) -> dict[str, JSON]:
             "written, such as 0.025,0.2; or free.",
         )
     return {"credits_per_1k_input": read, "credits_per_1k_output": written}
+
+
+def _read_credits(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 < amount < float("inf"):
+        raise ConfigurationError(
+            f"{text!r} is not an amount of credits",
+            "Write a number above 0, such as 20; without a model, choose off.",
+        )
+    return amount
 
 
 def _read_names(known: Sequence[str], text: str) -> tuple[str, ...]:
