@@ -340,7 +340,7 @@ def _deliver(economy: Economy, after: TaskState) -> None:
 
 def _write_off(economy: Economy, days: float) -> None:
     economy.clock.advance(days * 86_400)
-    while write_off_old(economy.journal, economy.log, economy.clock.now()):
+    while write_off_old(economy.journal, economy.log, economy.clock.now(), 90):
         pass
 
 

@@ -41,6 +41,8 @@ class Housekeeping:
     """How long the texts and the result of an ended task are kept."""
     keep_events_days: float
     """How long all moves of an ended task are kept."""
+    write_off_days: float
+    """After how long work that nobody says is paid is not counted as owed."""
     max_journal_mb: int
     """In MiB; 0 sets no limit."""
     clock: Clock
@@ -66,7 +68,8 @@ class Housekeeping:
     async def _write_off(self) -> None:
         """Stop counting on old results of which nobody says whether they are paid."""
         for _ in range(MOST_STEPS):
-            if not write_off_old(self.journal, self.log, self.clock.now()):
+            now, days = self.clock.now(), self.write_off_days
+            if not write_off_old(self.journal, self.log, now, days):
                 break
             await anyio.lowlevel.checkpoint()
 

@@ -705,6 +705,7 @@ class Components:
             forget_skipped_days=self.settings.work.forget_skipped_days,
             keep_texts_days=self.settings.work.keep_texts_days,
             keep_events_days=self.settings.work.keep_events_days,
+            write_off_days=self.settings.work.write_off_days,
             max_journal_mb=self.settings.work.max_journal_mb,
             clock=self.environment.clock,
             log=self.environment.log,

@@ -30,8 +30,8 @@ WRITTEN_OFF = declare(
     "ledger.written_off",
     "info",
     "task_id strategy credits",
-    "Nobody said in 90 days whether a delivered result is paid: it is not counted as "
-    "owed any more.",
+    "Nobody said in `work.write_off_days` whether a delivered result is paid: it is "
+    "not counted as owed any more.",
 )
 JOURNAL_IS_OLDER = declare(
     "journal.is_older",

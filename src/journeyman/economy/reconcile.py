@@ -405,27 +405,26 @@ def _settle_top_up(
 
 # -- what nothing will settle any more -------------------------------------------------
 
-WRITE_OFF_DAYS = 90.0
-"""Longer than any review: what is owed for so long is not counted on."""
 WRITTEN_OFF = "ledger.written_off_until"
 """The fact that holds the last entry that was old enough to be looked at."""
 MOST_WRITTEN_OFF = 250
 """Entries that are looked at in one step."""
 
 
-def write_off_old(journal: Journal, log: Log, now: datetime) -> bool:
-    """Write off results of which nobody says whether they are paid; one step of it.
+def write_off_old(journal: Journal, log: Log, now: datetime, days: float) -> bool:
+    """Write off results of which nobody said in so long whether they are paid.
 
-    Each entry is looked at once, when it is old enough; False when none is left.
+    One step of it. Each entry is looked at once, when it is old enough; False when
+    none is left.
     """
-    before = now - timedelta(days=WRITE_OFF_DAYS)
+    before = now - timedelta(days=days)
     after = int(str(journal.facts.get(WRITTEN_OFF) or 0))
     entries = journal.ledger.older(after, before, MOST_WRITTEN_OFF)
     if not entries:
         return False
     with journal.tx("write off"):
         lost = [
-            (one, write_off(journal.ledger, one, WRITE_OFF_DAYS))
+            (one, write_off(journal.ledger, one, days))
             for one in entries
             if one.kind is EntryKind.DELIVERED and _has_ended(journal, one.subject)
         ]

@@ -599,6 +599,10 @@ class WorkSettings(Section):
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
     given up."""
+    write_off_days: Days = 90
+    """After how long a delivered result of which nobody says whether it is paid is not
+    counted as owed any more. Longer than most reviews; a network that takes its time
+    needs more. Credits that come later are booked all the same."""
 
 
 class RankingSettings(Section):
