@@ -221,10 +221,8 @@ def test_what_an_export_lists_as_refused_is_not_sent() -> None:
     schema: dict[str, JSON] = {"properties": {"output": TEXT}}
 
     assert first_submission(schema) == {"output": "DONE", "task_id": "t-1"}
-    assert first_submission({**schema, "x-refused": ["/task_id"]}) == {
-        "output": "DONE",
-        "id": "t-1",
-    }
+    others = ({"output": "DONE", name: "t-1"} for name in ("taskId", "id"))
+    assert first_submission({**schema, "x-refused": ["/task_id"]}) in tuple(others)
 
 
 def test_another_alternative_is_sent_when_the_first_is_refused() -> None:

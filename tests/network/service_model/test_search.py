@@ -965,7 +965,7 @@ async def test_a_framework_is_understood_by_what_it_says(
 
 @pytest.mark.parametrize(
     "places",
-    [["job_id"], ["id"], ["task", "worker"], ["work_id", "who"]],
+    [["job_id"], ["id"], ["task", "worker"], ["work_id", "who"], ["taskId", "agentId"]],
 )
 async def test_a_network_without_words_that_ignores_what_it_does_not_know_is_understood(
     places: list[str],
@@ -979,6 +979,16 @@ async def test_a_network_without_words_that_ignores_what_it_does_not_know_is_und
     assert isinstance(outcome, Confirmed), outcome
     assert len(network.requests) == 2
     assert {network.bodies()[-1][name] for name in places[1:]} <= {"agent-1"}
+
+
+async def test_a_strict_network_without_words_may_write_in_another_case() -> None:
+    network = StrictNetwork(wanting("taskId", "agentId"), plainly)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert len(network.requests) <= 5
 
 
 async def test_where_all_names_were_taken_the_next_action_begins_with_them() -> None:

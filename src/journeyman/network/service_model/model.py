@@ -239,7 +239,7 @@ class ServiceModel:
             for known in self.requests.values()
             for one in known.constraints.wanted
         ]
-        case = case_of(named) or case_of(listed.names) or "snake"
+        case = case_of(named) or case_of(listed.names)
         others = [verb for verb in ACTIONS if verb not in {action, "post_task"}]
         noun = listed.noun or self.noun
         id_name = listed.id_name.rpartition(".")[2]
@@ -249,13 +249,14 @@ class ServiceModel:
             for one in known.constraints.wanted
         )
         style = Style(
-            case,
+            case or "snake",
             noun,
             id_name,
             self.around,
             is_enforced=is_enforced,
             empty=listed.empty,
             is_lenient=any(self.of(verb).takes_unknown for verb in others),
+            other_case="" if case else "camel",
         )
         for verb in others if action != "post_task" else ():
             shape = self.of(verb).proven

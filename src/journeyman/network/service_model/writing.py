@@ -153,6 +153,8 @@ class Style:
     """Fields of its records that have nothing: actions fill them, as a `worker`."""
     is_lenient: bool = False
     """It has taken a body with values under names that it does not know."""
+    other_case: str = ""
+    """How else it may write, where nothing that it wrote shows the case."""
 
     @property
     def envelope(self) -> Path:
@@ -240,25 +242,38 @@ class Writer:
 
     def shapes(self) -> Iterator[RequestShape]:
         """Return shapes that contradict nothing, the likeliest first."""
-        found: list[tuple[float, int, RequestShape]] = []
-        for cost, placed, wrappers in self._assignments():
-            for more, shape in self._completed(placed, wrappers):
-                if self.known.allows(shape):
-                    found.append((cost + more, len(found), shape))
-        found.sort(key=lambda item: item[:2])
+        found = [
+            shape
+            for _, shape in sorted(self._weighed(), key=lambda one: one[0])
+            if self.known.allows(shape)
+        ]
         if found and self._may_be_lenient():
-            everything = self._under_all_names(found[0][2])
-            found.insert(not self.style.is_lenient, (0.0, 0, everything))
+            everything = self._under_all_names(found[0])
+            found.insert(not self.style.is_lenient, everything)
         if self.known.unknown and not self.known.wanted and self.action != "post_task":
             # A network that only says what it does not know says what it wants of
             # a body that has nothing.
             is_idle = self._is_refused("task_id", self.style.envelope)
-            found.insert(not is_idle, (0.0, 0, self._nothing()))
+            found.insert(not is_idle, self._nothing())
         seen: set[str] = set()
-        for _, _, shape in found:
+        for shape in found:
             if shape.mark not in seen:
                 seen.add(shape.mark)
                 yield shape
+
+    def _weighed(self) -> Iterator[tuple[float, RequestShape]]:
+        """Return shapes with what each costs."""
+        for price, writer in self._in_each_case():
+            for cost, placed, wrappers in writer._assignments():
+                for more, shape in writer._completed(placed, wrappers):
+                    yield price + cost + more, shape
+
+    def _in_each_case(self) -> Iterator[tuple[float, "Writer"]]:
+        """Return who writes in each case that the network may use, and at what cost."""
+        yield 0.0, self
+        if self.style.other_case:
+            style = replace(self.style, case=self.style.other_case)
+            yield 1.0, replace(self, style=style)
 
     def _may_be_lenient(self) -> bool:
         """Return whether the network has refused nothing as too much.
@@ -278,7 +293,8 @@ class Writer:
         around = likeliest.envelope
         placed = {one.path: one for one in likeliest.placed}
         there = {path[: len(around) + 1] for path in placed}
-        for source, name in self._all_names():
+        written = (pair for _, one in self._in_each_case() for pair in one._all_names())
+        for source, name in written:
             path = (*around, name)
             if path not in there and (path, source) not in self.known.misfits:
                 placed[path] = self._typed(source, path, "")
