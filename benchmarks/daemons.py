@@ -1,5 +1,6 @@
 """The daemon as the benchmarks run it: its journal and its log on disk."""
 
+import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -41,4 +42,6 @@ async def daemon(
             log=observe(log),
             redactor=redactor,
         )
+        gc.collect()
+        gc.freeze()  # as `journeyman run` does
         await run_daemon(loaded.settings, url, environment)

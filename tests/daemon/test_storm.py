@@ -28,8 +28,8 @@ class Nobody(Select):
     def settled(self) -> object:
         return object()
 
-    def is_settled(self, tasks: tuple[Task, ...]) -> bool:
-        return not tasks
+    def is_settled(self, key: object) -> bool:
+        return key is not None
 
     def decide(self, tasks: tuple[Task, ...]) -> Decision:
         return Decision(known=len(tasks))
@@ -61,7 +61,7 @@ class Poller:
             clock=self.clock,
             rate_limiter=self.rate_limiter,
             limit=50,
-            on_page=lambda _tasks: None,
+            on_page=lambda _tasks: False,
             log=log,
         )
         self._pace = Pace(usual=30.0, longest=300.0, randomness=randomness)

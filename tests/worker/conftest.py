@@ -370,7 +370,7 @@ class Loop:
             clock=clock,
             rate_limiter=self.rate_limiter,
             limit=50,
-            on_page=lambda _tasks: None,
+            on_page=lambda _tasks: False,
             log=self.log,
         )
         claim = Claim(

@@ -21,7 +21,7 @@ from tests.worker.conftest import (
 from journeyman.domain.outcomes import Confirmed, Failure, Outcome
 from journeyman.domain.tasks import Task, TaskState
 from journeyman.network.answers import Receipt
-from journeyman.network.service_model.listing import Listing
+from journeyman.network.service_model.listing import LaterTasks, Listing
 from journeyman.network.service_model.pages import PageRequest
 from journeyman.worker.discover import Poll
 from journeyman.worker.pager import MOST_LOOKS_SKIPPED, MOST_PAGES
@@ -360,3 +360,55 @@ async def test_tasks_that_are_all_skipped_for_one_reason_are_a_finding(
 
     await loop.discover.look()
     assert loop.discover.tally.finding == ""
+
+
+async def test_of_a_long_page_only_the_portion_that_changed_is_read_again(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    read: list[str] = []
+
+    def portion(*names: str) -> LaterTasks:
+        def now() -> Listing:
+            read.append(" ".join(names))
+            return Listing(tuple(map(unwanted, names)), 0, len(names), "")
+
+        return LaterTasks(lambda: names, len(names), now)
+
+    def long(*later: LaterTasks) -> Confirmed[Listing]:
+        return Confirmed(Listing((unwanted("u1"),), 0, 1, "", key="1", later=later))
+
+    market.pages = [
+        long(portion("u2", "u3"), portion("u4")),
+        long(portion("u2", "u3"), portion("u5", "u4")),
+    ]
+    await loop.discover.look()
+    assert read == ["u2 u3", "u4"]
+
+    await loop.discover.look()
+
+    assert read == ["u2 u3", "u4", "u5 u4"]
+    assert loop.record("u5").state is TaskState.SKIPPED
+    assert loop.log.named("discover.polled")[-1]["listed"] == 5
+
+
+async def test_a_portion_with_a_post_of_ours_is_read_at_each_look(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    shown: list[str] = []
+
+    def note(tasks: Sequence[Task]) -> bool:
+        shown.extend(one.id for one in tasks)
+        return any(one.id == "ours" for one in tasks)
+
+    def portion(name: str) -> LaterTasks:
+        listing = Listing((unwanted(name),), 0, 1, "")
+        return LaterTasks(lambda: name, 1, lambda: listing)
+
+    loop.discover.on_page = note
+    later = portion("u1"), portion("ours")
+    market.pages = [Confirmed(Listing((), 0, 0, "", later=later))] * 2
+
+    await loop.discover.look()
+    await loop.discover.look()
+
+    assert shown == ["u1", "ours", "ours"]

@@ -6,9 +6,11 @@ now and then. What is shown ends the escrow of a post: it was done, or its rewar
 back. What is not shown stays open, and is never guessed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+
+import anyio
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed
@@ -51,17 +53,19 @@ class PostWatch:
     _shown: set[SpendId] = field(init=False, default_factory=set)
     """The posts that a listing has shown since the last look."""
 
-    def note(self, tasks: Iterable[Task]) -> None:
-        """Look through a listing, or a page of it, for posts of ours."""
-        tasks = list(tasks)
-        self._find_unnamed(tasks)
+    def note(self, tasks: Sequence[Task]) -> bool:
+        """Look through a listing, or a part of it, for posts of ours.
+
+        Returns whether there are any.
+        """
+        has_ours = self._find_unnamed(tasks)
         followed = {one.task_id: one for one in self._open()}
-        if not followed:
-            return
-        for task in tasks:
+        for task in tasks if followed else ():
             if post := followed.get(task.id):
+                has_ours = True
                 self._shown.add(post.spend_id)
                 self._saw(post, read_sighting(task))
+        return has_ours
 
     async def look(self) -> None:
         """Ask for the listings, if discovery shows not all of the posts.
@@ -79,7 +83,9 @@ class PostWatch:
         )
         read = [one.value for one in outcomes if isinstance(one, Confirmed)]
         for listing in read:
-            self.note(listing.tasks)
+            for tasks in listing.portions():
+                self.note(tasks)
+                await anyio.lowlevel.checkpoint()
         is_whole = bool(read) and not any(one.next or one.problem for one in read)
         for post in missing:
             if is_whole and post.spend_id not in self._shown:
@@ -91,14 +97,17 @@ class PostWatch:
         since = self.clock.now() - timedelta(days=self.days)
         return self.journal.spends.unnamed_posts(since, MOST_FOLLOWED)
 
-    def _find_unnamed(self, tasks: Iterable[Task]) -> None:
+    def _find_unnamed(self, tasks: Sequence[Task]) -> bool:
         """Look for posts of which no answer named the task, by what was asked for."""
         wanted = {_look_of(one.request) for one in self._unnamed()}
-        if not wanted:
-            return
-        for task in tasks:
-            if (task.title, task.description, task.reward) in wanted:
-                self._name(task)
+        found = [
+            task
+            for task in (tasks if wanted else ())
+            if (task.title, task.description, task.reward) in wanted
+        ]
+        for task in found:
+            self._name(task)
+        return bool(found)
 
     def _name(self, task: Task) -> None:
         """Note which post a listed task is; it was accepted, so it is settled."""

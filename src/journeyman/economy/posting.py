@@ -125,7 +125,7 @@ class FirstPost:
         )
         read = [one.value for one in listings if isinstance(one, Confirmed)]
         is_ours = self.journal.spends.is_our_post
-        if any(is_ours(task) for listing in read for task in listing.tasks):
+        if any(is_ours(task) for listing in read for task in listing.every_task()):
             self._seen(spend.spend_id, "listing")
         elif read:
             self.log.emit(events.FIRST_POST_UNSEEN, spend_id=spend.spend_id)

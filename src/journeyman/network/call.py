@@ -76,3 +76,16 @@ class Reply:
     """Of the bytes that came, if it was asked for."""
     is_known: bool = False
     """The bytes are those that the caller knows: nothing of them was read again."""
+    rest: tuple["LaterReply", ...] = ()
+    """Of a long listing: the portions after this one, each a reply of the same form."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaterReply:
+    """A portion of a long answer that nobody has read yet."""
+
+    digest: bytes
+    """Of its records, whatever is around them."""
+    count: int
+    """Of its records."""
+    read: Callable[[], Reply]

@@ -11,7 +11,7 @@ from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.network import answers, endpoints, http
-from journeyman.network.call import Call, Expects, Keep, Reply
+from journeyman.network.call import Call, Expects, Keep, LaterReply, Reply
 from journeyman.network.classify import is_success
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import (
@@ -25,7 +25,7 @@ from journeyman.network.exchange import Before, Exchange, TraceRequest
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
-from journeyman.network.service_model.listing import Listing, ListingReader
+from journeyman.network.service_model.listing import LaterTasks, Listing, ListingReader
 from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import WrongShapeError, wire_id
 from journeyman.network.service_model.search import Request, RequestSearch
@@ -398,8 +398,13 @@ class NetworkClient:
 
         def read(reply: Reply) -> Listing:
             self.search.look_at(reply.body)
-            paging = Paging(call.path, call.query, reply.headers)
+            later = tuple(map(self._later, reply.rest))
+            more = sum(one.count for one in later)
+            paging = Paging(call.path, call.query, reply.headers, more)
             listing = self._listings.listing(reply.body, paging)
+            key = reply.digest, self._listings.form
+            total = listing.total + more
+            listing = replace(listing, total=total, key=key, later=later)
             if len(self._pages) >= MOST_PAGES_KNOWN:
                 self._pages.clear()
             known = Before(reply.digest, listing)
@@ -410,6 +415,17 @@ class NetworkClient:
         if isinstance(outcome, Confirmed) and outcome.value.problem:
             self._warn_of_unreadable(call.name, outcome.value)
         return outcome
+
+    def _later(self, portion: LaterReply) -> LaterTasks:
+        def read() -> Listing:
+            try:
+                return self._listings.listing(portion.read().body)
+            except WrongShapeError as error:
+                return Listing((), 0, 0, str(error))
+
+        return LaterTasks(
+            lambda: (portion.digest, self._listings.form), portion.count, read
+        )
 
     def _warn_of_unreadable(self, endpoint: str, listing: Listing) -> None:
         if endpoint not in self._warned_of:

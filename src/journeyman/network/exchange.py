@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.network.call import Call, Reply
+from journeyman.network.call import Call, LaterReply, Reply
 from journeyman.network.classify import EMPTY_STATUSES, classify, is_success
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient
@@ -191,7 +191,12 @@ def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:
 
 
 def without_secrets(reply: Reply, known: KnownSecrets) -> Reply:
-    """Return a reply in which the network repeats no secret; the same if it did not."""
+    """Return a reply in which the network repeats no secret; the same if it did not.
+
+    What a later portion of it repeats is taken out when that is read.
+    """
+    if reply.rest:
+        reply = replace(reply, rest=tuple(_guarded(one, known) for one in reply.rest))
     if not known.are_in("\n".join((*reply.headers.values(), reply.text))):
         return reply
     return replace(
@@ -201,3 +206,7 @@ def without_secrets(reply: Reply, known: KnownSecrets) -> Reply:
         text=known.hide(reply.text),
         problem=known.hide(reply.problem),
     )
+
+
+def _guarded(later: LaterReply, known: KnownSecrets) -> LaterReply:
+    return replace(later, read=lambda: without_secrets(later.read(), known))

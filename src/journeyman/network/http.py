@@ -8,8 +8,8 @@ import os
 import ssl
 from collections.abc import AsyncIterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import cast
 
@@ -19,8 +19,9 @@ import httpx2 as httpx
 from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
-from journeyman.network.call import Arrival, Keep, Reply
+from journeyman.network.call import Arrival, Keep, LaterReply, Reply
 from journeyman.network.json_text import UnreadableJSONError, decoded, is_cut, parse
+from journeyman.network.portions import SHORTEST_CUT, Cutting, Portion
 from journeyman.network.service_model.pages import PAGING_HEADERS
 from journeyman.network.transport import AiohttpTransport
 
@@ -78,6 +79,8 @@ PLAIN = frozenset({"", "identity"})
 """Content codings that change nothing."""
 _BODY_SETTING = "network.max_body_bytes"
 
+_HASHED_AT_ONCE = 1_000_000
+"""Bytes: a millisecond."""
 _LONGEST_CHAIN = 20
 """Of causes that are followed; a chain may even be a circle."""
 
@@ -133,8 +136,8 @@ class HttpClient:
         """Make one call.
 
         `wants_json` False leaves the body as text. `known` is the digest of what came
-        before, empty for none: a success of just these bytes is not read again. `keep`
-        gets a 2xx as it arrives;
+        before, empty for none: a success of just these bytes is not read again, and a
+        long one comes in portions. `keep` gets a 2xx as it arrives;
         an OSError of its own would be taken for the connection's.
         """
         try:
@@ -183,12 +186,15 @@ class HttpClient:
             longest = f"{self._limits.max_body_bytes} bytes"
             problem = f"a body of more than {longest} (the setting {_BODY_SETTING})"
             return Reply(status, headers, None, "", problem)
-        digest = b""
-        if known is not None and response.is_success:
-            digest = _digest(raw, headers)
+        digest, is_listing = b"", known is not None and response.is_success
+        if is_listing:
+            digest = await _digest(raw, headers)
             if digest == known:
                 return Reply(status, headers, None, "", digest=digest, is_known=True)
         text = decoded(raw)
+        del raw  # It may be long, and is not needed twice.
+        if is_listing and (portions := await _in_portions(text)):
+            return _first_of(portions, Reply(status, headers, None, "", digest=digest))
         body, problem = _parsed(text) if wants_json else (None, "")
         return Reply(status, headers, body, text, problem, digest)
 
@@ -220,14 +226,41 @@ def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
     return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
 
 
-def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:
+async def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:
     """Return what stands for a body, and for headers that say where it goes on."""
     ahead = [headers.get(one, "") for one in PAGING_HEADERS]
-    return blake2b(raw, digest_size=16, salt=_short("\n".join(ahead))).digest()
+    digest = blake2b(digest_size=16, salt=_short("\n".join(ahead)))
+    for start in range(0, len(raw), _HASHED_AT_ONCE):
+        if start:
+            await anyio.lowlevel.checkpoint()
+        digest.update(memoryview(raw)[start : start + _HASHED_AT_ONCE])
+    return digest.digest()
 
 
 def _short(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=blake2b.SALT_SIZE).digest()
+
+
+async def _in_portions(text: str) -> list[Portion]:
+    """Cut a long text, while other work goes on; empty where it is read at once."""
+    if len(text) < SHORTEST_CUT:
+        return []
+    cutting = Cutting(text)
+    for _ in cutting.steps():
+        await anyio.lowlevel.checkpoint()
+    return cutting.portions
+
+
+def _first_of(portions: list[Portion], reply: Reply) -> Reply:
+    """Return a reply with the first portion, which has the others read when needed."""
+
+    def read(portion: Portion) -> Reply:
+        body, problem = _parsed(portion.text)
+        return replace(reply, body=body, text=portion.text, problem=problem)
+
+    first, *others = portions
+    rest = [LaterReply(one.digest, one.count, partial(read, one)) for one in others]
+    return replace(read(first), rest=tuple(rest))
 
 
 def _parsed(text: str) -> tuple[JSON, str]:

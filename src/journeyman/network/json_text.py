@@ -47,7 +47,7 @@ def parse(text: str) -> JSON:
     except ValueError:
         # int() refuses to convert more digits than sys.get_int_max_str_digits().
         raise UnreadableJSONError("JSON with a number of too many digits") from None
-    if _is_deeper(value, MAX_DEPTH):
+    if is_deeper(value, MAX_DEPTH):
         raise _too_deep()
     # Half a surrogate pair cannot be written to a file or a database as UTF-8.
     return _mend(value) if _SURROGATE_ESCAPE.search(text) else value
@@ -57,7 +57,7 @@ def _too_deep() -> UnreadableJSONError:
     return UnreadableJSONError(f"JSON nested deeper than {MAX_DEPTH} levels")
 
 
-def _is_deeper(value: JSON, limit: int) -> bool:
+def is_deeper(value: JSON, limit: int) -> bool:
     """Return whether arrays and objects nest deeper than `limit`, level by level."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit + 1):
@@ -99,3 +99,12 @@ def _mend(value: JSON) -> JSON:
     if isinstance(value, dict):
         return {_SURROGATE.sub("\ufffd", k): _mend(v) for k, v in value.items()}
     return value
+
+
+SPACE = re.compile(r"[ \t\n\r]*").match
+"""Finds the white space between the signs of a JSON text."""
+parse_one = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_finite
+).raw_decode
+"""Parses one value at a place of a text, as `parse` does but for its depth and for half
+characters; returns it with where it ends."""

@@ -70,8 +70,9 @@ class Discover:
     rate_limiter: RateLimiter
     limit: int | None
     """How many tasks to ask for; None leaves that to the network."""
-    on_page: Callable[[Sequence[Task]], None]
-    """Is told what each page shows; posts of ours may be among it."""
+    on_page: Callable[[Sequence[Task]], bool]
+    """Is told what each page shows; returns whether posts of ours are among it, so that
+    its next look is wanted, too."""
     log: Log
     tally: Tally = field(init=False, default_factory=Tally)
     _at_once: int = field(init=False, default=FEWEST_AT_ONCE)
@@ -109,17 +110,31 @@ class Discover:
 
     async def _take(self, listing: Listing) -> int:
         """Decide about a page, and return how many of its tasks are wanted."""
-        self.on_page(listing.tasks)
-        if listing.unreadable:
-            self.log.emit(
-                events.UNREADABLE, count=listing.unreadable, total=listing.total
-            )
-        if self.select.is_settled(listing.tasks):
-            decision = Decision(known=len(listing.tasks))
-        else:
-            decision = await self._decide(listing.tasks)
-        self._count(listing, decision)
+        unreadable = listing.unreadable
+        decision = await self._decide_on(listing, listing.key)
+        for portion in listing.later:
+            if self.select.is_settled(portion.key()):
+                decision.known += portion.count
+                continue
+            page = portion.read()
+            await anyio.lowlevel.checkpoint()
+            unreadable += page.unreadable
+            decision.add(await self._decide_on(page, portion.key()))
+        if unreadable:
+            self.log.emit(events.UNREADABLE, count=unreadable, total=listing.total)
+        self._count(listing.count, unreadable, decision)
         return decision.wanted
+
+    async def _decide_on(self, page: Listing, key: object) -> Decision:
+        """Decide about a page, or a portion of one, unless that was done already."""
+        has_ours = self.on_page(page.tasks)
+        if self.select.is_settled(key):
+            return Decision(known=len(page.tasks))
+        on = self.select.settled()
+        decision = await self._decide(page.tasks)
+        if not (decision.undecided or has_ours):
+            self.select.settle(key, on)
+        return decision
 
     # -- which listing is asked -------------------------------------------------------
 
@@ -170,15 +185,13 @@ class Discover:
         return outcome
 
     async def _decide(self, tasks: tuple[Task, ...]) -> Decision:
-        total, on, start = Decision(), self.select.settled(), 0
+        total, start = Decision(), 0
         while start < len(tasks):
             some = tasks[start : start + self._at_once]
             start += len(some)
             await self.select.consult(some)
             total.add(self._timed(some))
             await anyio.lowlevel.checkpoint()
-        if not total.undecided:
-            self.select.settle(tasks, on)
         return total
 
     def _timed(self, some: tuple[Task, ...]) -> Decision:
@@ -192,8 +205,8 @@ class Discover:
             self._at_once = min(2 * self._at_once, MOST_AT_ONCE)
         return decision
 
-    def _count(self, listing: Listing, decision: Decision) -> None:
-        self.tally.listed += len(listing.tasks)
+    def _count(self, listed: int, unreadable: int, decision: Decision) -> None:
+        self.tally.listed += listed
         self.tally.wanted += decision.wanted
         self.tally.skipped += decision.skipped
         self.tally.reasons.update(decision.reasons)
@@ -203,11 +216,11 @@ class Discover:
             self.tally.reasons = Counter(dict(common))
         self.log.emit(
             events.POLLED,
-            listed=len(listing.tasks),
+            listed=listed,
             new=decision.new,
             wanted=decision.wanted,
             skipped=decision.skipped,
-            unreadable=listing.unreadable,
+            unreadable=unreadable,
         )
 
     # -- what is wrong with it ------------------------------------------------------

@@ -34,6 +34,8 @@ class Pager:
     broken_off: outcomes.Failure | None = field(init=False, default=None)
     """Why a look ended before the last page, if it did; not for want of a way on."""
     _seen: set[TaskId] = field(init=False, default_factory=set)
+    """In this look; of long pages, those of the first portion."""
+    _records: int = field(init=False, default=0)
     _ways: tuple[PageRequest, ...] = field(init=False, default=())
     _left: int = field(init=False, default=0)
     _gave_work: bool = field(init=False, default=False)
@@ -44,6 +46,7 @@ class Pager:
     def begin(self, first: Listing) -> None:
         """Begin a look with page one."""
         self._seen = {task.id for task in first.tasks}
+        self._records = first.count
         self.broken_off = None
         self._left = MOST_PAGES - 1
         self._ways = (self._resume,) if self._resume else first.next
@@ -58,7 +61,7 @@ class Pager:
 
     async def turn(self) -> Listing | None:
         """Return the next page; None when there is none, or enough was read."""
-        if self._left <= 0 or len(self._seen) >= MOST_RECORDS:
+        if self._left <= 0 or self._records >= MOST_RECORDS:
             return None
         for way in self._likely():
             self._left -= 1
@@ -104,6 +107,7 @@ class Pager:
     def _turned(self, way: PageRequest, page: Listing) -> Listing:
         self._proven = way.parameters
         self._seen.update(task.id for task in page.tasks)
+        self._records += page.count
         self._resume, self._ways = way, page.next
         return page
 

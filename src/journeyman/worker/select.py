@@ -39,8 +39,8 @@ GATES = {
 """The rules that hold whatever strategies say, in their order: the name of each, and
 the first words of the reason where it fails."""
 
-MOST_SETTLED = 200
-"""Pages that are known to be decided."""
+MOST_SETTLED = 10_000
+"""Pages and portions that are known to be decided: of a million tasks."""
 _UNDECIDED = frozenset({TaskState.SEEN, TaskState.WANTED, TaskState.CLAIMING})
 """States of a task whose claim has told nothing yet."""
 
@@ -84,10 +84,8 @@ class Select:
     recording: DecisionRecording | None = None
     """Called with each choice, inside its transaction."""
     states: StateWords = field(init=False)
-    _settled: dict[int, tuple[tuple[Task, ...], object]] = field(
-        init=False, default_factory=dict
-    )
-    """Pages of which all was decided; they are kept, so that no other has their id."""
+    _settled: dict[object, object] = field(init=False, default_factory=dict)
+    """By key, pages and portions of which all was decided, and what that depends on."""
     _askable: frozenset[str] = field(init=False, default=frozenset())
     """Unknown words for states that a task of this page may be claimed to learn."""
 
@@ -110,18 +108,18 @@ class Select:
             self.journal.totals.get(FORGOTTEN_TOTAL),
         )
 
-    def is_settled(self, tasks: tuple[Task, ...]) -> bool:
-        """Return whether a page is the very one of which all was decided already."""
-        known = self._settled.get(id(tasks))
-        if known is None or known[0] is not tasks or self.states.asked:
+    def is_settled(self, key: object) -> bool:
+        """Return whether all was decided of the page, or portion, of this key."""
+        if key is None or self.states.asked:
             return False
-        return known[1] == self.settled()
+        return key in self._settled and self._settled[key] == self.settled()
 
-    def settle(self, tasks: tuple[Task, ...], on: object) -> None:
+    def settle(self, key: object, on: object) -> None:
         """Note that all of a page was decided; `on` is `settled` from before that."""
         if len(self._settled) >= MOST_SETTLED:
             self._settled.clear()
-        self._settled[id(tasks)] = tasks, on
+        if key is not None:
+            self._settled[key] = on
 
     async def consult(self, tasks: tuple[Task, ...]) -> None:
         """Have those strategies that have a process look at the tasks that are new."""

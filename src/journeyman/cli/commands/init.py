@@ -636,7 +636,9 @@ async def _look_at(settings: Settings, address: str) -> Seen:
     listed = look.outcomes["public_marketplace"]
     tasks: tuple[Task, ...] = ()
     if isinstance(listed, Confirmed) and isinstance(listed.value, Listing):
-        tasks = tuple(task for task in listed.value.tasks if task.claimant is None)
+        tasks = tuple(
+            task for task in listed.value.every_task() if task.claimant is None
+        )
     others = () if is_place else tuple(reach.other_services(address, documents))
     return Seen(tuple(found), is_place and works, others, tasks)
 

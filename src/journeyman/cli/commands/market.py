@@ -1,5 +1,6 @@
 """`journeyman market`: the tasks that the network lists."""
 
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -43,7 +44,7 @@ def market(
                 "title": task.title,
             }
             # The public list takes no limit (contract endpoint 3).
-            for task in listing.tasks[:limit]
+            for task in islice(listing.every_task(), limit)
         ],
         "listed": listing.total,
         "unreadable": listing.unreadable,

@@ -62,7 +62,7 @@ def _listed(session: Session) -> tuple[list[Task], str]:
         )
     except NetworkError as error:
         return [], error.problem
-    return list(listing.tasks), ""
+    return list(listing.every_task()), ""
 
 
 def _kept(journal: Journal, spend: Spend) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`journeyman run`: the daemon itself."""
 
+import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -189,6 +190,9 @@ def _require_one_network(session: Session, *, sandbox: bool) -> None:
 def _prepare_process() -> tuple["_EarlyStop", Watchdog, LoopTurns]:
     """Prepare for a signal, a crash, and an event loop that does not turn."""
     forbid_core_dumps()
+    # What is imported stays: to look for garbage in it would stop the loop each time.
+    gc.collect()
+    gc.freeze()
     return _EarlyStop(), Watchdog(), LoopTurns(SystemClock())
 
 

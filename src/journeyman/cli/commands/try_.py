@@ -355,10 +355,10 @@ def _task_from_market(session: Session, task_id: str) -> Task:
         "the public marketplace",
         lambda client, _identified: client.public_marketplace(),
     )
-    for task in listing.tasks:
+    for task in listing.every_task():
         if task.id == task_id:
             return task
     raise UsageError(
         f"the public list has no task {task_id!r}",
-        f"It has {len(listing.tasks)}; `journeyman market --public` shows them.",
+        f"It has {listing.count}; `journeyman market --public` shows them.",
     )

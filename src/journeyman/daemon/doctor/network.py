@@ -206,7 +206,7 @@ class Look:
         ]
         if not listings:
             return skip("no marketplace has answered")
-        read = max(len(listing.tasks) for listing in listings)
+        read = max(listing.count for listing in listings)
         problem = next((one.problem for one in listings if one.problem), "")
         if not read and problem:
             return fail(

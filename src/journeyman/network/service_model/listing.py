@@ -1,8 +1,8 @@
 """The tasks of a marketplace's answer, gathered by what they are, wherever they are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.service_model.naming import (
@@ -42,14 +42,45 @@ class Listing:
     """Why something could not be read; empty when all was well."""
     next: tuple[PageRequest, ...] = ()
     """How the next page may be asked for, the likeliest first; empty on the last."""
+    key: object = field(default=None, compare=False)
+    """Equal while it would be read as the same tasks; None: that is not known."""
+    later: tuple["LaterTasks", ...] = ()
+    """Of a long page: what follows after `tasks`. Nobody has read it, so that it is
+    in `total` and not in `unreadable`."""
+
+    @property
+    def count(self) -> int:
+        """How many tasks there are on the whole page."""
+        return len(self.tasks) + sum(one.count for one in self.later)
+
+    def portions(self) -> Iterator[tuple[Task, ...]]:
+        """Yield the tasks of the whole page, each portion read when it is come to."""
+        yield self.tasks
+        for one in self.later:
+            yield one.read().tasks
+
+    def every_task(self) -> Iterator[Task]:
+        """Yield the tasks of the whole page one by one."""
+        return chain.from_iterable(self.portions())
+
+
+@dataclass(frozen=True, slots=True)
+class LaterTasks:
+    """A portion of a long page that is read when it is needed."""
+
+    key: Callable[[], object]
+    """Returns what `Listing.key` is when it is read now."""
+    count: int
+    read: Callable[[], Listing]
 
 
 _SAMPLE = 20
 """Records looked at to judge an array."""
 _LONGEST_NUMBER = 3
 """Digits of the numbers that PHP gives to the records of a list."""
-_MOST_READ = 20_000
-"""Tasks that are kept as they were read."""
+_MOST_READ = 2_000
+"""Tasks that are kept as they were read; what changes in a longer page is told by its
+portions."""
 _MOST_GROUPS = 200
 """Arrays of tasks in one answer, such as one for each category."""
 _MOST_VALUES = 200
@@ -87,7 +118,7 @@ class _Array:
     """What the name or the object around them says of them all."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class _Form:
     """What the listings so far looked like."""
 
@@ -213,6 +244,9 @@ class ListingReader:
         is_only = self._lists(answer) == [(one.path, one.records) for one in groups]
         only = replace(groups[0], records=()) if is_only else None
         names, reader = _field_names(records), self._record.at(places)
+        if self._form:
+            # Each portion of a page has only some of them.
+            names |= self._form.names
         self._form = _Form(reader, places, names, len(records), only)
         return self._form
 

@@ -76,6 +76,8 @@ class Paging:
     query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """By their names in lower case."""
+    later: int = 0
+    """Records of the answer that come in later portions of it."""
 
 
 class _Field:
@@ -129,6 +131,7 @@ class _Finder:
         self, fields: list[_Field], records: Sequence[JSON], paging: Paging
     ) -> None:
         self.fields, self.records, self.paging = fields, records, paging
+        self.shown = len(records) + paging.later
         self.named: dict[str, list[_Field]] = {}
         for one in fields:
             self.named.setdefault(one.reduced, []).append(one)
@@ -219,13 +222,13 @@ class _Finder:
             # Where pages are counted from 0, the number of pages is never reached.
             return number >= max(last[1], 1)
         total = self._whole(_TOTALS)
-        return total is not None and total[1] <= len(self.records)
+        return total is not None and total[1] <= self.shown
 
     def _offsets(self) -> list[PageRequest] | None:
         here, total = self._whole(_OFFSETS), self._whole(_TOTALS)
         if here is None:
             return None
-        after = here[1] + len(self.records)
+        after = here[1] + self.shown
         if total is not None and total[1] <= after:
             return []
         # Names in answers are spelled as there; those of parameters seldom are.
@@ -237,7 +240,7 @@ class _Finder:
 
     def _guesses(self) -> list[PageRequest]:
         """Try the usual parameters, where there seems to be more than is shown."""
-        shown, query = len(self.records), self.paging.query
+        shown, query = self.shown, self.paging.query
         if not self._seems_to_go_on():
             return []
         start = _number(query.get("offset")) or 0
@@ -253,7 +256,7 @@ class _Finder:
         return [PageRequest(way, is_guess=True) for way in ways]
 
     def _seems_to_go_on(self) -> bool:
-        shown = len(self.records)
+        shown = self.shown
         total = self._whole(_TOTALS)
         if total is not None and total[1] != shown:
             return total[1] > shown
@@ -263,7 +266,8 @@ class _Finder:
         return shown == asked or (asked is not None and shown in USUAL_PAGE_SIZES)
 
     def _last_id(self) -> str | None:
-        last = self.records[-1]
+        # What a portion ends with is not where the page ends.
+        last = None if self.paging.later else self.records[-1]
         value = last.get("id") if isinstance(last, dict) else None
         return _as_parameter(value) or None
 
