@@ -1,11 +1,11 @@
 """Strategies with libraries of their own, command by command."""
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.wheels import write_wheel
 
 from journeyman.journal.directory import DataDirectory
 from journeyman.strategies.loading.libraries import named_in
@@ -33,19 +33,6 @@ def write_strategy(name: str, wanted: str) -> Path:
     file.parent.mkdir(exist_ok=True)
     file.write_text(GREETS.format(name=name.title(), wanted=wanted).lstrip())
     return file
-
-
-def write_wheel(folder: Path, version: str) -> None:
-    """Write the smallest wheel that there is: a zip file (PEP 427)."""
-    folder.mkdir(exist_ok=True)
-    about = f"greeting-{version}.dist-info"
-    with zipfile.ZipFile(folder / f"greeting-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("greeting.py", f"VERSION = {version!r}\n")
-        metadata = f"Metadata-Version: 2.1\nName: greeting\nVersion: {version}\n"
-        wheel.writestr(f"{about}/METADATA", metadata)
-        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        wheel.writestr(f"{about}/WHEEL", tags)
-        wheel.writestr(f"{about}/RECORD", "greeting.py,,\n")
 
 
 def version_in(run: Run, name: str) -> str:

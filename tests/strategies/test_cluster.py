@@ -15,10 +15,12 @@ import pytest
 import trustme
 from tests.one_task import in_one_task
 from tests.strategies.dask_cluster import DaskCluster, wire_to
+from tests.wheels import write_wheel
 
 from journeyman import Decline, Misconfigured, Needs, Result, RetryLater
 from journeyman.domain.tasks import Task, TaskId
 from journeyman.strategies.api import Context
+from journeyman.strategies.loading.libraries import named_in
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.child import Isolation
@@ -63,7 +65,10 @@ class Side:
         self._context = make_context
 
     def load(self, body: str, options: str = "") -> LoadedStrategy:
-        return replace(self._load(written(body, options)), runner="cluster")
+        return self.load_source(written(body, options))
+
+    def load_source(self, source: str) -> LoadedStrategy:
+        return replace(self._load(source), runner="cluster")
 
     def be_patient(self) -> None:
         """Wait for workers longer: a new one imports much at its first run."""
@@ -206,6 +211,45 @@ async def test_a_run_whose_worker_is_killed_is_begun_anew_on_another(
     assert "/w1/" in str(ended.output)
     said = [event for _, event, _ in getattr(log, "lines")]  # noqa: B009 - as above
     assert said == ["begun", "its worker was lost; another one begins anew", "begun"]
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> dict[str, str]:
+    """What lets an installer find our wheels and nothing else, as variables."""
+    folder = tmp_path / "wheels"
+    write_wheel(folder, "1.0")
+    found = {f"{tool}_FIND_LINKS": str(folder) for tool in ("PIP", "UV")}
+    alone = ("PIP_NO_INDEX", "UV_NO_INDEX", "PIP_NO_CACHE_DIR", "UV_NO_CACHE")
+    return found | dict.fromkeys(alone, "1")
+
+
+def with_libraries(side: Side, root: Path, wanted: str) -> LoadedStrategy:
+    """Return a strategy that names a library, which was installed here."""
+    body = "import greeting\nreturn greeting.VERSION"
+    source = f'# /// script\n# dependencies = ["{wanted}"]\n# ///\n{written(body)}'
+    loaded = side.load_source(source)
+    named = named_in(loaded.path, source)
+    assert named is not None
+    named.folder(root).mkdir(parents=True)
+    side.cluster.isolation = replace(side.cluster.isolation, libraries=root)
+    return loaded
+
+
+@pytest.mark.endurance
+async def test_its_libraries_are_installed_on_the_worker_that_runs_it(
+    dask: DaskCluster, make_side: MakeSide, wheels: dict[str, str], tmp_path: Path
+) -> None:
+    dask.start_worker(threads=2, env=wheels)
+    side = make_side(dask.address)
+    async with in_one_task(side.runner.running()):
+        loaded = with_libraries(side, tmp_path / "libraries", "greeting<2")
+        ended = [await side.run(loaded) for _ in range(2)]
+        missing = with_libraries(side, tmp_path / "others", "greeting>=2")
+        refused = await side.run(missing)
+
+    assert ended == [Result("1.0"), Result("1.0")]
+    assert isinstance(refused, StrategyError)
+    assert "its libraries cannot be installed there" in refused.error
 
 
 def test_what_a_strategy_needs_is_asked_of_workers_as_resources() -> None:

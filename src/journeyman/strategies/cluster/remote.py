@@ -18,6 +18,8 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from journeyman import __version__
 from journeyman.strategies.child import messages
+from journeyman.strategies.loading.installing import InstallerError, install
+from journeyman.strategies.loading.libraries import Libraries
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.process import EndOfRun, ProcessRunner
 
@@ -57,6 +59,8 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
         self._runners: dict[Isolation, tuple[ProcessRunner, anyio.Event]] = {}
         self._closing = anyio.Event()
         self._services: list[asyncio.Task[None]] = []
+        self._installs: dict[Path, asyncio.Future[None]] = {}
+        """By the folder with the libraries of strategies: what installs it, or has."""
 
     def transition(
         self,
@@ -86,15 +90,18 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
             # As text: what comes from a child need not be what msgpack can carry.
             self._worker.log_event(topic, json.dumps({"run": run, **fields}))
 
-        tell(began=self._worker.address)
-        config = self._config(order)
-        pools = await self._runner(order)
-        assert pools.template is not None  # noqa: S101 - it is, while it is running
-        fingerprint = order["fingerprint"]
-        pool = pools.pool_for(_digest(config), config, fingerprint, pools.template)
         with anyio.CancelScope() as scope:
             self._scopes[key] = scope
             try:
+                libraries = await self._libraries(order)
+                # Its time begins now: libraries may take longer than a run may.
+                tell(began=self._worker.address)
+                config = replace(self._config(order), libraries=libraries)
+                pools = await self._runner(order)
+                assert pools.template is not None  # noqa: S101 - it is, while it is running
+                fingerprint = order["fingerprint"]
+                name = _digest(config)
+                pool = pools.pool_for(name, config, fingerprint, pools.template)
                 return await pools.carry_out(
                     pool,
                     messages.pack(order["request"]),
@@ -102,9 +109,38 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
                     order["limit"],
                     lambda report: tell(report=report),
                 )
+            except (InstallerError, OSError) as error:
+                tell(began=self._worker.address)
+                problem = f"its libraries cannot be installed there\n{error}"
+                return EndOfRun("not started", problem)
             finally:
                 del self._scopes[key]
         return EndOfRun("gone", "it was cancelled")
+
+    async def _libraries(self, order: dict[str, Any]) -> str:
+        """Install what a strategy names, if it is not here yet; return the folder.
+
+        Raises:
+            InstallerError: it cannot be installed.
+        """
+        if not order["libraries"]:
+            return ""
+        named = Libraries(
+            tuple(order["libraries"]["requirements"]), order["libraries"]["lock"]
+        )
+        root = self._folder / "libraries"
+        folder = named.folder(root)
+        if folder not in self._installs:
+            root.mkdir(parents=True, exist_ok=True)
+            loop = asyncio.get_running_loop()
+            # In a thread of nobody's: a run that is cancelled leaves it to the next.
+            self._installs[folder] = loop.run_in_executor(None, install, named, folder)
+        try:
+            await asyncio.shield(self._installs[folder])
+        except (InstallerError, OSError):
+            self._installs.pop(folder, None)
+            raise
+        return str(folder)
 
     def _config(self, order: dict[str, Any]) -> messages.ChildConfig:
         """Write the files of a strategy that are not here yet; return its child's."""

@@ -26,6 +26,7 @@ from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.description import folder_of
 from journeyman.strategies.child.limits import MIB
+from journeyman.strategies.loading.libraries import Libraries, named_in
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, TimedOut
 from journeyman.strategies.printed import last_lines
@@ -417,14 +418,16 @@ class Cluster:
     ) -> messages.Message:
         files, main = _files_of(loaded)
         config = asdict(child_config(loaded, self.isolation))
-        # A worker has its own places; ours are nothing that it should know.
-        config |= {"file": main, "private": (), "untouchable": (), "libraries": ""}
         shared = {
             one.name: getattr(self.isolation, one.name) for one in fields(Isolation)
         }
+        named = _libraries_of(loaded) if config["libraries"] else None
+        # A worker has its own places; ours are nothing that it should know.
+        config |= {"file": main, "private": (), "untouchable": (), "libraries": ""}
         return {
             "version": __version__,
             "files": files,
+            "libraries": named and asdict(named),
             "config": config,
             "isolation": shared | {"homes": None, "private": (), "libraries": None},
             "fingerprint": loaded.fingerprint,
@@ -507,6 +510,12 @@ def _files_of(loaded: LoadedStrategy) -> tuple[dict[str, str], str]:
     if sum(map(len, files.values())) > MOST_TEXT:
         raise ValueError(f"its files have more than {MOST_TEXT} characters")
     return files, f"{home.name}/{main.relative_to(home)}"
+
+
+def _libraries_of(loaded: LoadedStrategy) -> Libraries | None:
+    """Return the libraries that a strategy's file names."""
+    file = loaded.file or loaded.path
+    return named_in(file, file.read_text("utf-8-sig"))
 
 
 def _worker_from(told: object) -> ClusterWorker | None:

@@ -1,13 +1,10 @@
 """`journeyman strategies sync`: install the libraries that strategies name."""
 
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +14,13 @@ from journeyman.cli import catalog
 from journeyman.cli.output import plural, print_table
 from journeyman.cli.session import Session, command
 from journeyman.daemon.strategies import strategy_folders
-from journeyman.domain.errors import JourneymanError
 from journeyman.domain.text import escape
 from journeyman.journal import files
+from journeyman.strategies.loading.installing import (
+    InstallerError,
+    call_installer,
+    install,
+)
 from journeyman.strategies.loading.libraries import (
     Libraries,
     LibrariesError,
@@ -30,16 +31,6 @@ from journeyman.strategies.loading.loader import strategy_files
 from journeyman.strategies.loading.source import strategy_stem
 
 COLUMNS = ("strategy", "libraries", "state")
-NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL")
-PASSED_ON = ("PIP_", "UV_", "SSL_", "HTTP_", "HTTPS_", "NO_", "ALL_PROXY")
-"""What the installer is told of our environment: names, and beginnings of names. It
-gets no key of a model's provider, and nothing of the agent's."""
-LAST_LINES = 8
-"""Of what an installer printed before it failed."""
-
-
-class InstallerError(JourneymanError):
-    """Libraries could not be installed, or locked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,80 +127,14 @@ def _installed(named: Named, root: Path) -> dict[str, Any]:
     if folder.is_dir():
         return _row(*known, "was there", folder=folder.name)
     _say(f"{named.file.name}: {', '.join(named.libraries.requirements)} ...")
+    problem = f"{root} cannot be written to"
     try:
-        _install(named.libraries, folder)
+        with files.disk_errors(problem, "Give this user write access to it."):
+            root.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            install(named.libraries, folder)
     except InstallerError as error:
         return _row(*known, "failed", str(error))
     return _row(*known, "installed", folder=folder.name)
-
-
-def _install(libraries: Libraries, folder: Path) -> None:
-    """Install into a new folder, which has its name only when it is complete.
-
-    Raises:
-        InstallerError: there is no installer, or it failed.
-        StateError: the data directory cannot be written.
-    """
-    problem = f"{folder.parent} cannot be written to"
-    with files.disk_errors(problem, "Give this user write access to it."):
-        folder.parent.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-        try:
-            given = place / "requirements.txt"
-            text = libraries.lock or "\n".join(libraries.requirements)
-            given.write_text(text + "\n", encoding="utf-8")
-            hashes = ["--require-hashes"] if libraries.lock else []
-            target = ["--target", str(place / "site"), "--requirement", str(given)]
-            _call([*_installer(), "--only-binary", ":all:", *hashes, *target])
-            (place / "site").mkdir(exist_ok=True)  # all is there already: nothing came
-            (place / "site").replace(folder)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-
-
-def _installer() -> list[str]:
-    """Return the command that installs for this Python: uv's, or pip's.
-
-    The image has no pip beside Journeyman, but beside the Python it is made of.
-
-    Raises:
-        InstallerError: there is neither.
-    """
-    if uv := shutil.which("uv"):
-        return [uv, "pip", "install", "--python", sys.executable, "--quiet"]
-    quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if find_spec("pip"):
-        return [sys.executable, *quiet]
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    base = Path(sys.base_prefix, "bin", version)
-    if base.is_file() and list(Path(sys.base_prefix).glob(f"lib/{version}/*/pip")):
-        return [str(base), *quiet]
-    raise InstallerError(
-        "neither uv nor pip is here", "Install one: https://docs.astral.sh/uv"
-    )
-
-
-def _call(words: Sequence[str]) -> None:
-    """Run an installer to its end.
-
-    Raises:
-        InstallerError: it failed; the message has the last of what it printed.
-    """
-    environment = _told(os.environ)
-    done = subprocess.run(  # noqa: S603 - uv or pip, and no shell
-        words, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-LAST_LINES:]
-        raise InstallerError("\n".join(said) or f"{words[0]} failed", "")
-
-
-def _told(environ: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in NEEDED or name.upper().startswith(PASSED_ON)
-    }
 
 
 # -- locking and pruning -------------------------------------------------------------
@@ -232,7 +157,7 @@ def _locked(named: Named) -> Named:
         words = [uv, "pip", "compile", "--quiet", "--no-annotate", "--no-header"]
         python, out = ["--python", sys.executable], Path(place, "locked.txt")
         options = ["--generate-hashes", "--output-file", str(out)]
-        _call([*words, *python, *options, str(wanted)])
+        call_installer([*words, *python, *options, str(wanted)])
         lock = out.read_bytes()
     files.write_atomically(lock_file(named.file), lock)
     requirements = named.libraries.requirements

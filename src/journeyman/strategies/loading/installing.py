@@ -1,0 +1,90 @@
+"""Install what a strategy names, by uv or pip: wheels, into a folder of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from journeyman.domain.errors import JourneymanError
+from journeyman.strategies.loading.libraries import Libraries
+
+NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL")
+PASSED_ON = ("PIP_", "UV_", "SSL_", "HTTP_", "HTTPS_", "NO_", "ALL_PROXY")
+"""What the installer is told of our environment: names, and beginnings of names. It
+gets no key of a model's provider, and nothing of the agent's."""
+LAST_LINES = 8
+"""Of what an installer printed before it failed."""
+
+
+class InstallerError(JourneymanError):
+    """Libraries could not be installed, or locked."""
+
+
+def install(libraries: Libraries, folder: Path) -> None:
+    """Install into a new folder, which has its name only when it is complete.
+
+    Raises:
+        InstallerError: there is no installer, or it failed.
+        OSError: the folder around it cannot be written to.
+    """
+    place = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+    try:
+        given = place / "requirements.txt"
+        text = libraries.lock or "\n".join(libraries.requirements)
+        given.write_text(text + "\n", encoding="utf-8")
+        hashes = ["--require-hashes"] if libraries.lock else []
+        target = ["--target", str(place / "site"), "--requirement", str(given)]
+        call_installer([*_installer(), "--only-binary", ":all:", *hashes, *target])
+        (place / "site").mkdir(exist_ok=True)  # all is there already: nothing came
+        (place / "site").replace(folder)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _installer() -> list[str]:
+    """Return the command that installs for this Python: uv's, or pip's.
+
+    The image has no pip beside Journeyman, but beside the Python it is made of.
+
+    Raises:
+        InstallerError: there is neither.
+    """
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", sys.executable, "--quiet"]
+    quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if find_spec("pip"):
+        return [sys.executable, *quiet]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    base = Path(sys.base_prefix, "bin", version)
+    if base.is_file() and list(Path(sys.base_prefix).glob(f"lib/{version}/*/pip")):
+        return [str(base), *quiet]
+    raise InstallerError(
+        "neither uv nor pip is here", "Install one: https://docs.astral.sh/uv"
+    )
+
+
+def call_installer(words: Sequence[str]) -> None:
+    """Run an installer to its end.
+
+    Raises:
+        InstallerError: it failed; the message has the last of what it printed.
+    """
+    environment = _told(os.environ)
+    done = subprocess.run(  # noqa: S603 - uv or pip, and no shell
+        words, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()[-LAST_LINES:]
+        raise InstallerError("\n".join(said) or f"{words[0]} failed", "")
+
+
+def _told(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in NEEDED or name.upper().startswith(PASSED_ON)
+    }
