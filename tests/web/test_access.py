@@ -1,5 +1,8 @@
 """Who may open the page, and what other web sites cannot do with it."""
 
+import re
+from base64 import b64encode
+from hashlib import sha256
 from typing import cast
 
 import anyio
@@ -47,10 +50,19 @@ async def test_the_page_answers_under_its_own_names(host: str) -> None:
         assert (await client.get("/login")).status_code == 200
 
 
+async def test_of_all_styles_a_page_may_use_the_one_that_is_in_it() -> None:
+    async with browser(Site().app) as client:
+        answer = await client.get("/login")
+
+    (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}';" in answer.headers["content-security-policy"]
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8420", "localhost.evil.example", "", "]:1"]
 )
-@pytest.mark.parametrize("path", ["/", "/login", "/live/", "/static/page.css"])
+@pytest.mark.parametrize("path", ["/", "/login", "/live/", "/static/page.js"])
 async def test_a_name_that_was_rebound_to_us_shows_nothing(
     host: str, path: str
 ) -> None:

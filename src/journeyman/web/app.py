@@ -3,9 +3,11 @@
 Whatever else is served on this port is one more line in `build_app`.
 """
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from email.utils import format_datetime
+from hashlib import sha256
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -34,11 +36,13 @@ from journeyman.web.figures import UnknownTaskError, Visit
 from journeyman.web.live import Live
 from journeyman.web.metrics import Meters
 from journeyman.web.monitoring import ALIVE, READY, Monitoring
-from journeyman.web.pages import PAGES, Pages, WebPage
+from journeyman.web.pages import PAGES, STYLES, Pages, WebPage
 
+_STYLES_HASH: Final = b64encode(sha256(STYLES.encode()).digest()).decode()
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "default-src 'none'; script-src 'self'; img-src 'self'; "
+        f"style-src 'sha256-{_STYLES_HASH}'; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     ),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from journeyman.daemon.commands import OwnerCommands
@@ -254,9 +255,9 @@ class Figures:
         level = visit.query.get("level", "info")
         least = LEVELS.index(level) if level in LEVELS else 1
         records = (_record(line) for line in reversed(self._last_lines()))
-        wanted = [one for one in records if one and LEVELS.index(one["level"]) >= least]
+        wanted = (one for one in records if one and LEVELS.index(one["level"]) >= least)
         return {
-            "lines": wanted[:LOG_LINES],
+            "lines": [*islice(wanted, LOG_LINES)],
             "level": LEVELS[least],
             "levels": LEVELS,
             "is_kept": self.commands.parts.settings.log.file_mb > 0,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -56,6 +57,10 @@ PAGES: Final = (
 )
 
 
+STYLES = (files("journeyman.web") / "page.css").read_text("utf-8")
+"""In each page: it is shown as soon as it is there, without a second request."""
+
+
 @dataclass(eq=False)
 class Pages:
     """Draws pages and their sections."""
@@ -76,7 +81,9 @@ class Pages:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
+        templates.globals["styles"] = STYLES
         templates.filters |= {
             "at": self._at,
             "duration": duration,
@@ -113,6 +120,7 @@ class Pages:
             has_password=has_password,
             agent_id=agent.identity.agent_id,
             network=urlsplit(agent.base_url).netloc,
+            zone=str(agent.limits.zone),
             sections=self.sections(page, visit),
         )
 
