@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from journeyman import (
     Context,
+    Decision,
     Decline,
     Misconfigured,
     Needs,
@@ -49,6 +50,8 @@ very kind goes first."""
 DECLINED = "DECLINED"
 CREDITS_PER_USD = 100
 HIGHEST_COST = 1_000_000
+AT_WORK = "at work"
+"""Where the state has the tasks that something is reserved for."""
 LEAST_COST = 1e-9
 """Of one task, so that a budget that is spent to the last credit is over."""
 PROMPT = """\
@@ -120,9 +123,34 @@ class RunCommand(Strategy):
                 raise Misconfigured(f"there is no program {program!r}", fix=FIX)
             self._check_prompt()
 
-    def on_outcome(self, ctx: Context) -> None:
-        """Remember what today's tasks have cost."""
+    def on_claim(self, task: Task, ctx: Context) -> Decision | None:
+        """Reserve what the task may cost; refuse it where not enough is left."""
+        if not self.cost_field:
+            return None
+        others = self._at_work(ctx) - {task.id}
+        if self._is_over_budget(ctx, at_work=len(others)):
+            return self._over_budget()
+        day = str(ctx.now.date())
+        ctx.state[AT_WORK] = {"day": day, "tasks": sorted({*others, task.id})}
+        return None
+
+    def on_outcome(self, task: Task, ctx: Context) -> None:
+        """Remember what today's tasks have cost, and release what was reserved."""
         self._last = ctx.now.date(), ctx
+        at_work = self._at_work(ctx)
+        if task.id in at_work:
+            left = sorted(at_work - {task.id})
+            ctx.state[AT_WORK] = {**ctx.state[AT_WORK], "tasks": left}
+
+    def _at_work(self, ctx: Context) -> set[str]:
+        """Return the tasks of today that something is reserved for.
+
+        In the state, since hooks may be called in several processes. Those of another
+        day are of a daemon that was killed.
+        """
+        kept = ctx.state.get(AT_WORK, {})
+        is_today = kept.get("day") == str(ctx.now.date())
+        return set(kept["tasks"]) if is_today else set()
 
     def wants(self, task: Task) -> Any:  # noqa: ANN401 - any decision
         """Want the kinds and tags that the owner configured, within the budget."""
@@ -137,7 +165,7 @@ class RunCommand(Strategy):
         if self._last is not None:
             day, ctx = self._last
             if ctx.now.date() == day and self._is_over_budget(ctx):
-                return skip(f"over budget: credits_per_day is {self.credits_per_day:g}")
+                return self._over_budget()
         return score(1.0 if is_named else PROSE, cost=self.credits_per_task)
 
     def run(self, task: Task, ctx: Context) -> Result:
@@ -182,10 +210,17 @@ class RunCommand(Strategy):
                 fix = f"write one of {', '.join(FIELDS)} in braces"
                 raise Misconfigured(f"prompt: a task has no {name!r}", fix=fix)
 
-    def _is_over_budget(self, ctx: Context) -> bool:
-        next_one = max(self.credits_per_task, LEAST_COST)
-        after = ctx.budget.cost_today + next_one
+    def _is_over_budget(self, ctx: Context, *, at_work: int = 0) -> bool:
+        """Return whether one more task could exceed the day, beside those at work."""
+        after = ctx.budget.cost_today + (at_work + 1) * self._a_task()
         return bool(self.cost_field) and after > self.credits_per_day
+
+    def _a_task(self) -> float:
+        return max(self.credits_per_task, LEAST_COST)
+
+    def _over_budget(self) -> Decision:
+        why = f"over budget: credits_per_day is {self.credits_per_day:g}"
+        return skip(why, for_now=self._a_task() <= self.credits_per_day)
 
     def _told(self, task: Task, ctx: Context) -> bytes:
         fields = _fields(task)

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import pytest
 from tests.one_task import in_one_task
 from tests.strategies.llm_provider import Provider, Reply, provider
 
-from journeyman.domain.tasks import Task
-from journeyman.strategies.running.dry_run import CANARY
+from journeyman.domain.tasks import Task, TaskId
+from journeyman.strategies.running.dry_run import CANARY, DryRunContext
 from journeyman.testing import FakeAgent, Run, load_strategy, task
 from journeyman.testing.agent import StrategyNotLoadedError
 
@@ -191,6 +192,23 @@ def test_nothing_is_wanted_when_the_budget_is_too_small(prompted: Do) -> None:
     run = prompted("cat", **settings)
 
     assert (run.outcome, run.reason) == ("skipped", "over budget: credits_per_day is 1")
+
+
+def test_no_more_is_claimed_than_the_day_can_pay(tmp_path: Path) -> None:
+    subject: Any = load_strategy(STRATEGY)()
+    limits = {"cost_field": "c", "credits_per_task": 2.0, "credits_per_day": 5.0}
+    for name, value in limits.items():
+        setattr(subject, name, value)
+    first, second, third = (replace(prose(), id=TaskId(f"t{n}")) for n in range(3))
+    ctx = DryRunContext().make("run_command", None, tmp_path)
+
+    assert [subject.on_claim(one, ctx) for one in (first, second)] == [None, None]
+    refused = subject.on_claim(third, ctx)
+    assert refused.reason == "over budget: credits_per_day is 5"
+    assert refused.for_now
+
+    subject.on_outcome(first, ctx)
+    assert subject.on_claim(third, ctx) is None
 
 
 def test_any_kind_is_wanted_only_with_a_text(prompted: Do) -> None:

@@ -142,7 +142,7 @@ def test_several_reasons_are_not_guessed_between(folder: Path) -> None:
 
 
 def test_no_strategy_at_all_is_a_reason_too() -> None:
-    assert Registry([]).choose(task()).reason == "no strategy is loaded"
+    assert Registry([]).choose(task()).reason == "no strategy is active"
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,7 @@ def _offer(name: str, score: Score, reward: int) -> Verdict:
 def _why_nobody(verdicts: tuple[Verdict, ...]) -> str:
     """Return the one reason that is specific, where there is just one."""
     if not verdicts:
-        return "no strategy is loaded"
+        return "no strategy is active"
     reasons = {verdict.reason for verdict in verdicts if verdict.specific}
     if not reasons and len(verdicts) == 1:
         reasons = {verdicts[0].reason}
