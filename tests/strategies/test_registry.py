@@ -28,6 +28,13 @@ def task(**fields: object) -> Task:
     return Task(id=TaskId("t1"), **{"reward": 10, **fields})  # type: ignore[arg-type]  # any fields
 
 
+def test_a_ready_strategy_that_is_not_loaded_is_told_from_a_wrong_name() -> None:
+    with pytest.raises(ConfigurationError, match="E115 'ask_llm'") as raised:
+        Registry([]).find("ask_llm")
+
+    assert "strategies.ready = true" in raised.value.fix
+
+
 def test_the_only_willing_strategy_is_chosen_with_its_reason(folder: Path) -> None:
     choice = registry_of(folder, a="return True").choose(task())
 

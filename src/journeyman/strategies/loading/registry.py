@@ -26,6 +26,7 @@ from journeyman.strategies.loading.loader import (
     load,
 )
 from journeyman.strategies.loading.problems import Problem
+from journeyman.strategies.loading.shipped import shipped_names
 from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.speaker import Speaking
 
@@ -251,6 +252,13 @@ class Registry:
         if broken:
             listing = "\n".join(map(str, broken))
             return ConfigurationError(f"strategy {wanted!r} did not load:\n{listing}")
+        if wanted in shipped_names():
+            fix = (
+                "It is a ready strategy, and those are not loaded beside a folder of "
+                "your own: set strategies.ready = true, or in the environment "
+                "JOURNEYMAN_STRATEGIES__READY=true."
+            )
+            return ConfigurationError(f"E115 {wanted!r} is not loaded", fix)
         known = sorted(loaded.name for loaded in self.strategies)
         near = difflib.get_close_matches(strategy_stem(Path(wanted)), known, n=1)
         fix = (

@@ -42,9 +42,20 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256(read_file(path)).hexdigest()
 
 
+def shipped_names() -> frozenset[str]:
+    """Return the names of the ready strategies, whether they are loaded or not."""
+    paths = (Path(path) for _, path in _list())
+    return frozenset(path.parts[0].removesuffix(".py") for path in paths)
+
+
 def _digests() -> frozenset[str]:
+    return frozenset(digest for digest, _ in _list())
+
+
+def _list() -> Iterator[list[str]]:
+    """Yield each digest with its path."""
     text = resources.files(__package__).joinpath(LIST).read_text("utf-8")
-    return frozenset(line.split()[0] for line in text.splitlines())
+    return (line.split(maxsplit=1) for line in text.splitlines())
 
 
 def render(folder: Path) -> str:
