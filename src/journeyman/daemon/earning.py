@@ -182,7 +182,9 @@ def _ended(known: Known, *names: str) -> Counter[str]:
     """Count how the calls of some endpoints ended."""
     ended: Counter[str] = Counter()
     for name in names:
-        ended.update(known.endpoints.get(name, EndpointRecord()).outcomes)
+        if record := known.endpoints.get(name):
+            for how, number in record.outcomes.items():
+                ended[how] += number
     return ended
 
 
@@ -265,14 +267,14 @@ def known_of(
     Only for a report all tasks are looked at, for why they were skipped.
     """
     ends = (TaskState.LOST, TaskState.REJECTED)
-    last = {state: journal.tasks.recent(state, 1) for state in ends}
+    said = {state: journal.tasks.last_reason(state) for state in ends}
     return Known(
         endpoints=record.endpoints,
         requests=record.requests,
         tasks_seen=journal.totals.get("tasks.seen"),
         tasks=journal.tasks.counts(),
         skipped=journal.tasks.skip_reasons(2) if is_report else {},
-        last_reasons={state: rows[0].reason for state, rows in last.items() if rows},
+        last_reasons={state: reason for state, reason in said.items() if reason},
         given=_given_names(journal) if is_report else (),
         earned=journal.ledger.totals().get(EntryKind.EARNED, 0),
         is_pay_shown=not is_report or journal.ledger.is_pay_shown(),

@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import pairwise
 
 from journeyman.domain import tasks
-from journeyman.journal.codec import load
 from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
 
@@ -785,7 +784,16 @@ class Tasks:
             f"WHERE state IN ({marks(states)}) ORDER BY updated_at DESC LIMIT ?",
             *(*states, limit),
         )
-        return [load(TaskEnd, row) for row in rows]
+        return [TaskEnd(**dict(row)) for row in rows]
+
+    def last_reason(self, state: tasks.TaskState) -> str:
+        """Return why the last task came to a state that ends it; empty for none."""
+        row = self.database.row(
+            "SELECT reason FROM tasks WHERE state = ? AND next_at IS NULL "
+            "ORDER BY updated_at DESC, rowid DESC LIMIT 1",
+            state,
+        )
+        return str(row["reason"]) if row else ""
 
     def _write_text(self, task: tasks.Task) -> None:
         self.database.upsert(
