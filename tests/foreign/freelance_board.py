@@ -32,7 +32,7 @@ APPROVE_SECONDS = 1.5
 
 
 class ApiError(Exception):
-    def __init__(self, status: int, code: str, message: str, **fields: str) -> None:
+    def __init__(self, status: int, code: str, message: str, /, **fields: str) -> None:
         super().__init__(message)
         self.status = status
         self.body: Json = {"error": {"code": code, "message": message}}
