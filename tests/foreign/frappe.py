@@ -4,7 +4,7 @@ A document is known by its `name`. A method takes the arguments that it has and 
 others; one that it misses is Python's TypeError, status 500. frappe.throw is 417, and its
 sentence stands in `_server_messages`, a list as JSON text whose members are JSON texts, with
 the names of documents in bold. Answers are under `message`. Lists have limit_start and a
-page length of 20, less here. Whoever saves a document shows which version he has read.
+page length of 20. Whoever saves a document shows which version he has read.
 """
 
 import itertools
@@ -30,7 +30,7 @@ SUBJECTS = (
     "the budget hides in sheet seven",
     "please print the gate pass",
 )
-PAGE = 4
+PAGE = 20
 METHODS = {
     "claim": "claim_work_item",
     "submit": "submit_work",
@@ -90,9 +90,9 @@ class Frappe(Backend):
 
     def tasks(self, request: Request) -> Response:
         start = int(request.query.get("limit_start", "0") or 0)
-        length = int(request.query.get("limit_page_length", PAGE) or PAGE)
+        limit = request.query.get("limit_page_length") or request.query.get("limit")
         every = [*self.documents.values()]
-        return Response(200, {"message": every[start : start + min(length, PAGE)]})
+        return Response(200, {"message": every[start : start + int(limit or PAGE)]})
 
     def failure(self, error: Exception) -> Response:
         """Return what Frappe answers when a method raises."""

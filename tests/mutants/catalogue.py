@@ -355,6 +355,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     BOOKS: (
         SourceMutant(
+            "`done: false` is read as done",
+            "network/answers.py",
+            "            progress = Progress.IN_REVIEW  # an operation that goes on",
+            "            progress = Progress.DONE",
+            "network/test_progress.py",
+        ),
+        SourceMutant(
             "an entry may be changed",
             "journal/ledger.py",
             'is_changed = row["hash"] != _hash(values)',

@@ -230,6 +230,8 @@ async def test_a_task_that_another_agent_has_is_not_ours(
         ({"envelope": {"amount_paid": "5.00", "new_balance": 105}}, 5, 105),
         ({"data": {"attributes": {"credits-earned": 5.0}}}, 5, None),
         ([{"id": 1, "paid": 5}], 5, None),
+        ({"payout": {"amountCents": 150, "currency": "USD"}}, 150, None),
+        ({"payout": {"amountCents": 150, "currency": "EUR"}}, None, None),
         # Nobody's credits: euros; the balance of whoever posted the task.
         ({"paid": {"amount": 5, "currency": "EUR"}}, None, None),
         ({"task": {"poster": {"balance": 900}}}, None, None),

@@ -86,6 +86,15 @@ def test_a_link_that_leads_elsewhere_is_not_followed(address: str) -> None:
             {"cursor": "c3"},
         ),
         ({"skip": 3, "count": 3, "total": 9}, {"skip": "6"}),
+        (
+            {
+                "count": 7,
+                "startKeyset": "a1",
+                "endKeyset": "c3",
+                "endsAt": "2025-01-01",
+            },
+            {"after": "c3"},
+        ),
     ],
 )
 def test_a_cursor_or_a_number_is_sent_back_under_its_own_name_first(

@@ -387,6 +387,10 @@ AGENT: dict[str, JSON] = {"id": "a1", "name": "A", "status": "active", "tags": [
         pytest.param({"value": [TASK], "@odata.count": 1}, id="odata"),
         pytest.param({"hits": {"hits": [{"_id": "t1", "_source": BARE}]}}, id="search"),
         pytest.param({"content": [TASK], "page": {"size": 1}}, id="paged"),
+        pytest.param(
+            {"data": {"listJobs": {"title": "x", "budget": 9, "results": [TASK]}}},
+            id="in-a-page-under-a-name-of-its-own",
+        ),
     ],
 )
 async def test_the_tasks_are_found_wherever_they_are(

@@ -36,6 +36,38 @@ BLANK = Unknown("200 OK with an empty body", 200, is_blank_yes=True)
 PAGE = Unknown("200 OK with an HTML page", 200)
 
 
+# -- claims that somebody decides on ---------------------------------------------------
+
+
+async def test_an_application_is_repeated_until_it_is_accepted_and_then_worked_on(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    accepted = Confirmed(Receipt(given={"claim.contract.id": "c-1"}))
+    market.script["claim"] = [IN_REVIEW, IN_REVIEW, accepted]
+    loop = make_loop()
+    await loop.work(task())
+    waiting = loop.record().state
+    for _ in range(2):
+        loop.clock.advance(400)
+        await loop.work()
+
+    assert waiting is TaskState.CLAIMING
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.record().given == {"claim.contract.id": "c-1"}
+
+
+async def test_an_application_that_may_not_be_repeated_counts_as_accepted(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [IN_REVIEW, CONFLICT]
+    loop = make_loop()
+    await loop.work(task())
+    loop.clock.advance(400)
+    await loop.work()
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
 # -- what answers gave ---------------------------------------------------------------
 
 

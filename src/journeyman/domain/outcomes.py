@@ -80,6 +80,8 @@ class Unknown:
     """A 2xx with nothing in it to read: an empty body, or a line of text."""
     timed_out: bool = False
     """No answer came in time."""
+    answer: JSON = field(default=None, compare=False, repr=False)
+    """Of a 500, its body as in a refusal."""
 
 
 Outcome = Confirmed[T] | Refused | NotSent | Unknown

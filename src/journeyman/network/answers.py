@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
-from journeyman.network.progress import ENDS, layers_of, progress_in
+from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import type_of
 from journeyman.network.service_model.reading import (
     NAMES,
@@ -162,6 +162,11 @@ class _Answer:
             given=values_in(action, self.sent),
         )
 
+    def is_application(self, status: int) -> bool:
+        """Return whether a claim is still to be decided on, as the answer says."""
+        is_told = progress_in(self.layers, 200, said="") is Progress.IN_REVIEW
+        return status == ACCEPTED and is_told
+
     @property
     def balance(self) -> int | None:
         """Our balance: one in a task's record would be its poster's."""
@@ -199,8 +204,11 @@ def read_claim(answer: JSON, task_id: TaskId, status: int = 200) -> Receipt:
     # The innermost first: what is around a record describes it, and is no record.
     inner_first = (*seen.layers[1:], *seen.layers[:1])
     described = [_RECORD.described(one.body, task_id) for one in inner_first]
+    receipt = seen.receipt("claim", status)
+    if receipt.progress is Progress.IN_REVIEW and not seen.is_application(status):
+        receipt = replace(receipt, progress=None)
     return replace(
-        seen.receipt("claim", status),
+        receipt,
         task=next((one for one in described if one and str(one.text) != task_id), None),
         lease_until=seen.lease,
     )

@@ -111,7 +111,8 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     if wait is None and (meaning is Refusal.THROTTLED or reply.status == UNAVAILABLE):
         wait = named_pause(reply.headers, reply.body, message, now)
     if meaning is None:
-        return Unknown(message, reply.status, wait)
+        answer = _said(reply) if reply.status == SERVER_ERROR else None
+        return Unknown(message, reply.status, wait, answer=answer)
     said = wording.error_texts(reply.body) or reply.text
     progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
     if meaning in _RETOLD and progress in RETELLS:
@@ -126,6 +127,7 @@ def _said(reply: Reply) -> JSON:
     return reply.text or None
 
 
+SERVER_ERROR = 500
 MOST_SAID = 1_000
 """In characters: of a refusal's words, so many are looked at."""
 _RETOLD = frozenset({Refusal.INVALID, Refusal.CONFLICT, Refusal.OTHER})

@@ -31,6 +31,7 @@ PUT_BACK_SECONDS = 60.0
 """Until a task that was refused for now is decided about again: a strategy that wants
 it each time, and refuses it each time, must not keep the network busy."""
 
+IN_REVIEW = "the answer to the claim says: under review"
 LONG_UNCERTAIN = 12
 """So many refusals of a claim that may have arrived mean that it did."""
 
@@ -74,6 +75,7 @@ class Claim:
 
     async def _claim(self, record: TaskRecord) -> TaskRecord:
         record, uncertain = await self.intents.open(record, TaskState.CLAIMING)
+        uncertain = uncertain or bool(record.reviews)
         outcome = await self.network.claim(record.task, key_for(record, "claim"))
         if isinstance(outcome, Confirmed):
             return await self._confirmed(record, outcome.value)
@@ -99,6 +101,9 @@ class Claim:
 
     async def _confirmed(self, record: TaskRecord, claimed: Receipt) -> TaskRecord:
         self.intents.proof.confirm("claim")
+        if claimed.progress is Progress.IN_REVIEW:
+            # An application: repeated, it is answered with what became of it.
+            return await self.intents.follow_review(record, IN_REVIEW)
         if claimed.progress is Progress.GONE:
             return await self._lost(record, "the answer to the claim says it is gone")
         return await self._won(record, "", claimed)

@@ -331,6 +331,12 @@ MISSING: dict[str, JSON] = {
     },
     "a JSON pointer": {"messages": ["[ERROR] is required [json-pointer:/jobId]"]},
     "a list of names": {"error": "validation_error", "missing": ["jobId"]},
+    "Absinthe": {
+        "errors": [{"message": 'In field "jobId": Expected type "ID!", found null.'}]
+    },
+    "sentences without a subject": {
+        "error": {"code": "INVALID", "fields": {"jobId": "is required"}}
+    },
     "a flat field": {"error": "bad body", "field": "jobId", "message": "required"},
     "prose 1": {"error": "Missing required field: jobId"},
     "prose 2": {"error": "jobId is required"},
@@ -357,6 +363,17 @@ MISSING: dict[str, JSON] = {
 @pytest.mark.parametrize("body", MISSING.values(), ids=MISSING)
 def test_a_name_that_is_missed_is_found(body: JSON) -> None:
     assert said(body) == {"jobId": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"error": {"fields": {"message": "is required"}}}, "message"),
+        ({"errors": [{"message": 'Variable "input": Expected a value.'}]}, "input"),
+    ],
+)
+def test_a_name_that_is_also_a_word_of_refusals_is_found(body: JSON, name: str) -> None:
+    assert said(body) == {name: Fault.MISSING}
 
 
 UNKNOWN: dict[str, JSON] = {
@@ -797,6 +814,18 @@ OPTIONS: dict[str, JSON] = {
         "message": ["kind must be one of the following values: text, json"]
     },
     "joi": {"message": '"kind" must be one of [text, json]'},
+    "symfony": {
+        "violations": [
+            {
+                "propertyPath": "kind",
+                "title": "Cette valeur doit être l'un des choix proposés.",
+                "parameters": {
+                    "{{ value }}": '"x"',
+                    "{{ choices }}": '"text", "json"',
+                },
+            }
+        ]
+    },
     "serde": {"error": "kind: unknown variant `x`, expected `text` or `json`"},
     "prose": {"error": "kind must be one of: text, json"},
 }

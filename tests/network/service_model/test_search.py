@@ -241,7 +241,7 @@ async def test_a_result_is_the_same_in_whatever_body_it_is_sent() -> None:
     assert last["submission"] == {"result": result.output}
 
 
-@pytest.mark.parametrize("status", [401, 404, 405, 409, 429, 413, 500, 503, 408])
+@pytest.mark.parametrize("status", [401, 404, 405, 409, 429, 413, 502, 503, 408])
 async def test_a_status_that_is_about_something_else_tries_no_other_body(
     status: int,
 ) -> None:
@@ -296,7 +296,6 @@ async def test_a_right_that_is_missing_is_no_field_of_a_body(said: str) -> None:
         (422, {"error": "result_rejected", "message": "wrong answer"}),
         (400, {"error": {"code": "wrong_answer"}}),
         (200, {"ok": False, "message": "the answer is wrong"}),
-        (422, {"detail": [{"loc": ["body", "result"], "msg": "not a number"}]}),
     ],
 )
 async def test_a_verdict_on_the_work_is_not_about_its_body(
@@ -310,6 +309,91 @@ async def test_a_verdict_on_the_work_is_not_about_its_body(
 
     assert isinstance(outcome, Refused)
     assert len(network.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "refusals",
+    [
+        [(422, {"errors": {"result": ["n'est pas valable"]}})],
+        [
+            (200, {"success": False, "error": "Unexpected 'A', \"A LONG T\"..."}),
+            (200, {"success": False, "error": '"[object Object]" is not valid JSON'}),
+        ],
+    ],
+)
+async def test_a_result_that_is_wrong_where_it_stands_is_sent_in_another_form(
+    refusals: list[tuple[int, JSON]],
+) -> None:
+    network = StrictNetwork(SNAKE)
+    result = Result(output="A LONG TEXT", evidence={})
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        network.answers = [*refusals, (200, {})]
+        await client.submit(TASK, result, KEY)
+
+    forms = [body["result"] for body in network.bodies("submit")]
+    object_, json_text = {"text": "A LONG TEXT"}, '"A LONG TEXT"'
+    assert forms == ["A LONG TEXT", object_, json_text][: len(refusals) + 1]
+
+
+async def test_a_500_that_misses_a_name_is_a_refusal_and_any_other_is_unknown() -> None:
+    network = StrictNetwork(wanting("work_item"), strict=False)
+    fault = "TypeError: claim() missing 1 required positional argument: 'work_item'"
+    network.answers = [(500, {"exception": fault})]
+
+    async with client_of(network) as client:
+        missing_a_name = await client.claim(TASK, KEY)
+        network.answers = [(500, {"exception": "IndexError: list index out of range"})]
+        falling_over = await client.claim(TASK, OTHER_KEY)
+
+    assert isinstance(missing_a_name, Confirmed)
+    assert network.bodies()[1]["work_item"] == TASK.id
+    assert isinstance(falling_over, Unknown)
+
+
+async def test_a_500_for_a_post_is_unknown_whatever_it_misses() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(500, {"error": "missing field budget"})]
+
+    async with client_of(network) as client:
+        outcome = await client.post_task(NEW, KEY)
+
+    assert isinstance(outcome, Unknown)
+    assert len(network.requests) == 1
+
+
+async def test_an_id_under_which_nothing_is_found_gives_way_to_one_of_an_answer() -> (
+    None
+):
+    network = StrictNetwork(wanting("task_id"))
+    network.answers = [
+        missing("milestone_id"),
+        (404, {"error": "no such milestone"}),
+        (404, {"error": "no such milestone"}),
+        (200, {}),
+    ]
+    given: Given = {"claim.application.id": "a-1", "claim.contract.id": "c-2"}
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY, given)
+
+    assert isinstance(outcome, Confirmed)
+    tried = [body["milestone_id"] for body in network.bodies("submit")[1:]]
+    assert sorted(map(str, tried)) == ["a-1", "c-2", "task-1"]
+
+
+async def test_a_yes_that_says_no_to_two_tasks_alike_is_about_the_body() -> None:
+    network = StrictNetwork(wanting("data.task_id", "data.agent_id"))
+    no: tuple[int, JSON] = (200, {"ok": False, "error": "Das geht so nicht"})
+    network.answers = [no, no]
+
+    async with client_of(network) as client:
+        first = await client.claim(TASK, KEY)
+        second = await client.claim(*another(2))
+
+    assert isinstance(first, Refused)
+    assert isinstance(second, Confirmed)
 
 
 async def test_a_conflict_is_no_reason_to_write_otherwise() -> None:

@@ -358,7 +358,9 @@ class ListingReader:
         if min(_likenesses(array, reader)) < _TASK_LIKENESS:
             return False
         is_named = self._name_worth(path) == _TASK_NAME_WORTH
-        return is_named or any(map(reader.promises_reward, array.records))
+        if is_named or any(map(reader.promises_reward, array.records)):
+            return len(sample) > 1 or is_named or not _holds_objects(array.records[0])
+        return False
 
     def _worth(self, array: _Array, *, is_alone: bool) -> float:
         """Weigh an array, perhaps the only one; 0 is "certainly not the tasks"."""
@@ -440,6 +442,12 @@ def _labelled(task: Task, label: str) -> Task:
     if meaning is not Meaning.UNKNOWN:
         return task if task.status else replace(task, status=label)
     return task if task.kind else replace(task, kind=label)
+
+
+def _holds_objects(record: JSON) -> bool:
+    """Return whether an object has a list of others, as the page of a listing has."""
+    inner = record.values() if isinstance(record, dict) else ()
+    return any(isinstance(one, list) and _has_objects(one) for one in inner)
 
 
 def _has_objects(array: list[JSON]) -> bool:

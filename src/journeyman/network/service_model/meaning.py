@@ -206,7 +206,7 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     leaf = words_of(way[-1]) if way else ()
     if not leaf or not _WORK.isdisjoint(way[:-1]):
         return TOO_DEAR  # what there is to work on says nothing of the task
-    above = words_of(way[-2]) if len(way) > 1 else ()
+    above = _one_of(way)
     is_id, is_record = leaf[-1] in ID_WORDS, f"{verb}." == RECORD
     if is_record and {*leaf} & {*RESULT_WORDS}:
         return TOO_DEAR  # the task's own text is no result of it
@@ -220,6 +220,14 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
         return _given_id_affinity(words, verb, way, leaf) if is_made else TOO_DEAR
     is_end = leaf[-1] == words[-1] and len(leaf[-1]) >= _TELLING_LETTERS
     return (0.8 if is_record else 1.5) if is_end else TOO_DEAR
+
+
+def _one_of(way: Sequence[str]) -> tuple[str, ...]:
+    """Return the words for what a value is in, such as (milestone) of milestones.0."""
+    if len(way) > 2 and way[-2].isdigit():  # noqa: PLR2004  # a list, a number, a name
+        *words, last = words_of(way[-3]) or ("",)
+        return (*words, last.removesuffix("s"))
+    return words_of(way[-2]) if len(way) > 1 else ()
 
 
 _ANSWERS = frozenset({"result", "response", "results", "json", "attributes", "record"})
@@ -242,11 +250,12 @@ def _given_id_affinity(
     is_own = {*leaf}.isdisjoint(OTHERS_WORDS | TASK_NOUNS | AGENT_NOUNS)
     if is_own and noun & made and above <= made | ENVELOPES | _ANSWERS:
         return 0.2 + 0.2 * len(leaf) + 0.1 * len(above)
-    if len(leaf) == 1 and noun & made and above <= made | ENVELOPES | TASK_NOUNS:
-        return 2.0
+    if len(leaf) == 1 and noun & made and not above & AGENT_NOUNS:
+        # Around it are words of this network's own: the nearest to the root counts.
+        return 2.0 + 0.1 * len(way)
     if noun and noun == {*leaf} - ID_WORDS:
         return 0.6
-    return 4.5 if is_id else TOO_DEAR
+    return 4.1 if is_id else TOO_DEAR
 
 
 def type_cost(value: JSON, wants: str) -> float:

@@ -42,6 +42,7 @@ from journeyman.network.service_model.refusals import (
 )
 from journeyman.network.service_model.request import (
     ACTIONS,
+    GIVEN,
     OBJECT,
     RECORD,
     Placed,
@@ -49,7 +50,13 @@ from journeyman.network.service_model.request import (
     Values,
     is_header,
 )
-from journeyman.network.service_model.writing import Constraints, Style, Wanted, Writer
+from journeyman.network.service_model.writing import (
+    Constraints,
+    Style,
+    Wanted,
+    Writer,
+    form_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +238,24 @@ class ServiceModel:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
         return next((one for one in likely if one.mark not in marks), None)
+
+    def strangers(
+        self, action: str, values: Values, listed: "Listed", shape: RequestShape
+    ) -> tuple[FieldFault, ...]:
+        """Return the value of a shape that is likeliest not what its name asks for.
+
+        Where a network finds nothing under an identifier, and the task is surely there.
+        """
+        known = self.of(action).constraints
+        writer = Writer(action, known, values, self.style_for(action, listed))
+        costs = [
+            (writer.cost_of(one.path, one.source), one.path)
+            for one in shape.placed
+            if one.source.startswith((*GIVEN, "task_id", "agent_id"))
+            if known.get(one.path)
+        ]
+        cost, path = max(costs, default=(0.0, ()))
+        return (FieldFault(path, Fault.VALUE),) if cost >= 1 else ()
 
     def style_for(self, action: str, listed: "Listed") -> Style:
         """Return how this network seems to write the requests of an action."""
@@ -551,9 +576,11 @@ class _Learning:
         return self._misfit(known, sent) if is_other else known
 
     def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
-        if sent.source in {"result", ""}:
-            return known  # a verdict on the work, or a constant of ours
-        pair = (sent.path, sent.source)
+        if not sent.source:
+            return known  # a constant of ours
+        is_work = sent.source == "result"  # perhaps in another form: never banned
+        form = form_of(sent) if is_work else sent.source
+        pair = (sent.path, form)
         if pair in known.misfits:
             return known
         return replace(known, misfits=(*known.misfits, pair))

@@ -1,7 +1,7 @@
 """How a listing's next page is asked for: read from its answer, else guessed."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urljoin, urlsplit
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 from journeyman.domain.tasks import JSON
 from journeyman.network.headers import links_in
 from journeyman.network.service_model.naming import word_set, words_of
-from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.reading import as_moment, spelling
 
 LARGEST_LIMIT = 1_000
 """Tasks that are asked for at once where nothing else shows more of them."""
@@ -245,15 +245,22 @@ class _Finder:
             return []
         start = _number(query.get("offset")) or 0
         page = _number(query.get("page")) or 1
-        ways: list[dict[str, str]] = [
-            {"offset": str(start + shown)},
-            {"page": str(page + 1)},
-        ]
+        ways = [*self._ahead()]
+        ways += [{"offset": str(start + shown)}, {"page": str(page + 1)}]
         if (last := self._last_id()) is not None:
             ways += [{"starting_after": last}, {"after": last}, {"cursor": last}]
         if (_number(query.get("limit")) or 0) < LARGEST_LIMIT:
             ways.append({"limit": str(LARGEST_LIMIT)})
         return [PageRequest(way, is_guess=True) for way in ways]
+
+    def _ahead(self) -> Iterator[dict[str, str]]:
+        """Return what may be cursors under names that say no more than "the end"."""
+        for one in self.fields:
+            words = {*words_of(one.name)}
+            is_ahead = words & _AHEAD_WORDS and not words & _PAST_WORDS
+            is_text = isinstance(one.value, str) and as_moment(one.value) is None
+            if is_ahead and is_text and (value := _as_parameter(one.value)):
+                yield from ({name: value} for name in _cursor_names(one.name)[:2])
 
     def _seems_to_go_on(self) -> bool:
         shown = self.shown

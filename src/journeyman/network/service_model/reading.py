@@ -353,6 +353,9 @@ def as_exact_credits(value: JSON) -> float | None:
     if isinstance(value, dict):
         inside = Fields(value)
         unit = inside.pick(NAMES["reward_unit"], as_label) or ""
+        cents = inside.value(NAMES["reward_cents"])
+        if cents is not None and unit in {"", "usd"}:
+            return as_amount(cents)
         if unit not in ASSUMED.credit_units:
             return None
         value = inside.value(NAMES["reward_amount"])

@@ -552,6 +552,8 @@ _SAYING_KEYS = in_order(
 _OPTION_KEYS = in_order(
     "options enum allowedValues allowed values const allowed_values"
 )
+_QUOTED_LIST = re.compile(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
+"""Symfony has the values in one text, as `"text", "html"`."""
 _LISTS: Mapping[str, Fault] = {
     name: fault
     for fault, names in {
@@ -574,6 +576,8 @@ _CONTAINERS = word_set(
     "invalid problems failures causes body data extensions exception properties nested"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs to) \w")
+"""A sentence that begins so is about the key that it stands under."""
 _LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
     "message messages msg errormessage errordescription detail details error "
@@ -720,7 +724,9 @@ class _Walk:
             return False
         if isinstance(inner, str):
             # A sentence: codes and names, such as "ZodError", say nothing of a field.
-            return fields and spelled not in _PROSE_KEYS and " " in said.strip()
+            is_sentence = " " in said.strip()
+            is_word = spelled in _PROSE_KEYS and not _NO_SUBJECT.match(said)
+            return fields and is_sentence and not is_word
         if fields:
             return spelled not in _PROSE_KEYS or fault_in(said) is not None
         is_told = fault_in(said) is not None
@@ -796,6 +802,8 @@ def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
     inside = [one for one in value.values() if isinstance(one, dict)]
     for key, inner in (pair for layer in (*inside, value) for pair in layer.items()):
         listed = inner if isinstance(inner, list) else [inner]
+        if isinstance(inner, str) and _QUOTED_LIST.fullmatch(inner):
+            listed = [*_OPTION.findall(inner)]
         is_listed = key in _OPTION_KEYS or len(listed) > 1
         if is_listed and key not in _FIELD_KEYS and spelling(key) not in _LISTS:
             texts = [one for one in listed if isinstance(one, str) and one]
@@ -907,10 +915,15 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     named = []
     for text in told:
         quoted = {*_OPTION.findall(text[:MAX_TEXT])}
-        paths = [path for path, value in leaves_of(sent) if str(value) in quoted]
-        found = [_fault_at(path, text) for path in paths]
+        begun = tuple(one for one in quoted if len(one) >= _SHORTEST_ECHO)
+        leaves = [(path, str(value)) for path, value in leaves_of(sent)]
+        found = [_fault_at(path, text) for path, value in leaves if value in quoted]
         if len(found) == 1 and (found[0].wants or found[0].options):
             named += found
+        elif not found and begun:
+            # A parser quotes no more than the beginning of what it cannot read.
+            paths = [path for path, value in leaves if value.startswith(begun)]
+            named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
     return named
 
 
@@ -1001,7 +1014,10 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         return replace(found, wants="objectid")  # as its extended JSON writes one
     if found.fault is Fault.TYPE and not found.wants and found.path[-1] == FIRST:
         return replace(found, wants="object")
-    is_unsaid = there is None and found.is_exact and not is_header(found.path)
+    is_told = found.is_exact or found.fault is Fault.TYPE
+    is_unsaid = there is None and is_told and not is_header(found.path)
+    if not found.is_exact and found.path[-1] in leaf_names(sent):
+        is_unsaid = False
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
     if found.fault is Fault.MISSING and there is not None and found.wants:

@@ -222,8 +222,8 @@ def converted(value: JSON, kind: str) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
     if kind == "objectid" and re.fullmatch(r"[0-9a-f]{24}", str(value)):
         return {"$oid": value}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "string" and not isinstance(value, str):
+    if kind == "json" or (kind == "string" and not isinstance(value, str)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return str(value) if is_number else json.dumps(value)
     if kind in {"integer", "number"} and isinstance(value, str):
         return int(value) if re.fullmatch(r"-?\d{1,18}", value.strip()) else value

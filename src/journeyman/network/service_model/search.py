@@ -5,7 +5,9 @@ left is sent next. What was understood is remembered and used from then on.
 
 - Never after an unknown outcome: its repeat has the same shape and the same key, and
   the answer to that is the caller's to decide on.
-- Never on a status that is about something else: 401, 403, 404, 409, 429, any 5xx.
+- Never on a status that is about something else: 401, 403, 409, 429, any 5xx. But a 404
+  may be about a value that is not what its name asks for, and a 500 about a name that
+  our body lacks.
 - Never on a verdict about the work, or about a value that was understood.
 - One at a time for each action. It goes on while refusals teach something, and then
   waits for minutes.
@@ -58,6 +60,7 @@ T = TypeVar("T")
 BODY_STATUSES = frozenset({400, 415, 422, 428})
 """Statuses by which services say that they do not understand a request."""
 FORBIDDEN = 403
+SERVER_ERROR = 500
 MOST_REFUSED_IN_A_ROUND = 10
 MOST_UNTAUGHT_IN_A_ROUND = 6
 """Refusals in a round from which nothing was learned."""
@@ -190,6 +193,8 @@ class RequestSearch:
         self._learned = read_document(saved)
         self._locks: dict[str, anyio.Lock] = {}
         self._strikes: dict[str, int] = {}
+        self._noes: dict[str, tuple[str, str]] = {}
+        """By action: the first no in a 2xx, and the task that it was given to."""
 
     @property
     def model(self) -> ServiceModel:
@@ -331,7 +336,8 @@ class RequestSearch:
                 self._tell(action, last)
             self._learned.sends(request.key, shape)
             self._save()
-            attempt = await self._try(request, shape, send)
+            is_search = last is not None
+            attempt = await self._try(request, shape, send, is_search=is_search)
             last = attempt.refused
             if last is None:
                 return attempt.outcome
@@ -378,14 +384,19 @@ class RequestSearch:
         return bool(findings)
 
     async def _try(
-        self, request: Request, shape: RequestShape, send: Send[T]
+        self,
+        request: Request,
+        shape: RequestShape,
+        send: Send[T],
+        *,
+        is_search: bool = False,
     ) -> Attempt[T]:
         """Send once, and remember the key as long as there is no definite answer."""
         key, learned = request.key, self._learned
         was_open = learned.open.get(key) == shape
         learned.sends(key, shape)
         try:
-            outcome = await _sent(request, shape, send)
+            outcome = self._judged(request, shape, await _sent(request, shape, send))
         except (ValueError, TypeError):
             learned.open.pop(key)  # JSON cannot say it: nothing was sent
             raise
@@ -398,7 +409,8 @@ class RequestSearch:
             if isinstance(outcome, outcomes.Confirmed):
                 self._note_success(request.action, shape)
             self._save()
-        return Attempt(shape, outcome, self._refused(request, shape, outcome))
+        refused = self._refused(request, shape, outcome, is_search=is_search)
+        return Attempt(shape, outcome, refused)
 
     def _note_success(self, action: str, shape: RequestShape) -> None:
         known = self.model.of(action)
@@ -415,7 +427,12 @@ class RequestSearch:
         )
 
     def _refused(
-        self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
+        self,
+        request: Request,
+        shape: RequestShape,
+        outcome: outcomes.Outcome[T],
+        *,
+        is_search: bool,
     ) -> RefusedBody | None:
         """Return what a refusal says of a shape; None where it is not about that."""
         if not isinstance(outcome, outcomes.Refused):
@@ -423,13 +440,63 @@ class RequestSearch:
         if request.may_have_worked and request.may_have_worked(outcome):
             return None
         answer, message = outcome.answer, outcome.message
+        is_proven = self.model.of(request.action).proven == shape
+        if findings := () if is_proven else self._strangers(request, shape, outcome):
+            return RefusedBody(shape, findings, False, message, outcome.status)
         body = shape.body(request.values(shape))
         findings = read_refusal(answer, message, body, outcome.status)
-        is_proven = self.model.of(request.action).proven == shape
-        if not is_about_shape(outcome, findings, shape, is_proven=is_proven):
+        is_doubted = is_search or self._is_hardly_about_task(request, outcome)
+        if not is_about_shape(
+            outcome, findings, shape, is_proven=is_proven, is_doubted=is_doubted
+        ):
             return None
         is_strict = says_strict(answer, message)
         return RefusedBody(shape, findings, is_strict, message, outcome.status)
+
+    def _strangers(
+        self, request: Request, shape: RequestShape, refused: outcomes.Refused
+    ) -> tuple[FieldFault, ...]:
+        """Return which identifier of a task that is ours names nothing there."""
+        is_ours = request.action in {"submit", "complete"}
+        if not is_ours or refused.refusal is not outcomes.Refusal.ABSENT:
+            return ()
+        values = request.values(shape)
+        return self.model.strangers(request.action, values, request.listed, shape)
+
+    def _judged(
+        self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
+    ) -> outcomes.Outcome[T]:
+        """Return a 500 as a refusal where it says that the body lacks a name.
+
+        Code that falls over what is not there has not done what it is asked for. A
+        post is never judged so: what it costs may have been paid by then.
+        """
+        is_post = request.action == "post_task"
+        if not isinstance(outcome, outcomes.Unknown) or is_post or not outcome.answer:
+            return outcome
+        body = shape.body(request.values(shape))
+        findings = read_refusal(outcome.answer, "", body, SERVER_ERROR)
+        if not _lacks(findings, shape):
+            return outcome
+        return outcomes.Refused(
+            outcomes.Refusal.INVALID,
+            outcome.message,
+            SERVER_ERROR,
+            answer=outcome.answer,
+        )
+
+    def _is_hardly_about_task(
+        self, request: Request, refused: outcomes.Refused
+    ) -> bool:
+        """Return whether a no in a 2xx was given to another task in the same words.
+
+        A submission's is about a task that is ours: no other agent can have it.
+        """
+        task = request.task.id if request.task else ""
+        said = refused.message.replace(task or "\n", "#")
+        before = self._noes.setdefault(request.action, (said, task))
+        is_other = before[0] == said and before[1] != task
+        return request.action == "submit" or is_other
 
     def _tell(self, action: str, refused: RefusedBody) -> None:
         def named(fault: Fault) -> str:
@@ -504,23 +571,22 @@ def is_about_shape(
     shape: RequestShape,
     *,
     is_proven: bool,
+    is_doubted: bool = False,
 ) -> bool:
     """Return whether a request was refused for the shape of its body.
 
     Never for a verdict on the work. Of a shape that is proven only a contradiction
-    counts: a name that it lacks, or that it has and should not.
+    counts: a name that it lacks, or that it has and should not. `is_doubted` says that
+    a no in a 2xx is hardly about the task.
     """
     contradicts = any(_contradicts(one, shape) for one in findings)
+    if refused.status >= SERVER_ERROR:
+        return True  # only what lacks a name is a refusal
     if refused.status in BODY_STATUSES and refused.refusal in {
         outcomes.Refusal.INVALID,
         outcomes.Refusal.OTHER,
     }:
-        only_values = bool(findings) and all(
-            _is_verdict(one, shape) for one in findings
-        )
-        if is_proven:
-            return contradicts or not findings
-        return contradicts or not only_values
+        return not is_proven or contradicts or not findings
     if refused.refusal is outcomes.Refusal.CONFLICT and not is_proven:
         # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And in
         # a 400 "work is missing" may name a field.
@@ -529,21 +595,28 @@ def is_about_shape(
     if refused.status == FORBIDDEN and not is_proven:
         # Where a rule of a database judges a document, as CouchDB's do, or a role may
         # not write a field, which is as good as none.
-        is_lacking = any(
-            one.fault is Fault.MISSING and _contradicts(one, shape) for one in findings
-        )
         is_named = any(
             one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
         )
-        is_told = names_a_field(refused.message)
-        return (is_lacking and is_told) or (is_named and "field" in refused.message)
-    # A no in a 2xx is about the shape only if it says so in as many words.
+        is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
+        return is_lacking or (is_named and "field" in refused.message)
+    is_value = any(one.fault is Fault.VALUE for one in findings)
+    is_told = contradicts or (not is_proven and (is_value or is_doubted))
+    return is_told and _is_no_in_yes(refused)
+
+
+def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:
+    """Return whether a name is missed that a shape does not have."""
+    return any(
+        one.fault is Fault.MISSING and _contradicts(one, shape) for one in findings
+    )
+
+
+def _is_no_in_yes(refused: outcomes.Refused) -> bool:
+    """Return whether a 2xx says no, and not how far the task has come."""
     in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
     may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}
-    is_invalid = not is_proven and any(
-        one.fault is Fault.VALUE and not _is_verdict(one, shape) for one in findings
-    )
-    return in_yes and may_be and (contradicts or is_invalid)
+    return in_yes and may_be and refused.progress is None
 
 
 def _contradicts(finding: FieldFault, shape: RequestShape) -> bool:
@@ -562,14 +635,6 @@ def _contradicts(finding: FieldFault, shape: RequestShape) -> bool:
             return True
         case _:
             return False
-
-
-def _is_verdict(finding: FieldFault, shape: RequestShape) -> bool:
-    """Return whether it judges the work: its value, where a result stands."""
-    results = (one.path for one in shape.placed if one.source == "result")
-    is_there = any(path[-len(finding.path) :] == finding.path for path in results)
-    is_value = finding.fault is Fault.VALUE and not finding.options
-    return is_value and is_there
 
 
 def _end_of(message: str) -> str:

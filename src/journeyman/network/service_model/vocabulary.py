@@ -136,6 +136,8 @@ class Vocabulary:
     )
     reward_amount: tuple[str, ...] = ("amount", "credits", "value", "total", "min")
     """Inside a reward that is an object."""
+    reward_cents: tuple[str, ...] = ("amount_cents", "cents", "price_cents")
+    """The same in cents of a US dollar, each worth a credit (contract, section 1)."""
     reward_unit: tuple[str, ...] = ("unit", "currency", "units")
     credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
     """Units that are credits. Other money is not converted: it reads as 0."""

@@ -89,6 +89,11 @@ class Wanted:
     """What a description shows there; None shows nothing."""
 
 
+def form_of(one: Placed) -> str:
+    """Name a value in the form that it has, as it stands among the misfits."""
+    return f"{one.source} as {one.kind or 'it is'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """What refusals and descriptions say of one action's body."""
@@ -104,6 +109,10 @@ class Constraints:
     """Objects in which nothing may stand that is not wanted."""
     is_strict: bool = False
     """It refuses what it does not know, without saying what that is."""
+
+    def is_refused_as(self, one: Placed) -> bool:
+        """Return whether a value was found wrong there, in the form that it has."""
+        return (one.path, form_of(one)) in self.misfits
 
     def get(self, path: Path) -> Wanted | None:
         """Return what is wanted at a path."""
@@ -383,7 +392,7 @@ class Writer:
                 continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
             meant = "task_id" if self._names_the_task(source, value) else source
-            cost = affinity(self.action, wanted.path, meant, self.style.noun)
+            cost = self.cost_of(wanted.path, meant)
             if meant == "task_id" and wanted.path[-1] == self.style.id_name:
                 cost = min(cost, 0.5)  # the network's own name for it
             cost += 1.5 * (meant != source)
@@ -396,7 +405,23 @@ class Writer:
             if source in _EMPTY_ABLE and value in _EMPTY:
                 cost += 2
             kind = wants if wants in _SCALARS | {"array"} else ""
-            yield cost + misfit, Placed(wanted.path, source, kind)
+            forms = [(cost + misfit, Placed(wanted.path, source, kind))]
+            if source == "result" and wanted.wants in {"", "string"}:
+                forms.append((cost + 1.5, Placed(wanted.path, source, "json")))
+            for price, one in forms:
+                yield price + 2.0 * self.known.is_refused_as(one), one
+
+    def cost_of(self, path: Path, source: str) -> float:
+        """Return what it costs to believe that a name means a value: 0 is certain."""
+        own, telling = self.style.id_name, source
+        above, _, name = source.rpartition(".")
+        if source.startswith(GIVEN) and own and name == own:
+            telling = f"{above}.id"  # what this network calls an identifier
+        cost = affinity(self.action, path, telling, self.style.noun)
+        known = self.style.paths.get(source)
+        is_other = known is not None and words_of(known[-1]) != words_of(path[-1])
+        # Another action calls the task otherwise: then this is rather something else.
+        return cost + 2.0 * (source == "task_id" and is_other and cost >= 1)
 
     @cached_property
     def _id_leaves(self) -> frozenset[str]:
