@@ -392,10 +392,7 @@ class Writer:
                 continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
             meant = "task_id" if self._names_the_task(source, value) else source
-            cost = self.cost_of(wanted.path, meant)
-            if meant == "task_id" and wanted.path[-1] == self.style.id_name:
-                cost = min(cost, 0.5)  # the network's own name for it
-            cost += 1.5 * (meant != source)
+            cost = self.cost_of(wanted.path, meant) + 1.5 * (meant != source)
             # Of two answers the later one knows better, such as of a revision.
             cost -= 0.05 * source.startswith("submit.")
             # Where tasks are known by their `documentId`, claims are so, too.
@@ -418,6 +415,8 @@ class Writer:
         if source.startswith(GIVEN) and own and name == own:
             telling = f"{above}.id"  # what this network calls an identifier
         cost = affinity(self.action, path, telling, self.style.noun)
+        if source == "task_id" and path[-1] == own:
+            return min(cost, 0.5)  # the network's own name for it
         known = self.style.paths.get(source)
         is_other = known is not None and words_of(known[-1]) != words_of(path[-1])
         # Another action calls the task otherwise: then this is rather something else.
