@@ -47,7 +47,9 @@ async def child_process(
     that Ctrl-C reaches us first. Its stderr, and its stdout unless it `answers`
     through a pipe, is appended to `log`.
     """
-    with disk_errors(f"{log} cannot be written to", "Give this user write access."):
+    with disk_errors(
+        f"{log} cannot be written to", "Free some space or give write access."
+    ):
         log_file = log.open("ab")
     with log_file:
         process = await anyio.open_process(

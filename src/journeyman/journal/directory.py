@@ -50,8 +50,8 @@ class DataDirectory:
         files.check_owner(self.identity)
         with files.disk_errors(
             f"the data directory {self.path} cannot be written to",
-            "Give this user write access to it, or choose another with --data-dir "
-            "(setting data.directory).",
+            "Free some space, or give this user write access; or choose another with "
+            "--data-dir (setting data.directory).",
         ):
             self.path.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             # Named by process: two that start at once must not stumble over it.

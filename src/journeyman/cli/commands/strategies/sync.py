@@ -129,7 +129,9 @@ def _installed(named: Named, root: Path) -> dict[str, Any]:
     _say(f"{named.file.name}: {', '.join(named.libraries.requirements)} ...")
     problem = f"{root} cannot be written to"
     try:
-        with files.disk_errors(problem, "Give this user write access to it."):
+        with files.disk_errors(
+            problem, "Free some space or give this user write access."
+        ):
             root.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             install(named.libraries, folder)
     except InstallerError as error:
