@@ -28,8 +28,8 @@ class Nobody(Select):
     def settled(self) -> object:
         return object()
 
-    def is_settled(self, key: object) -> bool:
-        return key is not None
+    def is_settled(self, key: object, on: object) -> bool:
+        return key is not None and on is not None
 
     def decide(self, tasks: tuple[Task, ...]) -> Decision:
         return Decision(known=len(tasks))

@@ -68,7 +68,9 @@ async def test_a_page_of_which_all_is_decided_costs_no_statement_per_task(
     loop.select.decide(page)
     loop.select.settle("this answer", settled)
 
-    assert loop.select.is_settled("this answer")
-    assert not loop.select.is_settled("another answer")
+    assert loop.select.is_settled("this answer", settled)
+    assert not loop.select.is_settled("another answer", settled)
     loop.select.min_reward += 1
-    assert not loop.select.is_settled("this answer"), "decisions depend on it"
+    assert not loop.select.is_settled("this answer", loop.select.settled()), (
+        "decisions depend on it"
+    )

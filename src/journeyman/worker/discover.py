@@ -113,14 +113,16 @@ class Discover:
         """Decide about a page, and return how many of its tasks are wanted."""
         unreadable = listing.unreadable
         decision = await self._decide_on(listing, listing.key)
+        on = self.select.settled()
         for portion in listing.later:
-            if self.select.is_settled(portion.key()):
+            if self.select.is_settled(portion.key(), on):
                 decision.known += portion.count
                 continue
             page = portion.read()
             await anyio.lowlevel.checkpoint()
             unreadable += page.unreadable
             decision.add(await self._decide_on(page, portion.key()))
+            on = self.select.settled()
         if unreadable:
             self.log.emit(events.UNREADABLE, count=unreadable, total=listing.total)
         self._count(listing.count, unreadable, decision)
@@ -129,9 +131,9 @@ class Discover:
     async def _decide_on(self, page: Listing, key: object) -> Decision:
         """Decide about a page, or a portion of one, unless that was done already."""
         has_ours = self.on_page(page.tasks)
-        if self.select.is_settled(key):
-            return Decision(known=len(page.tasks))
         on = self.select.settled()
+        if self.select.is_settled(key, on):
+            return Decision(known=len(page.tasks))
         decision = await self._decide(page.tasks)
         if not (decision.undecided or has_ours):
             self.select.settle(key, on)

@@ -108,11 +108,12 @@ class Select:
             self.journal.totals.get(FORGOTTEN_TOTAL),
         )
 
-    def is_settled(self, key: object) -> bool:
-        """Return whether all was decided of the page, or portion, of this key."""
-        if key is None or self.states.asked:
-            return False
-        return key in self._settled and self._settled[key] == self.settled()
+    def is_settled(self, key: object, on: object) -> bool:
+        """Return whether all was decided of the page, or portion, of this key.
+
+        `on` is `settled` of just now.
+        """
+        return not self.states.asked and self._settled.get(key) == on
 
     def settle(self, key: object, on: object) -> None:
         """Note that all of a page was decided; `on` is `settled` from before that."""
