@@ -173,9 +173,12 @@ class AskLlm(Strategy):
         left = self.credits_per_day - self._day.taken(besides=task_id)
         if worst <= min(left, self.credits_per_task) + DUST:
             return None
-        may_fit = worst <= min(self.credits_per_day, self.credits_per_task)
-        why = f"over budget: it may cost {worst:.3g} credits"
-        return skip(why, for_now=may_fit)
+        # Without the amounts, so that equal reasons are counted together.
+        if worst <= min(self.credits_per_day, self.credits_per_task):
+            why = f"too little is left of credits_per_day = {self.credits_per_day:g}"
+            return skip(f"over budget: {why}", for_now=True)
+        why = "a request may cost more than credits_per_task or credits_per_day"
+        return skip(f"over budget: {why}")
 
     async def on_claim(self, task: Task) -> Decision | None:
         """Reserve what the task may cost; refuse it where not enough is left.
@@ -409,6 +412,9 @@ def _import_library(*, is_asked_for: bool = True) -> None:
     try:
         importlib.import_module(LIBRARY)
         importlib.import_module("pydantic_ai.models.openai")
+        messages = importlib.import_module("pydantic_ai.messages")
+        # Its first use makes a schema: for a tenth of a second the loop would stand.
+        messages.ModelMessagesTypeAdapter.dump_json([])
     except ImportError:
         if not is_asked_for:
             raise OffError(f"pydantic-ai is not installed: {fix}") from None
