@@ -56,6 +56,21 @@ async def test_an_application_is_repeated_until_it_is_accepted_and_then_worked_o
     assert loop.record().given == {"claim.contract.id": "c-1"}
 
 
+async def test_an_application_that_nobody_accepts_is_lost_after_a_week(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [IN_REVIEW, IN_REVIEW, IN_REVIEW]
+    loop = make_loop()
+    await loop.work(task())
+    states = [loop.record().state]
+    for days in (6, 2):
+        loop.clock.advance(days * 86_400)
+        await loop.work()
+        states.append(loop.record().state)
+
+    assert states == [TaskState.CLAIMING, TaskState.CLAIMING, TaskState.LOST]
+
+
 async def test_an_application_that_may_not_be_repeated_counts_as_accepted(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

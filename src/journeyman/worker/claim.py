@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
@@ -31,6 +32,8 @@ PUT_BACK_SECONDS = 60.0
 """Until a task that was refused for now is decided about again: a strategy that wants
 it each time, and refuses it each time, must not keep the network busy."""
 
+LONGEST_APPLICATION = timedelta(days=7)
+"""A claim that is still to be accepted after so long counts as lost."""
 IN_REVIEW = "the answer to the claim says: under review"
 LONG_UNCERTAIN = 12
 """So many refusals of a claim that may have arrived mean that it did."""
@@ -102,8 +105,7 @@ class Claim:
     async def _confirmed(self, record: TaskRecord, claimed: Receipt) -> TaskRecord:
         self.intents.proof.confirm("claim")
         if claimed.progress is Progress.IN_REVIEW:
-            # An application: repeated, it is answered with what became of it.
-            return await self.intents.follow_review(record, IN_REVIEW)
+            return await self._follow(record)
         if claimed.progress is Progress.GONE:
             return await self._lost(record, "the answer to the claim says it is gone")
         return await self._won(record, "", claimed)
@@ -150,6 +152,13 @@ class Claim:
             self.active.put_back_until(record.task_id, until)
         self.log.emit(events.SKIPPED, task_id=record.task_id, reason=why.reason)
         return record
+
+    async def _follow(self, record: TaskRecord) -> TaskRecord:
+        """Repeat an application later: its answer then says what became of it."""
+        age = self.intents.age_since(record, TaskState.CLAIMING)
+        if age > LONGEST_APPLICATION or has_passed(record.task, self.clock):
+            return await self._lost(record, "nobody has accepted the claim in time")
+        return await self.intents.follow_review(record, IN_REVIEW)
 
     async def _won(
         self,
