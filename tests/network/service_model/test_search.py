@@ -1116,3 +1116,47 @@ async def test_another_identifier_of_the_record_is_tried_where_the_id_is_refused
         await client.claim(Task(id=TaskId("7"), raw=record), KEY)
 
     assert "q7xh2" in [body.get("task") for body in network.bodies()]
+
+
+async def test_what_the_record_has_around_its_fields_is_tried_around_a_request() -> (
+    None
+):
+    network = StrictNetwork(wanting("fieldData.TaskID"), plainly, strict=False)
+    record: dict[str, JSON] = {"fieldData": {"TaskID": "task-1", "Prompt": "a b"}}
+
+    async with client_of(network) as client:
+        outcome = await client.claim(Task(id=TASK.id, raw=record), KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert len(network.requests) <= 4
+
+
+async def test_another_answer_without_words_says_that_it_was_looked_into() -> None:
+    def by_number(missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
+        is_around = not any(name.startswith("fieldData") for name in unknown)
+        return 400, {"messages": [{"code": "960" if is_around else "102"}]}
+
+    network = StrictNetwork(wanting("fieldData.TaskID"), by_number)
+    record: dict[str, JSON] = {"fieldData": {"TaskID": "task-1", "Prompt": "a b"}}
+
+    async with client_of(network) as client:
+        outcome = await client.claim(Task(id=TASK.id, raw=record), KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert len(network.requests) <= 6
+
+
+async def test_what_is_made_is_named_by_the_key_where_its_maker_has_to_name_it() -> (
+    None
+):
+    network = StrictNetwork(
+        wanting("documentId", "data.taskId"), in_words, strict=False
+    )
+    key = IdempotencyKey("claim-5f0c")
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, key)
+
+    assert isinstance(outcome, Confirmed), outcome
+    body = network.bodies()[-1]
+    assert (body["documentId"], body["data"]["taskId"]) == ("5f0c", TASK.id)

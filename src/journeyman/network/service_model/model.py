@@ -126,6 +126,16 @@ class RequestModel:
         return len({*sources}) < len(sources)
 
     @property
+    def got_further(self) -> RequestShape | None:
+        """The first shape that was refused in other words than those before it.
+
+        Where no words were understood, another answer says that it was looked into.
+        """
+        told = [one for one in self.refused if not one.has_taught]
+        others = (one.shape for one in told if one.message != told[0].message)
+        return next(others, None)
+
+    @property
     def supposed(self) -> Constraints:
         """What would hold if the suggestions did, where no refusal belies them."""
         known = self.constraints
@@ -234,6 +244,10 @@ class ServiceModel:
             style = style.without_constants_but(one.path for one in constraints.wanted)
         marks = known.marks
         likely = Writer(action, constraints, values, style).shapes()
+        if (shape := known.got_further) is not None:
+            # Each of those has the objects that the network has looked into.
+            around = shape.envelope
+            likely = iter(sorted(likely, key=lambda one: one.envelope != around))
         if known.suggestions:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
@@ -277,7 +291,7 @@ class ServiceModel:
             case or "snake",
             noun,
             id_name,
-            self.around,
+            (*self.around, *listed.around),
             is_enforced=is_enforced,
             empty=listed.empty,
             is_lenient=any(self.of(verb).takes_unknown for verb in others),
@@ -301,6 +315,8 @@ class Listed:
     """What it calls its identifier."""
     empty: tuple[str, ...] = ()
     """Of its fields, those that have nothing."""
+    around: Path = ()
+    """The objects in it that its fields are in."""
 
     @property
     def noun(self) -> str:
@@ -485,8 +501,9 @@ class _Learning:
             if is_meant and one.path != around and self.shape.at(one.path) is None:
                 return one.path
         for above in self._wanted_objects() if not around else ():
-            if not self.known.is_unknown((*above, *path)):
-                return (*above, *path)
+            there = (*above, *path)
+            if not self.known.is_unknown(there) and self.shape.at(there) is None:
+                return there
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = self.shape.at(inner) is not None or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner

@@ -349,7 +349,7 @@ _NO_NAMES = word_set(
     "property should some that the these this to was were which with you your "
     "all invalid argument arguments body column data error errors field fields "
     "function header input inputs json key keys missing number object param "
-    "parameter parameters params positional properties provided received "
+    "parameter parameters params positional properties provided received requires "
     "request required string type undefined unknown value values array list "
     "boolean integer null nil empty authentication authorization content-type "
     "credentials login permission permissions role scope token bad true false "

@@ -218,10 +218,14 @@ def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
         yield above, body
 
 
-def converted(value: JSON, kind: str) -> JSON:
+def converted(  # noqa: PLR0911  # one line for each type
+    value: JSON, kind: str
+) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
     if kind == "objectid" and re.fullmatch(r"[0-9a-f]{24}", str(value)):
         return {"$oid": value}
+    if kind == "id":  # of what is made: a key without the action before it
+        return str(value).rpartition("-")[2]
     if kind == "json" or (kind == "string" and not isinstance(value, str)):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return str(value) if is_number else json.dumps(value)

@@ -32,7 +32,8 @@ from journeyman.network.service_model.model import (
     Suggestion,
     named_in_listing,
 )
-from journeyman.network.service_model.reading import id_name
+from journeyman.network.service_model.naming import value_at
+from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
@@ -109,9 +110,11 @@ class Request:
         """What the task's record shows of how its network writes."""
         if self.task is None:
             return Listed()
-        raw = self.task.raw
-        empty = tuple(name for name, value in raw.items() if value in (None, ""))
-        return Listed(tuple(raw), id_name(self.task) or "", empty)
+        around = id_path(self.task)[:-1]
+        there = value_at(self.task.raw, around) if around else None
+        record = there if isinstance(there, dict) else self.task.raw
+        empty = tuple(name for name, value in record.items() if value in (None, ""))
+        return Listed(tuple(record), id_name(self.task) or "", empty, around)
 
 
 @dataclass(frozen=True, slots=True)

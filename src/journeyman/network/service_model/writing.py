@@ -316,9 +316,6 @@ class Writer:
             if self.values.get(source) in _EMPTY:
                 continue
             yield from ((source, name) for _, name in self._names(source, is_own=False))
-            for name in self.style.empty:
-                if affinity(self.action, (name,), source, self.style.noun) <= 1:
-                    yield source, name
         for source in self.values:
             verb, _, way = source.partition(".")
             leaf = way.rpartition(".")[2]
@@ -402,6 +399,7 @@ class Writer:
             if source in _EMPTY_ABLE and value in _EMPTY:
                 cost += 2
             kind = wants if wants in _SCALARS | {"array"} else ""
+            kind = "id" if source == "key" and cost > 1 else kind
             forms = [(cost + misfit, Placed(wanted.path, source, kind))]
             if source == "result" and wanted.wants in {"", "string"}:
                 forms.append((cost + 1.5, Placed(wanted.path, source, "json")))
@@ -530,7 +528,7 @@ class Writer:
         for rank, name in enumerate((*likely, "params", "request")):
             yield 1.2 + 0.3 * rank, (self.style.write(name),)
         for name in self.style.around:
-            yield 1.1, (name,)
+            yield 0.15, (name,)
 
     def _all_homes(self, room: _Room) -> list[list[Choice]]:
         homes = [
@@ -538,9 +536,11 @@ class Writer:
             for source in self._core.essential
             if source not in room.taken and source in self.values
         ]
+        # What another action was asked for is said here, too.
+        asked = (name for name in self._core.on_demand if name in self.style.paths)
         homes += [
             self._optional_homes(source, room)
-            for source in self._core.optional
+            for source in (*self._core.optional, *asked)
             if source not in room.taken and self.values.get(source) not in _EMPTY
         ]
         return homes
@@ -606,7 +606,9 @@ class Writer:
             for path in self.known.unknown
         )
         is_unasked = was_refused or self.known.is_strict or source in self.style.omits
-        return [*((c + (3 if is_unasked else 0), one) for c, one in homes), (1.0, None)]
+        # It is left out before it is tried under a second name.
+        more = enumerate((c + (3 if is_unasked else 0), one) for c, one in homes)
+        return [*((c + 1.1 * rank, one) for rank, (c, one) in more), (1.0, None)]
 
     def _paths_for(self, source: str, room: _Room) -> Iterator[tuple[float, Path]]:
         known = self.style.paths.get(source)
@@ -664,6 +666,10 @@ class Writer:
         for cost, name in self._plain_names(source, is_own=is_own):
             is_listed = name == self.style.id_name
             yield cost, name if is_listed else self.style.write(name)
+        for name in self.style.empty:
+            cost = affinity(self.action, (name,), source, self.style.noun)
+            if cost <= 1:
+                yield 0.1 + cost / 2, name
 
     def _plain_names(self, source: str, *, is_own: bool) -> Iterator[tuple[float, str]]:
         match source:
