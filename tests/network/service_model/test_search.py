@@ -1132,7 +1132,7 @@ async def test_what_the_record_has_around_its_fields_is_tried_around_a_request()
 
 
 async def test_another_answer_without_words_says_that_it_was_looked_into() -> None:
-    def by_number(missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
+    def by_number(_missing: list[str], unknown: list[str]) -> tuple[int, JSON]:
         is_around = not any(name.startswith("fieldData") for name in unknown)
         return 400, {"messages": [{"code": "960" if is_around else "102"}]}
 
@@ -1158,5 +1158,4 @@ async def test_what_is_made_is_named_by_the_key_where_its_maker_has_to_name_it()
         outcome = await client.claim(TASK, key)
 
     assert isinstance(outcome, Confirmed), outcome
-    body = network.bodies()[-1]
-    assert (body["documentId"], body["data"]["taskId"]) == ("5f0c", TASK.id)
+    assert network.bodies()[-1]["documentId"] == "5f0c"

@@ -243,7 +243,8 @@ class ServiceModel:
         if known.ways:
             style = style.without_constants_but(one.path for one in constraints.wanted)
         marks = known.marks
-        likely = Writer(action, constraints, values, style).shapes()
+        is_silent = bool(known.refused) and not known.refused[-1].has_taught
+        likely = Writer(action, constraints, values, style, is_silent).shapes()
         if (shape := known.got_further) is not None:
             # Each of those has the objects that the network has looked into.
             around = shape.envelope
@@ -501,9 +502,8 @@ class _Learning:
             if is_meant and one.path != around and self.shape.at(one.path) is None:
                 return one.path
         for above in self._wanted_objects() if not around else ():
-            there = (*above, *path)
-            if not self.known.is_unknown(there) and self.shape.at(there) is None:
-                return there
+            if not self.known.is_unknown((*above, *path)):
+                return (*above, *path)
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = self.shape.at(inner) is not None or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner

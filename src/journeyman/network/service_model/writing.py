@@ -248,6 +248,8 @@ class Writer:
     known: Constraints
     values: Values
     style: Style
+    is_silent: bool = False
+    """The last refusal has taught nothing."""
 
     def shapes(self) -> Iterator[RequestShape]:
         """Return shapes that contradict nothing, the likeliest first."""
@@ -257,8 +259,7 @@ class Writer:
             if self.known.allows(shape)
         ]
         if found and self._may_be_lenient():
-            everything = self._under_all_names(found[0])
-            found.insert(not self.style.is_lenient, everything)
+            found.insert(0, self._under_all_names(found[0]))
         if self.known.unknown and not self.known.wanted and self.action != "post_task":
             # A network that only says what it does not know says what it wants of
             # a body that has nothing.
@@ -285,13 +286,14 @@ class Writer:
             yield 1.0, replace(self, style=style)
 
     def _may_be_lenient(self) -> bool:
-        """Return whether the network has refused nothing as too much.
+        """Return whether all names are to be tried, since there is nothing to learn.
 
-        A post is never sent on a guess: it costs credits.
+        Not where something was refused as too much, nor of a post, which costs credits.
         """
         known = self.known
         is_picky = known.unknown or known.closed or known.is_strict
-        return not is_picky and self.action != "post_task"
+        is_due = self.is_silent or self.style.is_lenient
+        return is_due and not is_picky and self.action != "post_task"
 
     def _under_all_names(self, likeliest: RequestShape) -> RequestShape:
         """Return a body with each value under every name that it may have.
