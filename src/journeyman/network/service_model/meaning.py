@@ -149,7 +149,7 @@ def affinity(  # noqa: PLR0911  # one line for each kind of value
             # Or the identifier of what is made, where its maker has to name it.
             known = TASK_NOUNS.union(AGENT_NOUNS, *NOUNS.values(), [noun])
             is_made = words[-1] in ID_WORDS and {*words[:-1]} - known
-            return 0.6 if is_key else 4.0 if is_made else TOO_DEAR - 1
+            return 0.6 if is_key else 4.15 if is_made else TOO_DEAR - 1
         case _:
             is_bare = len(words) == 1 and words[0] in ID_WORDS
             above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
