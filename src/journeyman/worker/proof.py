@@ -123,7 +123,9 @@ class Proof:
 
     def room(self, others: Workload, running: int) -> int:
         """Return how many more tasks may be claimed, besides those that are running."""
-        if self.held_seconds:
+        is_lost = "claim" in self.blocked_actions() and not self.has("claim")
+        if self.held_seconds or is_lost:
+            # An intent without a request would look like a claim after a crash.
             return 0
         has_proven = bool(self._proven.window)
         reviews = others.in_review if has_proven else others.in_long_review

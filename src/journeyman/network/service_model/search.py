@@ -144,6 +144,9 @@ class Learned:
     waits: dict[str, tuple[int, float]] = field(default_factory=dict)
     """By action: rounds without success, and until when nothing is tried; in seconds
     since 1970."""
+    refusals: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By action: those of the round that goes on, and of them those that taught
+    nothing."""
     described: dict[str, JsonValue] = field(default_factory=dict)
     """By action: the schema that a description showed last."""
 
@@ -320,13 +323,14 @@ class RequestSearch:
         neither changes the shape of a repeat nor renews the number of tries.
         """
         values, listed, action = request.values(), request.listed, request.action
-        refused = untaught = 0
+        refused, untaught = self._learned.refusals.get(action, (0, 0))
         while True:
             if last is not None:
                 refused += 1
                 has_taught = self._has_taught(action, last)
                 has_idea = await self._ask(request, last)
                 untaught += not (has_taught or has_idea)
+                self._learned.refusals[action] = refused, untaught
             is_over = (
                 refused >= MOST_REFUSED_IN_A_ROUND
                 or untaught >= MOST_UNTAUGHT_IN_A_ROUND
@@ -418,6 +422,7 @@ class RequestSearch:
     def _note_success(self, action: str, shape: RequestShape) -> None:
         known = self.model.of(action)
         self._learned.waits.pop(action, None)
+        self._learned.refusals.pop(action, None)
         if known.proven == shape:
             return
         now = self._clock.now().isoformat()
@@ -520,6 +525,7 @@ class RequestSearch:
         seconds = min(FIRST_WAIT_SECONDS * 2**rounds, LONGEST_WAIT_SECONDS)
         until = self._clock.now().timestamp() + seconds
         self._learned.waits[action] = (min(rounds + 1, 10), until)
+        self._learned.refusals.pop(action, None)
         known = self.model.of(action)
         if known.proven is None and rounds:
             self._know(action, known.forgive(SECOND_CHANCES))
@@ -527,7 +533,9 @@ class RequestSearch:
 
     def _seconds_blocked(self, action: str) -> float:
         _, until = self._learned.waits.get(action, (0, 0.0))
-        return min(until - self._clock.now().timestamp(), LONGEST_WAIT_SECONDS)
+        seconds = until - self._clock.now().timestamp()
+        # A longer wait is of a clock that was wrong then (decision 0023).
+        return seconds if seconds <= LONGEST_WAIT_SECONDS else 0.0
 
     def _blocked(self, action: str) -> outcomes.NotSent:
         return outcomes.NotSent(
