@@ -136,6 +136,20 @@ async def test_while_an_action_is_taken_in_no_form_hardly_anything_is_claimed(
         assert market.verbs().count("claim") == 1
 
 
+async def test_while_no_claim_was_ever_understood_none_is_even_intended(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    loop.blocked["claim"] = "no form is understood"
+    loop.select.decide((task("t1"),))
+
+    async with loop.running():
+        await loop.later(400)
+
+    assert market.verbs() == []
+    assert loop.record("t1").state is TaskState.WANTED
+
+
 @pytest.mark.parametrize("action", ["submit", "complete"])
 async def test_while_results_must_wait_long_hardly_anything_is_claimed(
     loop: Loop, market: ScriptedMarket, action: str

@@ -216,6 +216,30 @@ async def test_a_crash_between_two_tries_changes_no_repeat() -> None:
     assert network.keys()[2] == network.keys()[1] != network.keys()[0]
 
 
+async def test_crashes_do_not_renew_the_number_of_tries() -> None:
+    network, store = StrictNetwork(IMPOSSIBLE, plainly), Store()
+    network.answers = [(400, {}), (0, None)] * 30
+
+    for number in range(30):
+        async with client_of(network, store=store) as restarted:
+            outcome = await restarted.claim(*another(number))
+
+    assert isinstance(outcome, NotSent)
+    assert len(network.requests) <= 2 * MOST_UNTAUGHT_IN_A_ROUND
+
+
+async def test_a_wait_that_a_wrong_clock_began_is_over() -> None:
+    network, clock = StrictNetwork(IMPOSSIBLE, plainly), DayClock()
+
+    async with client_of(network, clock=clock) as client:
+        await client.claim(TASK, KEY)
+        sent = len(network.requests)
+        clock.at -= timedelta(days=1)
+        await client.claim(TASK, KEY)
+
+    assert len(network.requests) > sent
+
+
 async def test_an_operator_can_follow_each_step_in_the_log(log: RecordingLog) -> None:
     network = StrictNetwork(CAMEL, in_words)
 
