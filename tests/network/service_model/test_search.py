@@ -222,9 +222,8 @@ async def test_crashes_do_not_renew_the_number_of_tries() -> None:
 
     for number in range(30):
         async with client_of(network, store=store) as restarted:
-            outcome = await restarted.claim(*another(number))
+            await restarted.claim(*another(number))
 
-    assert isinstance(outcome, NotSent)
     assert len(network.requests) <= 2 * MOST_UNTAUGHT_IN_A_ROUND
 
 
