@@ -156,10 +156,10 @@ class Convex(Backend):
             return Response(400, {"code": "BadJsonBody", "message": "expected value"})
         args = body.get("args") if isinstance(body, dict) else None
         if not isinstance(args, dict):
-            told = "missing field `args`"
+            words = "missing field `args`"
             if isinstance(body, dict) and "args" in body:
-                told = "args: invalid type, expected a map"
-            return Response(400, {"code": "BadJsonBody", "message": told})
+                words = "args: invalid type, expected a map"
+            return Response(400, {"code": "BadJsonBody", "message": words})
         try:
             check(args, VALIDATORS[action])
             return self.succeeded(function(args))

@@ -94,7 +94,7 @@ class Next(Backend):
         self.agents: dict[str, str] = {}
         self.rows: dict[str, Json] = {}
         for n, prompt in enumerate(PROMPTS):
-            row = {
+            row: Json = {
                 "id": cuid(),
                 "title": "Uppercase a sentence",
                 "prompt": prompt,

@@ -151,7 +151,8 @@ class WebFlux(Backend):
         return self.call(request, self.on_submit)
 
     def on_submit(self, body: Json) -> Response:
-        lease, result = uuid_of(body, "leaseToken"), body.get("result")
+        lease = uuid_of(body, "leaseToken")
+        result: Any = body.get("result")
         violations = [] if lease else [("leaseToken", "must not be null")]
         if result is None:
             violations.append(("result", "must not be null"))

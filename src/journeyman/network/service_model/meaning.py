@@ -219,10 +219,13 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
         is_ours = is_id and {*leaf, *above} & (TASK_NOUNS | AGENT_NOUNS)
         return 0.5 if is_record or is_ours else -0.5
     if is_id:
-        is_made = not is_record
-        return _given_id_affinity(words, verb, way, leaf) if is_made else TOO_DEAR
+        return TOO_DEAR if is_record else _given_id_affinity(words, verb, way, leaf)
+    # An answer that is one value, with a word around it, names what was made.
+    is_lone = {*way} <= _LONE and words[-1] in ID_WORDS
+    is_made = is_lone and bool({*words} & NOUNS.get(verb, frozenset()))
     is_end = leaf[-1] == words[-1] and len(leaf[-1]) >= _TELLING_LETTERS
-    return (0.8 if is_record else 1.5) if is_end else TOO_DEAR
+    cost = 0.8 if is_record or is_made else 1.5
+    return cost if is_end or is_made else TOO_DEAR
 
 
 def _one_of(way: Sequence[str]) -> tuple[str, ...]:
@@ -235,6 +238,8 @@ def _one_of(way: Sequence[str]) -> tuple[str, ...]:
 
 _ANSWERS = frozenset({"result", "response", "results", "json", "attributes", "record"})
 """Objects that are around everything in an answer."""
+_LONE = frozenset({"value", "data", "result", "response", "payload"})
+"""Under these an answer may have nothing but an identifier."""
 _WORK = frozenset({"input", "inputs", "task_input", "document", "content"})
 """Objects in a task that are there to be worked on."""
 _TELLING_LETTERS = 4

@@ -159,7 +159,10 @@ class RequestModel:
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
-        known = _Learning(before, fact.shape, action).learned(fact)
+        learning = _Learning(before, fact.shape, action)
+        known = learning.learned(fact)
+        for one in self._unreadable(fact):
+            known = learning.could_not_read(known, one)
         has_taught = known != self.constraints
         refused = RefusedShape(fact.shape, fact.message, fact.status, has_taught)
         others = tuple(one for one in self.refused if one.shape.mark != fact.shape.mark)
@@ -170,6 +173,20 @@ class RequestModel:
             proven=None if self.proven == fact.shape else self.proven,
             ways=ways,
         )
+
+    def _unreadable(self, fact: RefusedBody) -> Iterator[Placed]:
+        """Return what stood under a name that is asked for, and could not be read.
+
+        With it a body was refused without a word, and had no other name than this one,
+        which is understood as far as to be told that the name is missing.
+        """
+        there = {one.path for one in fact.shape.placed}
+        asked = {f.path[-1] for f in fact.findings if f.fault is Fault.MISSING}
+        for one in self.refused:
+            more = [placed for placed in one.shape.placed if placed.path not in there]
+            is_other = not one.has_taught and one.message != fact.message
+            if is_other and len(more) == 1 and more[0].path[-1] in asked:
+                yield more[0]
 
     def _is_belied(self, fact: RefusedBody) -> bool:
         """Return whether the network wants another body than its description says.
@@ -591,6 +608,12 @@ class _Learning:
             return replace(known, misfits=misfits) if inside and is_value else known
         is_other = is_value and not finding.options
         return self._misfit(known, sent) if is_other else known
+
+    def could_not_read(self, known: Constraints, sent: Placed) -> Constraints:
+        """Learn from a value that could not be read: in place of a text, an object."""
+        if sent.source == "result":
+            return _wanting(known, Wanted(sent.path, wants="object"))
+        return self._misfit(known, sent)
 
     def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
         if not sent.source:

@@ -104,7 +104,7 @@ _MISSING = _any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
-    r"|must be (?:provided|present|set|specified)|received null"
+    r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to) (?:include|provide|contain|specify|have|send|supply)"
     r"|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
     r"|at least (?:1|one) (?:rune|char|element|item)"
@@ -307,6 +307,8 @@ _CLAUSES = re.compile(
     r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])"
     r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
 )
+_ADVICE = _any_case(r"^(?:consider|see|learn|for more)\b")
+"""A sentence that begins so says nothing of what was sent."""
 _OTHERS = _any_case(
     r"(?:\b(?:type|relation|serial name|on field|on the)|(?<=column) of)"
     r" [`'\"][^'\"`]{1,80}[`'\"]|(?<!\w)\"[^\"]*\s[^\"]*\""
@@ -325,6 +327,11 @@ _VERB = (
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
+_OF_TWO_WORDS = _any_case(
+    r"(?<![\w`'\"])([a-z]+) (id|identifier|reference|ref|number|token|code)"
+    rf"(?= {_VERB})"
+)
+"""What an identifier is called in prose, as in "Task reference must be supplied"."""
 _GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
@@ -355,7 +362,7 @@ _NO_NAMES = word_set(
     "credentials login permission permissions role scope token bad true false "
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
-    "supplied length"
+    "supplied length contains option"
 )
 """Words that stand where a name could, and are none of ours."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -446,7 +453,8 @@ class _Prose:
         if chain:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
         for clause in _CLAUSES.split(text):
-            yield from self._in_clause(clause, above)
+            if not _ADVICE.match(clause):
+                yield from self._in_clause(clause, above)
 
     def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
@@ -489,9 +497,20 @@ class _Prose:
                 names = self._named(match["names"])
                 yield from _each(names, above, FieldFault((), Fault.ALLOWED))
             text = _ALLOWED.sub(" ", text)
+        text = _OF_TWO_WORDS.sub(self._in_one_word, text)
         told = _fault_at((), text)
         if told != FieldFault((), Fault.VALUE) or _INVALID.search(text):
             yield from self._about_names(_OTHERS.sub(" ", text), above, told)
+
+    def _in_one_word(self, match: re.Match[str]) -> str:
+        """Write a name of two words as the names are written that were sent."""
+        if match[1].lower() in _NO_NAMES:
+            return match[0]
+        words = [match[1].lower(), match[2].lower()]
+        if self._sent and all(name[:1].isupper() for name in self._sent):
+            return "".join(map(str.capitalize, words))
+        is_camel = any(re.search("[a-z][A-Z]", name) for name in self._sent)
+        return words[0] + words[1].capitalize() if is_camel else "_".join(words)
 
     def _about_names(
         self, text: str, above: Path, told: FieldFault
@@ -576,6 +595,7 @@ _CONTAINERS = word_set(
     "invalid problems failures causes body data extensions exception properties nested"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_TREE_KEYS = frozenset({"errors", "properties", "items"})
 _NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs to) \w")
 """A sentence that begins so is about the key that it stands under."""
 _LANGUAGE_KEYS = word_set("lang locale language")
@@ -622,7 +642,11 @@ class _Walk:
             for item in value:
                 yield from self.findings(item, above, fields=fields, depth=depth + 1)
         elif isinstance(value, dict):
-            yield from self._in_object(value, above, fields=fields, depth=depth)
+            yield from (
+                self._in_tree(value, above)
+                if _is_tree(value)
+                else self._in_object(value, above, fields=fields, depth=depth)
+            )
 
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
@@ -657,6 +681,22 @@ class _Walk:
                     name, inner, above, fields=fields, depth=depth
                 )
 
+    def _in_tree(self, tree: JSON, above: Path) -> Iterator[FieldFault]:
+        """Read one of zod's trees, in which every name is a field, even `type`."""
+        self._nodes -= 1
+        if self._nodes < 0 or len(above) > _MAX_DEPTH or not isinstance(tree, dict):
+            return
+        for said in _texts(tree.get("errors")):
+            prose = [*self._prose.findings(said, above)]
+            inside = [one for one in prose if not above or _is_in(above, one, said)]
+            yield from inside or ([_fault_at(above, said)] if above else [])
+        members = tree.get("properties")
+        for name, inner in members.items() if isinstance(members, dict) else ():
+            yield from self._in_tree(inner, (*above, name))
+        items = tree.get("items")
+        for inner in items if isinstance(items, list) else ():
+            yield from self._in_tree(inner, (*above, FIRST))
+
     def _at(
         self, path: Path, said: str, value: Mapping[str, JSON]
     ) -> Iterator[FieldFault]:
@@ -686,7 +726,7 @@ class _Walk:
         texts = inner if isinstance(inner, list) else [inner]
         is_said = bool(texts) and all(isinstance(text, str) for text in texts)
         said = " ".join(map(str, texts)) if is_said else ""
-        if is_said and above and spelled == "errors":  # of zod's trees
+        if is_said and above and spelled == "errors":  # as zod's format() has them
             yield _fault_at(above, said)
             return
         if is_said and self._is_field(name, inner, said, fields=fields):
@@ -740,6 +780,11 @@ def _texts(value: JSON) -> list[str]:
     """Return the texts of a list of them."""
     listed = value if isinstance(value, list) else [value]
     return [one for one in listed if isinstance(one, str)]
+
+
+def _is_tree(value: Mapping[str, JSON]) -> bool:
+    """Return whether it is what zod's treeifyError makes of an object's issues."""
+    return isinstance(value.get("properties"), dict) and value.keys() <= _TREE_KEYS
 
 
 def _is_of_lists(value: JSON) -> bool:

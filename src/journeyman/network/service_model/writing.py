@@ -62,6 +62,8 @@ T = TypeVar("T")
 
 _CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "final"})
 """Names that ask for a yes."""
+_DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
+"""How long we ask for, of a network that wants to be told for how long."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
 
@@ -472,6 +474,8 @@ class Writer:
         """Return constants that a name asks for, such as a state or a format."""
         if word in {"status", "state", "action", "event", "operation"}:
             yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
+        elif word in _DURATIONS and wanted.wants in {"", "integer", "number"}:
+            yield 1.0, Placed(wanted.path, constant=_DURATIONS[word])
         elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
@@ -491,7 +495,7 @@ class Writer:
         if wanted.wants or is_header(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
         words = {*words_of(wanted.path[-1])}
-        if words & (ID_WORDS | {"version", "token"}):
+        if words & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
             return TOO_DEAR
         if words & NOUNS[self.action]:
             # A submission's `result` or `answer` is rather the result itself.
