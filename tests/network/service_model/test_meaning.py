@@ -30,3 +30,9 @@ def test_an_id_is_never_sent_for_the_work(name: str) -> None:
 @pytest.mark.parametrize("name", ["text", "body", "content"])
 def test_the_tasks_own_text_is_never_sent_for_the_work(name: str) -> None:
     assert affinity("submit", (name,), f"record.{name}", "task") == TOO_DEAR
+
+
+def test_a_claims_answer_that_is_one_value_is_the_claims_id() -> None:
+    assert affinity("submit", ("claimId",), "claim.value", "task") < 1
+    assert affinity("submit", ("batchId",), "claim.value", "task") == TOO_DEAR
+    assert affinity("submit", ("claimId",), "claim.poster.value", "task") == TOO_DEAR

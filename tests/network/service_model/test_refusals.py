@@ -350,6 +350,11 @@ MISSING: dict[str, JSON] = {
     "prose 10": {"ok": False, "reason": "expected a field named jobId"},
     "prose 11": {"error": "The following parameters were not supplied: jobId"},
     "SQLite": {"error": "NOT NULL constraint failed: claims.jobId"},
+    "Convex": {
+        "errorMessage": "Uncaught ArgumentValidationError: Object is missing the"
+        " required field `jobId`. Consider wrapping the field validator in `v.optional(...)` if"
+        ' this is expected.\n\nObject: {}\nValidator: v.object({jobId: v.id("jobs")})'
+    },
     "prose, German": {"fehler": "Das Feld 'jobId' fehlt"},
     "prose, French": {"erreur": "Le champ « jobId » est obligatoire"},
     "prose, Spanish": {"error": "El campo jobId es obligatorio"},
@@ -1224,3 +1229,35 @@ def test_codes_of_a_fault_that_have_its_name_are_no_options() -> None:
     found = only(read_refusal({"errors": [fault]}, "", {"kind": "text"}))
 
     assert found.options == ()
+
+
+def test_every_name_in_a_tree_of_zods_is_a_field_even_a_common_word() -> None:
+    number = {"errors": ["Invalid input: expected string, received number"]}
+    option = {"errors": ['Invalid option: expected one of "text"|"url"']}
+    output = {
+        "errors": ['Unrecognized key: "body"'],
+        "properties": {"type": option, "items": {"errors": [], "items": [number]}},
+    }
+    body: JSON = {"error": {"errors": [], "properties": {"output": output}}}
+
+    assert said(body, sent={"output": {"body": "A B", "items": [7]}}) == {
+        "output.body": Fault.UNKNOWN,
+        "output.type": Fault.MISSING,
+        "output.items.0": Fault.TYPE,
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ({"TaskId": 7}, "TaskReference"),
+        ({"taskId": 7}, "taskReference"),
+        ({"task_id": 7}, "task_reference"),
+    ],
+)
+def test_an_identifier_of_two_words_is_written_as_what_was_sent(
+    sent: JSON, name: str
+) -> None:
+    found = read_refusal(None, "Task reference must be supplied.", sent)
+
+    assert only(found) == FieldFault((name,), Fault.MISSING, is_exact=False)

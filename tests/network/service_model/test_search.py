@@ -30,6 +30,9 @@ from journeyman.domain.tasks import (
     TaskId,
 )
 from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.service_model.model import RefusedBody, RequestModel
+from journeyman.network.service_model.refusals import Fault, FieldFault
+from journeyman.network.service_model.request import Placed, RequestShape
 from journeyman.network.service_model.search import (
     FIRST_WAIT_SECONDS,
     LONGEST_WAIT_SECONDS,
@@ -1182,3 +1185,28 @@ async def test_what_is_made_is_named_by_the_key_where_its_maker_has_to_name_it()
 
     assert isinstance(outcome, Confirmed), outcome
     assert network.bodies()[-1]["documentId"] == "5f0c"
+
+
+async def test_a_network_that_asks_for_how_long_is_told_a_number() -> None:
+    network = StrictNetwork(wanting("taskId", "leaseMinutes"), in_words, strict=False)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert isinstance(network.bodies()[-1]["leaseMinutes"], int)
+
+
+def test_a_text_is_an_object_where_it_is_asked_for_though_it_was_sent() -> None:
+    def refused(name: str, *findings: FieldFault) -> RefusedBody:
+        shape = RequestShape((Placed((name,), "result"),))
+        message = "name the result" if findings else "unreadable"
+        return RefusedBody(shape, findings, False, message, 400)
+
+    asked = FieldFault(("result",), Fault.MISSING)
+    model = RequestModel().refuse("submit", refused("result"))
+    model = model.refuse("submit", refused("output", asked))
+
+    wanted = model.constraints.get(("result",))
+    assert wanted is not None
+    assert wanted.wants == "object"
