@@ -352,8 +352,9 @@ MISSING: dict[str, JSON] = {
     "SQLite": {"error": "NOT NULL constraint failed: claims.jobId"},
     "Convex": {
         "errorMessage": "Uncaught ArgumentValidationError: Object is missing the"
-        " required field `jobId`. Consider wrapping the field validator in `v.optional(...)` if"
-        ' this is expected.\n\nObject: {}\nValidator: v.object({jobId: v.id("jobs")})'
+        " required field `jobId`. Consider wrapping the field validator in"
+        " `v.optional(...)` if this is expected.\n\nObject: {}\n"
+        'Validator: v.object({jobId: v.id("jobs")})'
     },
     "prose, German": {"fehler": "Das Feld 'jobId' fehlt"},
     "prose, French": {"erreur": "Le champ « jobId » est obligatoire"},
@@ -1232,18 +1233,18 @@ def test_codes_of_a_fault_that_have_its_name_are_no_options() -> None:
 
 
 def test_every_name_in_a_tree_of_zods_is_a_field_even_a_common_word() -> None:
-    number = {"errors": ["Invalid input: expected string, received number"]}
-    option = {"errors": ['Invalid option: expected one of "text"|"url"']}
-    output = {
+    needed: JSON = {"errors": ["Invalid input: expected string, received undefined"]}
+    option: JSON = {"errors": ['Invalid option: expected one of "text"|"url"']}
+    output: JSON = {
         "errors": ['Unrecognized key: "body"'],
-        "properties": {"type": option, "items": {"errors": [], "items": [number]}},
+        "properties": {"type": option, "data": needed},
     }
     body: JSON = {"error": {"errors": [], "properties": {"output": output}}}
 
-    assert said(body, sent={"output": {"body": "A B", "items": [7]}}) == {
+    assert said(body, sent={"output": {"body": "A B"}}) == {
         "output.body": Fault.UNKNOWN,
         "output.type": Fault.MISSING,
-        "output.items.0": Fault.TYPE,
+        "output.data": Fault.MISSING,
     }
 
 
