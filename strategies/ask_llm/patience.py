@@ -50,9 +50,13 @@ def timed(model: "Model", begin: float, stall: float | None) -> "Model":
 def _whole(answer: "ModelResponse") -> "ModelResponse":
     """Return an answer that came to its end.
 
+    Where a provider never said why its answer ends, the library supposes a usual
+    reason, or has none. What was really said is in the details, but for an objection.
+
     Raises:
-        RetryLater: it broke off: the provider never said why it ends.
+        RetryLater: it broke off.
     """
-    if "finish_reason" not in (answer.provider_details or {}):
-        raise RetryLater("the provider's answer broke off")
-    return answer
+    is_told = "finish_reason" in (answer.provider_details or {})
+    if is_told or answer.finish_reason not in {None, "stop", "tool_call"}:
+        return answer
+    raise RetryLater("the provider's answer broke off")

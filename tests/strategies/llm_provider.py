@@ -76,6 +76,11 @@ def says(text: str) -> Reply:
     return _message({"content": text}, "stop")
 
 
+def objects(why: str) -> Reply:
+    """Make the model refuse to answer."""
+    return _message({"content": None, "refusal": why}, "stop")
+
+
 def finds(problems: str) -> Reply:
     """Make the model find this in an answer that it checks."""
     return calls("final_result", {"problems": problems})
@@ -180,7 +185,8 @@ def _events(body: object) -> list[bytes]:
 def _chunks(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     (choice,) = body["choices"]
     message = choice["message"]
-    said = {"role": "assistant", "content": message["content"]}
+    said = {"role": "assistant", **message}
+    said.pop("tool_calls", None)
     deltas: list[dict[str, object]] = [said]
     for number, call in enumerate(message.get("tool_calls", ())):
         function = call["function"]

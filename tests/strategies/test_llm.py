@@ -36,6 +36,7 @@ from tests.strategies.llm_provider import (
     calls,
     finds,
     messages_answer,
+    objects,
     provider,
     refuses,
     says,
@@ -265,6 +266,16 @@ async def test_an_answer_that_breaks_off_is_asked_for_again_later(
 
     assert (run.outcome, len(server.asked)) == ("retry_later", 1)
     assert run.cost > ONE_REQUEST
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_what_a_model_objects_to_is_declined_and_not_asked_again(
+    ask: Callable[..., Any], server: Provider, *, stream: bool
+) -> None:
+    run = await ask(objects("I can't help with that."), stream=stream)
+
+    assert (run.outcome, len(server.asked)) == ("declined", 1)
+    assert "filter" in run.reason
 
 
 async def test_a_provider_that_does_not_stream_is_asked_for_whole_answers(

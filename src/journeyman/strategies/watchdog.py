@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import ClassVar, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 SLOW_SECONDS = 0.1
 """What takes so long is told: meanwhile nothing else was done, and nobody heard."""
@@ -87,33 +87,27 @@ def prepared() -> Iterator[None]:
 
     Not where somebody else has set an alarm, which must not reach our handler.
     """
-    is_free = _is_possible() and not any(signal.getitimer(signal.ITIMER_REAL))
-    if _Alarm.is_prepared or not is_free:
+    if not _is_possible() or any(signal.getitimer(signal.ITIMER_REAL)):
         yield
         return
     handler = signal.signal(signal.SIGALRM, _raise_blocked)
-    _Alarm.is_prepared = True
     try:
         yield
     finally:
-        _Alarm.is_prepared = False
         signal.signal(signal.SIGALRM, handler)
 
 
 class _Alarm:
     """The process's one real-time timer, borrowed for a while."""
 
-    is_prepared: ClassVar[bool] = False
-    """The handler is set already."""
-
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._is_armed = True
         self.took = limit
         """Seconds, since the last time that the alarm struck."""
-        self._sets_handler = not _Alarm.is_prepared
-        if self._sets_handler:
-            self._handler = signal.signal(signal.SIGALRM, _raise_blocked)
+        self._handler = signal.getsignal(signal.SIGALRM)
+        if self._handler is not _raise_blocked:
+            signal.signal(signal.SIGALRM, _raise_blocked)
         self._timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
 
     def disarm(self) -> None:
@@ -122,7 +116,7 @@ class _Alarm:
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         self.took = self._limit - left
         # Before the timer: their alarm must not reach our handler.
-        if self._sets_handler:
+        if self._handler is not _raise_blocked:
             signal.signal(signal.SIGALRM, self._handler)
         theirs, interval = self._timer
         if theirs:
