@@ -140,6 +140,21 @@ def test_every_commit_waits_for_the_disk(journal: Journal) -> None:
     assert journal.database.rows("PRAGMA journal_mode")[0][0] == "wal"
 
 
+def test_a_step_that_does_not_wait_leaves_the_next_ones_waiting(
+    journal: Journal,
+) -> None:
+    full, normal = 2, 1
+
+    with journal.tx("decisions", waits=False):
+        journal.facts.put("kept", 1)
+        assert journal.database.rows("PRAGMA synchronous")[0][0] == normal
+    with pytest.raises(ZeroDivisionError), journal.tx("decisions", waits=False):
+        journal.facts.put("lost", 1 / 0)
+
+    assert journal.database.rows("PRAGMA synchronous")[0][0] == full
+    assert journal.facts.get("kept") == 1
+
+
 def test_a_migration_that_fails_leaves_nothing(
     open_journal: Open, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,6 +190,16 @@ def test_what_stands_around_a_spelled_secret_stays(text: str, cleaned: str) -> N
     assert known.hide(text) == cleaned
 
 
+def test_a_secret_is_found_in_what_was_read_before_it_was_learned() -> None:
+    known, text = KnownSecrets("some other secret"), f"a token, {TOKEN}"
+    assert known.hide(text) == text
+
+    known.add(TOKEN)
+
+    assert known.hide(text) == "a token, ***"
+    assert known.hide(text) == "a token, ***"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -20,6 +20,8 @@ Row = sqlite3.Row
 Now = Callable[[], datetime]
 MOST_KEPT = 1_000
 """Values of a memo."""
+_DURABLE = "PRAGMA synchronous = FULL"
+"""A lost "about to spend" row would be a double spend after a power cut."""
 MOST_ROWS = 100
 """That one statement writes: from there on it is no faster."""
 DiskRefusal = sqlite3.OperationalError
@@ -76,11 +78,15 @@ class Database:
         self._connection.close()
 
     @contextmanager
-    def tx(self, label: str) -> Iterator[None]:
+    def tx(self, label: str, *, waits: bool = True) -> Iterator[None]:
         """Make the writes inside one durable, all-or-nothing step.
 
         Nothing may be awaited inside: the block is a synchronous one. `label` names
         the step in errors.
+
+        With `waits` false, nobody waits for the disk: the step survives the death of
+        the process, and that of the machine once a later one has waited, which makes
+        all before it durable. That is for what is found again if it is lost.
 
         Raises:
             StateError: the disk refused; nothing of the step was kept.
@@ -89,6 +95,8 @@ class Database:
             raise RuntimeError(f"transaction {label!r} opened inside another")
         self._in_transaction = True
         try:
+            if not waits:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -103,6 +111,8 @@ class Database:
             raise _unwritable(self.path, label, error) from error
         finally:
             self._in_transaction = False
+            if not waits:
+                self._connection.execute(_DURABLE)
         if self._observer:
             self._observer.after(label)
 
@@ -446,8 +456,7 @@ def _day_of_minute(minute: str, zone: str) -> str:
 def _make_durable(connection: sqlite3.Connection, path: Path) -> None:
     path.chmod(PRIVATE_FILE)
     connection.execute("PRAGMA journal_mode = WAL")
-    # FULL: a lost "about to spend" row would be a double spend after a power cut.
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(_DURABLE)
 
 
 def _bring_up_to_date(

@@ -49,9 +49,12 @@ class Journal:
         # The last, as what the others write then adds to them.
         self.database.before_commit(self.totals.write_pending)
 
-    def tx(self, label: str) -> AbstractContextManager[None]:
-        """Make the writes inside one durable, all-or-nothing step. No await inside."""
-        return self.database.tx(label)
+    def tx(self, label: str, *, waits: bool = True) -> AbstractContextManager[None]:
+        """Make the writes inside one durable, all-or-nothing step. No await inside.
+
+        `waits`: for the disk; see `Database.tx`.
+        """
+        return self.database.tx(label, waits=waits)
 
     async def commit(self, write: Callable[[], T]) -> T:
         """Run `write` in a transaction that tasks ready at this moment share.

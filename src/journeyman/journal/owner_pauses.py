@@ -45,6 +45,8 @@ class OwnerPauses:
         if self._all is None:
             rows = self.database.rows("SELECT * FROM owner_pauses ORDER BY strategy")
             self._all = {row["strategy"]: load(OwnerPause, row) for row in rows}
+        if not self._all:
+            return {}  # Asked about each task of a listing.
         return {
             strategy: pause
             for strategy, pause in self._all.items()

@@ -238,7 +238,7 @@ class Redactor:
         Raises:
             RecursionError: it is nested too deeply.
         """
-        if not (self.knows(text) or _has_hint(text)):
+        if not (_has_hint(text) or self.knows(text)):
             return text
         return dumps(_walk(loads(text), self.clean))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import unescape
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import ceil, floor
 from string import ascii_letters, digits
 from typing import TypeAlias
@@ -24,6 +24,11 @@ MOST_READ = 24
 otherwise have as many readings as it likes."""
 LEAST_READ = 200_000
 """In characters; of a short text so many may be read in any case."""
+MOST_REMEMBERED = 2_000
+"""Parts of texts in which there was nothing: what many texts have in common is read
+once."""
+LONGEST_REMEMBERED = 200
+"""In characters."""
 
 Span: TypeAlias = tuple[int, int]
 """From the first character to behind the last."""
@@ -81,6 +86,8 @@ class Reader:
         self._texts = re.compile(f"{_CHARACTER}{{{shortest},}}".encode())
         used = _ALPHABET + "-_" + _USED_BY_ESCAPES + "".join(secrets)
         self._used = _marking(_in_ascii(_narrow(used)))
+        self._read_in_vain: set[str] = set()
+        """Short parts of texts that were read to the end."""
 
     def readings(self, text: str) -> Iterator[Reading]:
         """Yield what may hold a secret, then what can be read from that, and so on.
@@ -88,18 +95,15 @@ class Reader:
         What certainly holds none is passed over: every spelling, without its gaps, is
         at least as long as the secret, and uses only some characters. Punctuation ends
         most runs of them.
+
+        Whoever finds a secret must stop there: a part of which all readings were asked
+        for holds none, and is passed over when it comes again.
         """
         if len(text) < self._shortest:
             return
-        closed = _without_gaps(Reading(text))
-        marked = _in_ascii(_narrow(closed.text)).translate(self._used)
-        seen: set[str] = set()
-        level: list[Reading] = []
-        for start, end in _runs(marked, self._shortest):
-            # A listing says many things again for each task: they are read once.
-            if (part := closed.text[start:end]) not in seen:
-                seen.add(part)
-                level.append(_part(closed, (start, end)))
+        level = self._parts(text)
+        parts = [one.text for one in level]
+        seen = {*parts}
         budget = max(LEAST_READ, MOST_READ * len(text))
         for _ in range(DEEPEST_SPELLING):
             below: list[Reading] = []
@@ -111,6 +115,27 @@ class Reader:
                         seen.add(new.text)
                         below.append(new)
             level = below
+        if budget >= 0:
+            self._remember(parts)
+
+    def _parts(self, text: str) -> list[Reading]:
+        """Return the parts of a text that may hold a secret, in any spelling."""
+        closed = _without_gaps(Reading(text))
+        marked = _in_ascii(_narrow(closed.text)).translate(self._used)
+        # A listing says many things again for each task: they are read once.
+        new = {
+            part: (start, end)
+            for start, end in _runs(marked, self._shortest)
+            if (part := closed.text[start:end]) not in self._read_in_vain
+        }
+        return [_part(closed, place) for place in new.values()]
+
+    def _remember(self, parts: list[str]) -> None:
+        """Note parts of a text in which there was nothing to find."""
+        if len(self._read_in_vain) >= MOST_REMEMBERED:
+            self._read_in_vain.clear()
+        short = (one for one in parts if len(one) <= LONGEST_REMEMBERED)
+        self._read_in_vain.update(islice(short, MOST_REMEMBERED))
 
     def _read(self, reading: Reading) -> Iterator[Reading]:
         """Undo each kind of spelling that the text may have, once."""

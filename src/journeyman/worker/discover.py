@@ -1,5 +1,6 @@
 """Discover tasks: contract endpoint 6, or endpoint 3 where that shows more."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ TURN_SECONDS = 0.01
 """For about so long tasks are decided about in one step. Between two steps other work
 goes on, so that a page of ten thousand does not hold it up."""
 FEWEST_AT_ONCE = 50
-"""Each step ends with a commit: where the disk is slow, shorter ones only cost more."""
+"""Each step ends with a commit, and shorter ones only cost more."""
 MOST_AT_ONCE = 500
 
 MOST_REASONS = 500
@@ -202,10 +203,10 @@ class Discover:
         began = self.clock.monotonic()
         decision = self.select.decide(some)
         seconds = self.clock.monotonic() - began
-        if seconds > TURN_SECONDS:
-            self._at_once = max(self._at_once // 2, FEWEST_AT_ONCE)
-        elif seconds < TURN_SECONDS / 3:
-            self._at_once = min(2 * self._at_once, MOST_AT_ONCE)
+        if len(some) >= FEWEST_AT_ONCE:
+            fitting = len(some) * TURN_SECONDS / max(seconds, sys.float_info.epsilon)
+            most = min(2 * len(some), MOST_AT_ONCE)
+            self._at_once = int(min(max(fitting, FEWEST_AT_ONCE), most))
         return decision
 
     def _count(self, listed: int, unreadable: int, decision: Decision) -> None:

@@ -144,7 +144,8 @@ class Select:
                 decision.known += 1
                 decision.undecided += task.id in self.active.put_back
         if fresh:
-            with self.journal.tx("decisions"), watchdog.prepared():
+            # A decision that is lost is made again, and what is begun by it waits.
+            with self.journal.tx("decisions", waits=False), watchdog.prepared():
                 for task in fresh.values():
                     self._decide(task, known.get(task.id), decision)
         return decision

@@ -259,7 +259,7 @@ class Strategy:
 
     def wants(self, task: Task) -> Decision:
         """Return whether to claim a task, by what the class declares."""
-        if _goes_by_kind(self, task):
+        if _goes_by_kind(self, task.kind):
             if task.kind not in self.kinds:
                 return other_kind(task.kind)
         elif missing := sorted(set(self.tags) - set(task.tags)):
@@ -284,9 +284,9 @@ class Strategy:
         return ""
 
 
-def _goes_by_kind(strategy: Strategy, task: Task) -> bool:
-    """Return whether the task's kind decides; a task without one goes by its tags."""
-    return bool(strategy.kinds and (task.kind or not strategy.tags))
+def _goes_by_kind(strategy: Strategy, kind: str) -> bool:
+    """Return whether a task's kind decides; a task without one goes by its tags."""
+    return bool(strategy.kinds and (kind or not strategy.tags))
 
 
 @lru_cache(maxsize=1024)
@@ -295,14 +295,14 @@ def other_kind(kind: str) -> Skip:
     return Skip(f"kind {kind!r} is not wanted", specific=False)
 
 
-def declines_kind(strategy: Strategy, task: Task) -> bool:
-    """Return whether `wants` would say `other_kind`, without asking the author's code.
+def declines_kind(strategy: Strategy, kind: str) -> bool:
+    """Return whether `wants` would say `other_kind` to all tasks of a kind.
 
     In a market of many kinds that is most answers of most strategies.
     """
     is_ours = getattr(strategy.wants, "__func__", None) is Strategy.wants
-    by_kind = is_ours and _goes_by_kind(strategy, task)
-    return by_kind and task.kind not in strategy.kinds
+    by_kind = is_ours and _goes_by_kind(strategy, kind)
+    return by_kind and kind not in strategy.kinds
 
 
 F = TypeVar("F", bound=Callable[..., Any])

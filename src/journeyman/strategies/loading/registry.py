@@ -32,6 +32,8 @@ from journeyman.strategies.speaker import Speaking
 
 BLOCK_SECONDS = 5.0
 """A `wants` that takes longer is interrupted, because it blocks the daemon."""
+MOST_KINDS = 1_000
+"""Kinds of tasks of which is remembered who does none of them."""
 WATCHED_TASKS = 100
 """For so many tasks each strategy is asked under an alarm of its own, once all of them
 together were slow: that may have been another program's doing."""
@@ -102,6 +104,9 @@ class Registry:
         """Tasks for which each is still asked under an alarm of its own."""
         self._blocked: dict[str, Verdict] = {}
         """By strategy that is not asked any more: it would block the daemon again."""
+        self._said_to: dict[str, list[tuple[LoadedStrategy, Verdict | None]]] = {}
+        """By kind, what each says to all tasks of it; None: that depends on the task.
+        """
 
     def of(self, strategies: Iterable[LoadedStrategy]) -> Self:
         """Return a registry of others that keeps what this one has learned."""
@@ -140,15 +145,17 @@ class Registry:
         asked all the same, so that the reason is shown for tasks that it wants, unless
         it is among those `unasked`.
         """
-        asked = [
-            (each, _exclude(verdict, excluded.get(each.name, "")))
-            for each, verdict in self._ask_all(task, unasked)
-        ]
-        asked += [
-            (each, _unasked(each.name, excluded[each.name]))
-            for each in self.strategies
-            if each.name in unasked
-        ]
+        asked = self._ask_all(task, unasked)
+        if excluded:
+            asked = [
+                (each, _exclude(verdict, excluded.get(each.name, "")))
+                for each, verdict in asked
+            ]
+            asked += [
+                (each, _unasked(each.name, excluded[each.name]))
+                for each in self.strategies
+                if each.name in unasked
+            ]
         verdicts = tuple(verdict for _, verdict in asked)
         willing = [(loaded, v) for loaded, v in asked if v.wanted]
         if not willing:
@@ -178,11 +185,12 @@ class Registry:
         Only when it goes off, or was near to it, is each asked under an alarm of its
         own, to find out which one blocked.
         """
+        said = self._said_to_kind(task.kind)
 
         def ask(limit: float | None) -> list[tuple[LoadedStrategy, Verdict]]:
             return [
-                (each, self._ask(each, task, limit))
-                for each in self.strategies
+                (each, no or self._ask(each, task, limit))
+                for each, no in said
                 if each.name not in unasked
             ]
 
@@ -196,6 +204,16 @@ class Registry:
             return watchdog.timed(self._block_limit, found_slow, ask, None)
         except watchdog.BlockedError:
             return ask(self._block_limit)
+
+    def _said_to_kind(self, kind: str) -> list[tuple[LoadedStrategy, Verdict | None]]:
+        """Return the verdicts that a task's kind decides, without the author's code."""
+        if kind not in self._said_to:
+            if len(self._said_to) >= MOST_KINDS:
+                self._said_to.clear()
+            self._said_to[kind] = [
+                (each, _declined_kind(each, kind)) for each in self.strategies
+            ]
+        return self._said_to[kind]
 
     def _ask(self, loaded: LoadedStrategy, task: Task, limit: float | None) -> Verdict:
         if loaded.name in self._blocked:
@@ -227,8 +245,6 @@ class Registry:
     def _answer(
         self, loaded: LoadedStrategy, task: Task, limit: float | None
     ) -> Verdict:
-        if declines_kind(loaded.instance, task):
-            return _declined_kind(loaded.name, task.kind)
         with Speaking(loaded.name, task.id):
             if limit is None:
                 answer = loaded.instance.wants(task)
@@ -317,10 +333,11 @@ def _unasked(name: str, why: str) -> Verdict:
     return Verdict(name, wanted=False, reason=f"{name} {why}")
 
 
-@lru_cache(maxsize=4096)
-def _declined_kind(name: str, kind: str) -> Verdict:
+def _declined_kind(loaded: LoadedStrategy, kind: str) -> Verdict | None:
+    if not declines_kind(loaded.instance, kind):
+        return None
     no = other_kind(kind)
-    return _no(name, no.reason, is_specific=no.specific)
+    return _no(loaded.name, no.reason, is_specific=no.specific)
 
 
 @lru_cache(maxsize=4096)
