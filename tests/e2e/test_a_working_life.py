@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from journeyman.daemon.strategies import ready_strategies
 
 Start = Callable[..., Awaitable[Any]]
@@ -127,6 +129,7 @@ async def test_its_owner_can_look_pause_resume_post_and_stop(
     assert await daemon.ended() == 0
 
 
+@pytest.mark.endurance
 async def test_a_strategy_dropped_into_the_folder_earns(
     start: Start,
     start_network: Start,
@@ -151,6 +154,7 @@ async def test_a_strategy_dropped_into_the_folder_earns(
     assert "half.py" in daemon.stdout, "the broken one is told, and stops nobody"
 
 
+@pytest.mark.endurance
 async def test_its_owner_mends_a_strategy_while_it_works(
     start: Start,
     start_network: Start,

@@ -46,7 +46,7 @@ def test_a_crash_at_any_point_breaks_no_promise(
         assert result.violations == (), f"crash point {point}"
 
 
-@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize("every", [48, pytest.param(1, marks=pytest.mark.endurance)])
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_a_fault_at_any_request_breaks_no_promise(number: int, every: int) -> None:
     fault = [*FAULTS][number]
@@ -82,7 +82,10 @@ def test_a_disk_that_fails_at_any_commit_loses_nothing(
     assert stops > 0
 
 
-@pytest.mark.parametrize("commit", [4, 12, 40])
+@pytest.mark.parametrize(
+    "commit",
+    [12, *(pytest.param(some, marks=pytest.mark.endurance) for some in (4, 40))],
+)
 def test_a_disk_that_is_full_stops_the_daemon_and_loses_nothing(commit: int) -> None:
     # A few tasks still fit into the pages that the file has; sixty do not.
     full = replace(
