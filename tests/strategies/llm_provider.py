@@ -1,4 +1,4 @@
-"""A provider of language models on loopback: OpenAI's chat completions, to order."""
+"""A provider of language models on loopback: OpenAI's two interfaces, to order."""
 
 import json
 from collections import deque
@@ -48,7 +48,7 @@ class Asked:
         """Return all that was said in a role."""
         return "\n".join(
             str(message["content"])
-            for message in self.body["messages"]
+            for message in self.body.get("messages") or self.body["input"]
             if message["role"] == role
         )
 
@@ -74,6 +74,32 @@ def answers(answer: str, confidence: float = 0.9, declined: str = "") -> Reply:
 def says(text: str) -> Reply:
     """Make the model say something without any form."""
     return _message({"content": text}, "stop")
+
+
+def responds(text: str) -> Reply:
+    """Make the model say something as OpenAI's newer interface, `responses`, has it."""
+    content = {"type": "output_text", "text": text, "annotations": []}
+    message = {"type": "message", "id": "msg_1", "role": "assistant"}
+    usage = {
+        "input_tokens": READ,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": WRITTEN,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": READ + WRITTEN,
+    }
+    body = {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": "small",
+        "status": "completed",
+        "output": [message | {"status": "completed", "content": [content]}],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": usage,
+    }
+    return Reply(200, body)
 
 
 def objects(why: str) -> Reply:
@@ -153,7 +179,10 @@ def _by_rules(asked: Asked) -> Reply:
     if solve is None:
         return answers("", declined="there is no rule for it")
     result = solve(told["input"])
-    return answers(result if isinstance(result, str) else json.dumps(result))
+    text = result if isinstance(result, str) else json.dumps(result)
+    if asked.target.endswith("/responses"):
+        return responds(text)
+    return answers(text) if asked.body.get("tools") else says(text)
 
 
 async def _stream(stream: SocketStream, reply: Reply, events: list[bytes]) -> None:

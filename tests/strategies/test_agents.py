@@ -272,17 +272,3 @@ async def test_what_a_service_refuses_ends_as_what_it_means(
     run = await agent.run_async(my_service, prose(), url=service.url)
 
     assert run.outcome == outcome
-
-
-# -- an object of a library -----------------------------------------------------------
-
-
-@pytest.mark.endurance  # its import takes a second
-def test_an_agent_of_pydantic_ai_answers(agent: FakeAgent, tmp_path: Path) -> None:
-    mine = tmp_path / "my_agent.py"
-    mine.write_text(FILES["strategies/my_agent.py"])
-
-    run = agent.run(mine, task("What?", kind="question_answering"), model="test")
-
-    assert run.result.output == "success (no tool calls)"
-    assert run.cost > 0

@@ -16,6 +16,9 @@ NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL")
 PASSED_ON = ("PIP_", "UV_", "SSL_", "HTTP_", "HTTPS_", "NO_", "ALL_PROXY")
 """What the installer is told of our environment: names, and beginnings of names. It
 gets no key of a model's provider, and nothing of the agent's."""
+COMPILED = "--compile-bytecode"
+"""As pip does by itself: a confined child may not write there, and would compile all of
+it at each of its starts."""
 LAST_LINES = 8
 """Of what an installer printed before it failed."""
 
@@ -54,7 +57,7 @@ def _installer() -> list[str]:
         InstallerError: there is neither.
     """
     if uv := shutil.which("uv"):
-        return [uv, "pip", "install", "--python", sys.executable, "--quiet"]
+        return [uv, "pip", "install", "--python", sys.executable, "--quiet", COMPILED]
     quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if find_spec("pip"):
         return [sys.executable, *quiet]
