@@ -4,6 +4,7 @@ The scheduler and the workers are real processes.
 """
 
 import math
+import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
@@ -250,6 +251,29 @@ async def test_its_libraries_are_installed_on_the_worker_that_runs_it(
     assert ended == [Result("1.0"), Result("1.0")]
     assert isinstance(refused, StrategyError)
     assert "its libraries cannot be installed there" in refused.error
+
+
+@pytest.mark.endurance
+async def test_a_cancelled_run_ends_what_installs_its_libraries(
+    dask: DaskCluster, make_side: MakeSide, tmp_path: Path
+) -> None:
+    begun, uv = tmp_path / "begun", tmp_path / "bin" / "uv"
+    uv.parent.mkdir()
+    uv.write_text(
+        f"#!/bin/sh\necho $$ > {begun}.new\nmv {begun}.new {begun}\nexec sleep 3600\n"
+    )
+    uv.chmod(0o755)
+    dask.start_worker(threads=2, env={"PATH": f"{uv.parent}:{os.environ['PATH']}"})
+    side = make_side(dask.address)
+    async with in_one_task(side.runner.running()):
+        loaded = with_libraries(side, tmp_path / "libraries", "greeting<2")
+        async with anyio.create_task_group() as group:
+            group.start_soon(side.run, loaded)
+            await until(begun.is_file)
+            group.cancel_scope.cancel()
+
+        await until(lambda: not Path(f"/proc/{begun.read_text().strip()}").exists())
+        await until(lambda: not list(tmp_path.rglob(".new-*")))
 
 
 def test_what_a_strategy_needs_is_asked_of_workers_as_resources() -> None:

@@ -18,7 +18,12 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from journeyman import __version__
 from journeyman.strategies.child import messages
-from journeyman.strategies.loading.installing import InstallerError, install
+from journeyman.strategies.loading.installing import (
+    InstallerError,
+    new_folder,
+    require_success,
+    told,
+)
 from journeyman.strategies.loading.libraries import Libraries
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.process import EndOfRun, ProcessRunner
@@ -59,8 +64,8 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
         self._runners: dict[Isolation, tuple[ProcessRunner, anyio.Event]] = {}
         self._closing = anyio.Event()
         self._services: list[asyncio.Task[None]] = []
-        self._installs: dict[Path, asyncio.Future[None]] = {}
-        """By the folder with the libraries of strategies: what installs it, or has."""
+        self._installs: dict[Path, anyio.Lock] = {}
+        """By the folder with the libraries of strategies: taken by who installs it."""
 
     def transition(
         self,
@@ -120,6 +125,8 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
     async def _libraries(self, order: dict[str, Any]) -> str:
         """Install what a strategy names, if it is not here yet; return the folder.
 
+        The installer ends with the run that needs it; the next run begins anew.
+
         Raises:
             InstallerError: it cannot be installed.
         """
@@ -130,16 +137,14 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
         )
         root = self._folder / "libraries"
         folder = named.folder(root)
-        if folder not in self._installs:
-            root.mkdir(parents=True, exist_ok=True)
-            loop = asyncio.get_running_loop()
-            # In a thread of nobody's: a run that is cancelled leaves it to the next.
-            self._installs[folder] = loop.run_in_executor(None, install, named, folder)
-        try:
-            await asyncio.shield(self._installs[folder])
-        except (InstallerError, OSError):
-            self._installs.pop(folder, None)
-            raise
+        root.mkdir(parents=True, exist_ok=True)
+        async with self._installs.setdefault(folder, anyio.Lock()):
+            if not folder.is_dir():
+                with new_folder(named, folder) as words:
+                    environment = told(os.environ)
+                    require_success(
+                        await anyio.run_process(words, env=environment, check=False)
+                    )
         return str(folder)
 
     def _config(self, order: dict[str, Any]) -> messages.ChildConfig:

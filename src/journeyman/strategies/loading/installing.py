@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,11 +28,14 @@ class InstallerError(JourneymanError):
     """Libraries could not be installed, or locked."""
 
 
-def install(libraries: Libraries, folder: Path) -> None:
-    """Install into a new folder, which has its name only when it is complete.
+@contextmanager
+def new_folder(libraries: Libraries, folder: Path) -> Iterator[list[str]]:
+    """Yield the command that installs into a folder; leave when it has ended well.
+
+    The folder has its name only when it is complete, and nothing is left otherwise.
 
     Raises:
-        InstallerError: there is no installer, or it failed.
+        InstallerError: there is no installer.
         OSError: the folder around it cannot be written to.
     """
     place = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
@@ -41,7 +45,7 @@ def install(libraries: Libraries, folder: Path) -> None:
         given.write_text(text + "\n", encoding="utf-8")
         hashes = ["--require-hashes"] if libraries.lock else []
         target = ["--target", str(place / "site"), "--requirement", str(given)]
-        call_installer([*_installer(), "--only-binary", ":all:", *hashes, *target])
+        yield [*_installer(), "--only-binary", ":all:", *hashes, *target]
         (place / "site").mkdir(exist_ok=True)  # all is there already: nothing came
         (place / "site").replace(folder)
     finally:
@@ -76,16 +80,26 @@ def call_installer(words: Sequence[str]) -> None:
     Raises:
         InstallerError: it failed; the message has the last of what it printed.
     """
-    environment = _told(os.environ)
     done = subprocess.run(  # noqa: S603 - uv or pip, and no shell
-        words, env=environment, capture_output=True, text=True, check=False
+        words, env=told(os.environ), capture_output=True, check=False
     )
+    require_success(done)
+
+
+def require_success(done: "subprocess.CompletedProcess[bytes]") -> None:
+    """Refuse an installer that failed.
+
+    Raises:
+        InstallerError: it did; the message has the last of what it printed.
+    """
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-LAST_LINES:]
-        raise InstallerError("\n".join(said) or f"{words[0]} failed", "")
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        last = "\n".join(said.splitlines()[-LAST_LINES:])
+        raise InstallerError(last or f"{done.args[0]} failed", "")
 
 
-def _told(environ: Mapping[str, str]) -> dict[str, str]:
+def told(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what an installer is told of an environment."""
     return {
         name: value
         for name, value in environ.items()

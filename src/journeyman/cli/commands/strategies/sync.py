@@ -19,7 +19,7 @@ from journeyman.journal import files
 from journeyman.strategies.loading.installing import (
     InstallerError,
     call_installer,
-    install,
+    new_folder,
 )
 from journeyman.strategies.loading.libraries import (
     Libraries,
@@ -133,7 +133,8 @@ def _installed(named: Named, root: Path) -> dict[str, Any]:
             problem, "Free some space or give this user write access."
         ):
             root.mkdir(mode=files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-            install(named.libraries, folder)
+            with new_folder(named.libraries, folder) as words:
+                call_installer(words)
     except InstallerError as error:
         return _row(*known, "failed", str(error))
     return _row(*known, "installed", folder=folder.name)
