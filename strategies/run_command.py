@@ -116,7 +116,7 @@ class RunCommand(Strategy):
 
     def on_start(self, ctx: Context) -> None:
         """Report at once if the program does not exist, or the prompt is wrong."""
-        self._last = ctx.now.date(), ctx
+        self._last = ctx.today, ctx
         if self.command:
             program = self.words()[0]
             if shutil.which(program) is None:
@@ -130,13 +130,13 @@ class RunCommand(Strategy):
         others = self._at_work(ctx) - {task.id}
         if self._is_over_budget(ctx, at_work=len(others)):
             return self._over_budget()
-        day = str(ctx.now.date())
+        day = str(ctx.today)
         ctx.state[AT_WORK] = {"day": day, "tasks": sorted({*others, task.id})}
         return None
 
     def on_outcome(self, task: Task, ctx: Context) -> None:
         """Remember what today's tasks have cost, and release what was reserved."""
-        self._last = ctx.now.date(), ctx
+        self._last = ctx.today, ctx
         at_work = self._at_work(ctx)
         if task.id in at_work:
             left = sorted(at_work - {task.id})
@@ -149,7 +149,7 @@ class RunCommand(Strategy):
         day are of a daemon that was killed.
         """
         kept = ctx.state.get(AT_WORK, {})
-        is_today = kept.get("day") == str(ctx.now.date())
+        is_today = kept.get("day") == str(ctx.today)
         return set(kept["tasks"]) if is_today else set()
 
     def wants(self, task: Task) -> Any:  # noqa: ANN401 - any decision
@@ -164,7 +164,7 @@ class RunCommand(Strategy):
             return skip(f"kind {task.kind!r} is not wanted", specific=False)
         if self._last is not None:
             day, ctx = self._last
-            if ctx.now.date() == day and self._is_over_budget(ctx):
+            if ctx.today == day and self._is_over_budget(ctx):
                 return self._over_budget()
         return score(1.0 if is_named else PROSE, cost=self.credits_per_task)
 

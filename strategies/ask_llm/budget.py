@@ -10,7 +10,7 @@ provider may have charged it.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
 from journeyman import Context, Decline
 
@@ -40,7 +40,7 @@ class Bill:
 
 
 class DayBudget:
-    """What was spent today (UTC) by all tasks of one strategy, and what is reserved."""
+    """What was spent today by all tasks of one strategy, and what is reserved."""
 
     def __init__(self) -> None:
         self.reserved = 0.0
@@ -49,21 +49,19 @@ class DayBudget:
         """Reserved by task, for its first request, which was not made yet."""
         self._spent = 0.0
         self._day: date | None = None
-        self._now: Callable[[], datetime] | None = None
+        self._today: Callable[[], date] | None = None
 
     def open(self, ctx: Context) -> None:
         """Start with the daemon's clock, and what it has booked for today."""
-        self._now = lambda: ctx.now
+        self._today = lambda: ctx.today
         self.turn_over()
         self._spent = max(self._spent, ctx.budget.cost_today)
 
     def turn_over(self) -> None:
         """Start again when a day has passed."""
-        today = self._now().date() if self._now else None
+        today = self._today() if self._today else None
         if today != self._day:
             self._day, self._spent = today, 0.0
-            # A claim that was never sent may have left a reservation.
-            self._first.clear()
 
     def taken(self, *, besides: str = "") -> float:
         """Return the credits that are spent or reserved, but for one task, today."""

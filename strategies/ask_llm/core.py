@@ -81,7 +81,7 @@ class AskLlm(Strategy):
     free: bool = param(False, help="the model costs nothing, so it has no prices")
     credits_per_task: float = param(2.0, ge=0, help="what one task may cost")
     credits_per_day: float = param(
-        20.0, ge=0, help="what all may cost in a day (UTC); 0: it does nothing"
+        20.0, ge=0, help="what all may cost in a day; 0: it does nothing"
     )
     max_tokens: int = param(20_000, ge=1, help="of one task, read and written")
     max_output_tokens: int = param(1_000, ge=1, help="of one request, written")

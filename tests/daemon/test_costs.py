@@ -1,5 +1,6 @@
 """What work costs its owner outside of the network: booked, shown, and no credits."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,20 @@ def test_a_strategy_sees_what_it_has_cost_today(home: Household) -> None:
 
     seen = [one["cost_today"] for one in home.said("seen")]
     assert seen == [0.0, pytest.approx(0.500002), 0.0]
+
+
+def test_a_strategy_is_told_the_owners_date(home: Household) -> None:
+    seen = 'seen", today=str(ctx.today), now=str(ctx.now),'
+    home.write("spender.py", SPENDER.replace('seen",', seen))
+    home.changes["budget.time_zone"] = "Pacific/Kiritimati"  # 14 hours ahead of UTC
+    home.seconds += 12 * 3_600
+    home.network.offer(1)
+
+    home.live(_living(300))
+
+    (told,) = home.said("seen")
+    tomorrow = datetime.fromisoformat(told["now"]).date() + timedelta(days=1)
+    assert told["today"] == str(tomorrow)
 
 
 def test_a_strategy_that_has_cost_its_limit_rests_until_the_next_day(

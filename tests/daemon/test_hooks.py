@@ -199,6 +199,27 @@ def test_a_strategy_may_refuse_a_task_just_before_its_claim(home: Household) -> 
     assert reasons == ["the budget is spent"] * 3
 
 
+def test_a_claim_that_is_not_made_is_taken_back_before_it_is_asked_for_again(
+    home: Household,
+) -> None:
+    home.write("ear.py", _guard("ctx.log.info('heard', state='asked')"))
+    home.network.answers["claim-task-public"] = (429, {"error": "slow down"})
+    home.network.offer(1)
+
+    async def then_it_is_taken(_commands: OwnerCommands) -> None:
+        await home.log.until("strategy.log")
+        await anyio.sleep(600)
+        home.network.answers["claim-task-public"] = (409, {"error": "already_claimed"})
+        await anyio.sleep(600)
+
+    home.live(then_it_is_taken)
+
+    told = [one["state"] for one in home.said("heard")]
+    times = len(told) // 2 - 1
+    assert times > 0
+    assert told == [*["asked", "unclaimed"] * times, "asked", "lost"]
+
+
 def test_what_is_refused_for_now_is_claimed_later(home: Household) -> None:
     home.write(
         "ear.py",

@@ -345,6 +345,19 @@ class Components:
         )
 
     @cached_property
+    def claim(self) -> Claim:
+        """Claims tasks."""
+        return Claim(
+            network=self.agent.network,
+            intents=self.intents,
+            active=self.active,
+            clock=self.environment.clock,
+            log=self.environment.log,
+            ask=self.hooks.ask_claim,
+            take_back=self.hooks.take_back_claim,
+        )
+
+    @cached_property
     def worker(self) -> Worker:
         """Carries tasks from the claim to the completion."""
         max_age = timedelta(days=self.settings.work.result_max_age_days)
@@ -353,14 +366,7 @@ class Components:
         endings = Endings(intents=intents, quarantine=self.quarantine, log=log)
         worker = Worker(
             journal=self.agent.journal,
-            claim=Claim(
-                network=network,
-                intents=intents,
-                active=self.active,
-                clock=clock,
-                log=log,
-                ask=self.hooks.ask_claim,
-            ),
+            claim=self.claim,
             execute=self.execute,
             submit=Submit(
                 network=network,

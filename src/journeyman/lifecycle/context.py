@@ -167,6 +167,7 @@ class StrategyContexts:
             spendable=spendable(limits, self.journal, now, strategy),
             spent_today=at.spent_today,
             cost_today=cost_today(self.journal.ledger, strategy, now, limits.zone),
+            time_zone=str(limits.zone),
         )
 
     def _folder(self, task_id: TaskId) -> Path:

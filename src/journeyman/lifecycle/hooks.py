@@ -135,15 +135,31 @@ class Hooks:
 
     def report_outcome(self, record: TaskRecord) -> None:
         """Enqueue `on_outcome` of the strategy of a task that has ended."""
-        for loaded in self.lifecycle.active.registry.strategies:
-            if loaded.name == record.strategy and "on_outcome" in loaded.hooks:
-                report = OutcomeReport(
-                    state=cast("OutcomeName", record.state.value),
-                    reason=record.reason,
-                    credits=earned_by(self.journal.ledger, record.task_id),
-                )
-                given = {"task": record.task, "outcome": report}
-                self._enqueue(loaded, partial(self.call, loaded, "on_outcome", **given))
+        for loaded in self._listening(record, "on_outcome"):
+            report = OutcomeReport(
+                state=cast("OutcomeName", record.state.value),
+                reason=record.reason,
+                credits=earned_by(self.journal.ledger, record.task_id),
+            )
+            given = {"task": record.task, "outcome": report}
+            self._enqueue(loaded, partial(self.call, loaded, "on_outcome", **given))
+
+    async def take_back_claim(self, record: TaskRecord) -> None:
+        """Call `on_outcome` for a claim that `on_claim` allowed and that was not made.
+
+        Not by the queue: it must not come after the next `on_claim` of the same task.
+        """
+        for loaded in self._listening(record, "on_claim"):
+            report = OutcomeReport(state="unclaimed", reason=record.reason)
+            await self.call(loaded, "on_outcome", task=record.task, outcome=report)
+
+    def _listening(self, record: TaskRecord, hook: str) -> list[LoadedStrategy]:
+        """Return the strategy of a task, if it has a hook."""
+        return [
+            loaded
+            for loaded in self.lifecycle.active.registry.strategies
+            if loaded.name == record.strategy and hook in loaded.hooks
+        ]
 
     def hand_results(self) -> None:
         """Enqueue `on_result` for each result that was shown and not handed over yet.

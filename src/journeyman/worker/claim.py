@@ -43,9 +43,17 @@ AskClaim = Callable[[LoadedStrategy, Task], Awaitable[Skip | None]]
 """Asks a strategy just before a claim; None: claim it."""
 
 
+TakeBackClaim = Callable[[TaskRecord], Awaitable[None]]
+"""Tells a strategy that a claim it was asked about was not made after all."""
+
+
 async def ask_nobody(_strategy: LoadedStrategy, _task: Task) -> Skip | None:
     """Stand for the question where no strategy wants to be asked."""
     return None
+
+
+async def tell_nobody(_record: TaskRecord) -> None:
+    """Stand for the news where no strategy wants to hear it."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -58,6 +66,7 @@ class Claim:
     clock: Clock
     log: Log
     ask: AskClaim = ask_nobody
+    take_back: TakeBackClaim = tell_nobody
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
@@ -74,7 +83,10 @@ class Claim:
         refusal = await self.ask(strategy, record.task) if strategy else None
         if refusal is not None:
             return await self._skip(record, refusal)
-        return await self._claim(record)
+        record = await self._claim(record)
+        if record.state is TaskState.WANTED:
+            await self.take_back(record)
+        return record
 
     async def _claim(self, record: TaskRecord) -> TaskRecord:
         record, uncertain = await self.intents.open(record, TaskState.CLAIMING)

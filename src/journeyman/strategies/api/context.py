@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 MOST_COST = 1_000_000
 """Credits of one report: 10,000 US dollars. More is a mistake, and the sum of all that
@@ -61,6 +62,8 @@ class BudgetView:
     spent_today: int = 0
     cost_today: float = 0.0
     """What this strategy has cost outside of the network today, as it reported."""
+    time_zone: str = "UTC"
+    """In which a day begins and ends: the owner's `budget.time_zone`."""
 
 
 class Context:
@@ -118,6 +121,11 @@ class Context:
     def now(self) -> datetime:
         """The wall clock, in UTC; simulated in tests."""
         return self._now()
+
+    @property
+    def today(self) -> date:
+        """The owner's date: the day of `budget.spent_today` and `budget.cost_today`."""
+        return self._now().astimezone(ZoneInfo(self.budget.time_zone)).date()
 
     @property
     def workspace(self) -> Path:

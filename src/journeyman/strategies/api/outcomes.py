@@ -58,17 +58,21 @@ class Misconfigured(RunEnding):
         self.fix = fix
 
 
-OutcomeName = Literal["completed", "rejected", "declined", "failed", "lost"]
+OutcomeName = Literal[
+    "completed", "rejected", "declined", "failed", "lost", "unclaimed"
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutcomeReport:
-    """The end of one task."""
+    """The end of one task, or of an attempt to claim it."""
 
     state: OutcomeName
     """`completed`: done and paid, as far as the network shows. `rejected`: the network
     refused the result, or payment for it. `declined`: given up by the strategy.
-    `failed`: an error, a time-out, a missed deadline. `lost`: another agent has it."""
+    `failed`: an error, a time-out, a missed deadline. `lost`: another agent has it.
+    `unclaimed`: a claim that `on_claim` allowed was not sent, or not accepted
+    for now; the task has not ended, and `on_claim` is asked before the next one."""
     reason: str = ""
     credits: int = 0
     """What the task earned, as booked in the ledger."""
