@@ -102,6 +102,8 @@ class Manner:
     """Takes secrets out of a text."""
     transcribe: Callable[[str, str], object]
     """Keeps who said what."""
+    note_end: Callable[[bool], object]
+    """Hears whether a streamed answer came to its end."""
 
 
 class Conversation:
@@ -119,7 +121,9 @@ class Conversation:
         """Prepare it; `instructions` are the rules, for the model."""
         from pydantic_ai.usage import RunUsage  # noqa: PLC0415 - it is heavy
 
-        self._model = timed(model, terms.request_seconds, terms.stall_seconds)
+        self._model = timed(
+            model, terms.request_seconds, terms.stall_seconds, manner.note_end
+        )
         self._terms = terms
         self._purse = purse
         self._manner = manner

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -59,6 +60,9 @@ ANY_KIND = "*"
 CENTS_PER_USD = 100
 LONGEST_WAIT_SECONDS = 60.0
 """Of a task in its slot, for a provider that is away."""
+MOST_BROKEN = 2
+"""Answers in a row that broke off: then it is rather that the provider never says why
+one ends, and whole ones are asked for."""
 LIBRARY = "pydantic_ai"
 
 
@@ -117,6 +121,8 @@ class AskLlm(Strategy):
         self._settled: tuple[ModelChoice, Prices] | None = None
         self._off: OffError | None = None
         self._ready_at: datetime | None = None
+        self._broken = 0
+        """Streamed answers in a row that broke off, as far as is known."""
 
     # -- before the work ------------------------------------------------------------
 
@@ -353,9 +359,18 @@ class AskLlm(Strategy):
             max_output_tokens=self.max_output_tokens,
             max_requests=self.max_requests,
             request_seconds=self.request_seconds,
-            stall_seconds=self.stall_seconds if self.stream else None,
+            stall_seconds=self.stall_seconds if self._streams() else None,
             temperature=None if self.temperature < 0 else self.temperature,
         )
+
+    def _streams(self) -> bool:
+        return self.stream and self._broken < MOST_BROKEN
+
+    def _note_end(self, ctx: Context, is_whole: bool) -> None:  # noqa: FBT001 - a callback
+        self._broken = 0 if is_whole else self._broken + 1
+        if self._broken == MOST_BROKEN:
+            why = "streamed ones broke off, or the provider never says why one ends"
+            ctx.log.warning("asks for whole answers from now on", why=why)
 
     def allowed_tools(self) -> frozenset[str]:
         """Return the names of the tools that the model may see."""
@@ -369,6 +384,7 @@ class AskLlm(Strategy):
             toolsets=toolsets_from(self.mcp_servers, self.allowed_tools()),
             hide=connection.hide,
             transcribe=ctx.log.transcript if self.transcript else _keep_nothing,
+            note_end=partial(self._note_end, ctx),
         )
         return Conversation(
             self.open_model(connection),

@@ -4,6 +4,7 @@ A long answer may be slow, and is not cut; a provider that falls silent in the m
 one is given up soon.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-def timed(model: "Model", begin: float, stall: float | None) -> "Model":
+def timed(
+    model: "Model",
+    begin: float,
+    stall: float | None,
+    note_end: Callable[[bool], object],
+) -> "Model":
     """Return the model with time limits on each request.
 
     Args:
@@ -23,6 +29,7 @@ def timed(model: "Model", begin: float, stall: float | None) -> "Model":
         begin: seconds until the first part of an answer.
         stall: seconds from one part to the next; None: an answer is not streamed, and
             has to be there as a whole before `begin` is over.
+        note_end: called with each streamed answer: whether it came to its end.
     """
     from pydantic_ai import exceptions as known  # noqa: PLC0415 - it is heavy
     from pydantic_ai.models.wrapper import WrapperModel  # noqa: PLC0415 - it is heavy
@@ -38,25 +45,24 @@ def timed(model: "Model", begin: float, stall: float | None) -> "Model":
                     async with self.wrapped.request_stream(*asked) as parts:
                         async for _ in parts:
                             time.deadline = anyio.current_time() + stall
-                    return _whole(parts.get())
+                    answer = parts.get()
+                note_end(_is_whole(answer))
+                if not _is_whole(answer):
+                    raise RetryLater("the provider's answer broke off")
             except known.ContentFilterError:
                 raise
             except known.UnexpectedModelBehavior:
                 raise RetryLater("the provider's answer cannot be read") from None
+            return answer
 
     return TimedModel(model)
 
 
-def _whole(answer: "ModelResponse") -> "ModelResponse":
-    """Return an answer that came to its end.
+def _is_whole(answer: "ModelResponse") -> bool:
+    """Return whether an answer came to its end, as far as its provider says.
 
     Where a provider never said why its answer ends, the library supposes a usual
     reason, or has none. What was really said is in the details, but for an objection.
-
-    Raises:
-        RetryLater: it broke off.
     """
     is_told = "finish_reason" in (answer.provider_details or {})
-    if is_told or answer.finish_reason not in {None, "stop", "tool_call"}:
-        return answer
-    raise RetryLater("the provider's answer broke off")
+    return is_told or answer.finish_reason not in {None, "stop", "tool_call"}

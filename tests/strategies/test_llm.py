@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,22 @@ async def test_a_provider_that_does_not_stream_is_asked_for_whole_answers(
 
     assert run.result.output == "Huomenta"
     assert not server.asked[0].body.get("stream")
+
+
+async def test_where_no_streamed_answer_comes_to_its_end_whole_ones_are_asked_for(
+    ask: Callable[..., Any], agent: FakeAgent, server: Provider
+) -> None:
+    server.replies.append(replace(answers("Huomenta"), breaks=True))
+    runs = []
+    for _ in range(3):
+        runs.append(await ask(credits_per_day=100.0))
+        agent.now += timedelta(minutes=2)
+
+    outcomes = [run.outcome for run in runs]
+    assert outcomes == ["retry_later", "retry_later", "completed"]
+    streamed = [bool(asked.body.get("stream")) for asked in server.asked]
+    assert streamed == [True, True, False]
+    assert [line.level for line in runs[1].logs if "whole" in line.event] == ["warning"]
 
 
 async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
