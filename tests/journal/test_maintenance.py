@@ -1,17 +1,20 @@
 """What an owner does to a journal: check it, copy it, make it smaller."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.journal.conftest import Open, brought_to
 
 from journeyman.domain.errors import StateError
-from journeyman.domain.tasks import SpendId, TaskState
+from journeyman.domain.tasks import SpendId, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import Confidence, EntryKind, NewEntry
-from journeyman.journal.maintenance import back_up, compact, faults
+from journeyman.journal.maintenance import back_up, compact, faults, quick_faults
 from journeyman.journal.spends import SpendKind
 from journeyman.testing import FakeClock
 
@@ -81,6 +84,96 @@ def test_what_does_not_add_up_is_named(
     _change(path, statement)
 
     assert any(told in fault for fault in faults(lived))
+
+
+def _flip(path: Path, place: int, bit: int = 0) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << bit
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("before", [b"post-1post", b"+00:00"], ids=["row", "index"])
+def test_a_bit_of_what_limits_count_is_found_before_anything_is_decided(
+    lived: Journal, path: Path, clock: FakeClock, before: bytes
+) -> None:
+    lived.close()
+    _flip(path, path.read_bytes().index(before + b"reserved") + len(before))
+
+    with Journal(path, clock.now, read_only=True) as damaged:
+        assert "spends" in quick_faults(damaged)[0]
+
+
+def test_a_bit_of_the_last_entries_is_found_before_anything_is_decided(
+    lived: Journal, path: Path
+) -> None:
+    _change(path, "DROP TRIGGER ledger_is_not_changed")
+    _change(path, "UPDATE ledger SET balance = balance + 64 WHERE entry_id = 3")
+
+    assert quick_faults(lived) == ["ledger: entry 3 was changed after it was booked"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        (
+            "UPDATE facts SET value = '{]'",
+            lambda journal: journal.facts.get("agent"),
+        ),
+        (
+            "UPDATE tasks SET state = 'comp\x7feted' WHERE task_id = 't0'",
+            lambda journal: journal.tasks.get(TaskId("t0")),
+        ),
+        (
+            "UPDATE spends SET request = '['",
+            lambda journal: journal.spends.get(SpendId("post-1")),
+        ),
+        (
+            "UPDATE spends SET state = cast(x'ff' AS TEXT)",
+            lambda journal: journal.spends.get(SpendId("post-1")),
+        ),
+    ],
+    ids=["fact", "state", "request", "letter"],
+)
+def test_a_row_that_is_damaged_is_no_bug_and_leads_to_the_backup(
+    lived: Journal, path: Path, statement: str, read: Callable[[Journal], object]
+) -> None:
+    with lived.tx("fact"):
+        lived.facts.put("agent", "agent-1")
+    _change(path, statement)
+
+    with pytest.raises(StateError, match=r"(?s)the journal.*journal restore"):
+        read(lived)
+
+
+@pytest.mark.endurance
+def test_no_flipped_bit_changes_unnoticed_what_limits_count(
+    lived: Journal, path: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    since = clock.now() - timedelta(days=1)
+    posts = lived.spends.counted_since(SpendKind.POST, since)
+    known = posts, lived.ledger.balance()
+    lived.close()
+    content = path.read_bytes()
+    used = [place for place, byte in enumerate(content) if byte]
+    randomness = Random(20261123)  # noqa: S311 - not for secrets
+    refused = 0
+    for number in range(400):
+        flipped = tmp_path / f"{number}.db"
+        flipped.write_bytes(content)
+        _flip(flipped, randomness.choice(used), randomness.randrange(8))
+        try:
+            with Journal(flipped, clock.now) as journal:
+                if quick_faults(journal):
+                    refused += 1
+                    continue
+                posts = journal.spends.counted_since(SpendKind.POST, since)
+                assert (posts, journal.ledger.balance()) == known
+        except StateError:
+            refused += 1
+        finally:
+            flipped.unlink()
+
+    assert refused
 
 
 def test_a_changed_entry_is_named(lived: Journal, path: Path) -> None:

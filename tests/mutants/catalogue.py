@@ -352,6 +352,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "if mark is None:",
             "economy/test_mark.py",
         ),
+        SourceMutant(
+            "a damaged reservation is worked on",
+            "journal/maintenance.py",
+            'or _damage(database, "integrity_check(spends)")',
+            "or []",
+            "journal/test_maintenance.py",
+        ),
     ),
     BOOKS: (
         SourceMutant(
@@ -387,6 +394,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "journal/maintenance.py",
             "return chain or list(_disagreements(journal.database))",
             "return chain",
+            "journal/test_maintenance.py",
+        ),
+        SourceMutant(
+            "a damaged balance is worked on",
+            "journal/maintenance.py",
+            "or _broken_ledger(journal, last=LAST_ENTRIES)",
+            "or []",
             "journal/test_maintenance.py",
         ),
         SourceMutant(

@@ -1,8 +1,8 @@
 """Dataclasses from rows and from JSON, and back: one typed codec for all tables.
 
-What is read may have been written by an older version, or be damaged: a field that is
-missing gets its default, one that is not known is ignored, and anything else that
-does not fit raises a ValueError.
+What is read may have been written by an older version: a field that is missing gets
+its default, and one that is not known is ignored. Anything else that does not fit is
+damage: a row or a column raises a StateError, and what was read elsewhere a ValueError.
 
 Tasks and their results are written by hand, in `tasks`: a text in them may hold half of
 a surrogate pair, which pydantic's JSON refuses, and theirs is the hot path.
@@ -15,13 +15,37 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer, TypeAdapter
 
+from journeyman.domain.errors import StateError
 from journeyman.journal.database import Row
 
 T = TypeVar("T")
 
+
+def from_json(text: str) -> Any:  # noqa: ANN401 - JSON is any of them
+    """Return what a column holds as JSON.
+
+    Raises:
+        StateError: it is damaged.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError) as error:
+        raise damaged_row(error) from error
+
+
+def damaged_row(error: Exception) -> StateError:
+    """Return the refusal to go on with a row that no version of ours has written."""
+    first, *_ = str(error).splitlines() or [type(error).__name__]
+    return StateError(
+        f"the journal is damaged: something in it cannot be read ({first})",
+        "Stop the daemon, then restore the newest backup: `journeyman journal "
+        "restore`. The damaged file is kept.",
+    )
+
+
 _ALL_TIME = ("", "9999-99")
 """Sorts before and after every moment that is stored."""
-FROM_JSON = BeforeValidator(json.loads)
+FROM_JSON = BeforeValidator(from_json)
 AS_JSON = PlainSerializer(json.dumps)
 """These two annotate a field that one column holds as JSON."""
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat)]
@@ -43,10 +67,17 @@ def load(kind: type[T], content: object) -> T:
     """Return a row, or what was read as JSON, as a dataclass.
 
     Raises:
-        ValueError: it does not fit.
+        StateError: the row is damaged.
+        ValueError: what was read as JSON does not fit.
     """
-    values = dict(content) if isinstance(content, Row) else content
-    value: T = _adapter(kind).validate_python(values)
+    value: T
+    if not isinstance(content, Row):
+        value = _adapter(kind).validate_python(content)
+        return value
+    try:
+        value = _adapter(kind).validate_python(dict(content))
+    except ValueError as error:
+        raise damaged_row(error) from error
     return value
 
 

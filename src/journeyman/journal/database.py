@@ -24,6 +24,8 @@ _DURABLE = "PRAGMA synchronous = FULL"
 """A lost "about to spend" row would be a double spend after a power cut."""
 MOST_ROWS = 100
 """That one statement writes: from there on it is no faster."""
+_UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""The message itself may quote what is damaged."""
 DiskRefusal = sqlite3.OperationalError
 """What an observer raises to act as a disk that refuses a commit; for simulation."""
 
@@ -186,7 +188,7 @@ class Database:
         """
         try:
             return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except _UNREADABLE as error:
             raise _unusable(self.path, error) from error
 
     def row(self, query: str, *values: object) -> Row | None:
@@ -433,7 +435,7 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         if not read_only:
             _make_durable(connection, path)
         _bring_up_to_date(connection, path, read_only=read_only)
-    except (sqlite3.Error, OSError) as error:
+    except (*_UNREADABLE, OSError) as error:
         connection.close()
         raise _unusable(path, error) from error
     except BaseException:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from journeyman.domain.tasks import JSON
+from journeyman.journal.codec import from_json
 from journeyman.journal.database import Database, Memo, Now
 
 
@@ -22,7 +23,7 @@ class Facts:
     def get(self, name: str) -> JSON:
         """Return a fact; None when it was never written."""
         # Decoded each time: whoever gets a list or an object may change it.
-        value: JSON = json.loads(self._memo.get(name, lambda: self._read(name)))
+        value: JSON = from_json(self._memo.get(name, lambda: self._read(name)))
         return value
 
     def _read(self, name: str) -> str:
@@ -45,7 +46,7 @@ class StrategyStates:
         """Return a strategy's state; empty when it has none."""
         query = "SELECT state FROM strategy_states WHERE strategy = ?"
         row = self.database.row(query, strategy)
-        state: dict[str, JSON] = json.loads(row["state"]) if row else {}
+        state: dict[str, JSON] = from_json(row["state"]) if row else {}
         return state
 
     def put(self, strategy: str, state: Mapping[str, JSON]) -> None:
@@ -74,7 +75,7 @@ class Observations:
             "ORDER BY endpoint",
             network,
         )
-        return {str(row["endpoint"]): json.loads(row["record"]) for row in rows}
+        return {str(row["endpoint"]): from_json(row["record"]) for row in rows}
 
     def networks(self) -> list[str]:
         """Return the base addresses of which something is known, the latest first."""

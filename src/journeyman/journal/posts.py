@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from journeyman.domain.tasks import JSON, NewTask, SpendId, TaskId
-from journeyman.journal.codec import JsonColumn, Moment, load
+from journeyman.journal.codec import JsonColumn, Moment, from_json, load
 from journeyman.journal.database import Database, Now
 
 
@@ -34,7 +34,7 @@ class PostState(StrEnum):
 
 
 def _result(text: str | None) -> JSON:
-    value: JSON = None if text is None else json.loads(text)
+    value: JSON = None if text is None else from_json(text)
     return value
 
 

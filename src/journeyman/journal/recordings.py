@@ -11,6 +11,7 @@ from typing import Any
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.journal import tasks
+from journeyman.journal.codec import from_json
 from journeyman.journal.database import Database, Now, Row
 from journeyman.journal.facts import Totals
 from journeyman.journal.ledger import EntryKind
@@ -96,7 +97,7 @@ def shown(task: Task) -> dict[str, Any]:
 
 def decode_shown(task_id: str, text: str) -> Task:
     """Return the task of which `shown` was written as JSON."""
-    content = json.loads(text)
+    content = from_json(text)
     content.setdefault("text", content.get("description", ""))
     content["tags"] = tuple(content.get("tags", ()))
     if "deadline" in content:
@@ -119,7 +120,7 @@ def encode_opinions(said: Iterable[tuple[str, bool, str, float]]) -> str:
 
 def decode_opinions(text: str) -> dict[str, Opinion]:
     """Return the opinions written by `encode_opinions`."""
-    content: dict[str, Any] = json.loads(text)
+    content: dict[str, Any] = from_json(text)
     return {
         name: Opinion(wanted=False, reason=said)
         if isinstance(said, str)

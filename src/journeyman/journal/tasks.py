@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from journeyman.domain import tasks
+from journeyman.journal.codec import damaged_row, from_json
 from journeyman.journal.database import Database, Now, Row, marks
 from journeyman.journal.facts import Totals
 
@@ -174,7 +175,7 @@ def encode_task(task: tasks.Task, *, with_bulk: bool = True) -> str:
 
 def decode_task(text: str) -> tasks.Task:
     """Read a task written by `encode_task`."""
-    content = json.loads(text)
+    content = from_json(text)
     content["tags"] = tuple(content["tags"])
     if content["deadline"] is not None:
         content["deadline"] = datetime.fromisoformat(content["deadline"])
@@ -188,12 +189,23 @@ def encode_result(result: tasks.Result) -> str:
 
 def decode_result(text: str) -> tasks.Result:
     """Read a result written by `encode_result`."""
-    content = json.loads(text)
+    content = from_json(text)
     return tasks.Result(output=content["output"], evidence=content["evidence"])
 
 
 def to_record(row: Row) -> TaskRecord:
-    """Read a row of the view `full_tasks`."""
+    """Read a row of the view `full_tasks`.
+
+    Raises:
+        StateError: it is damaged.
+    """
+    try:
+        return _to_record(row)
+    except (ValueError, KeyError, TypeError) as error:
+        raise damaged_row(error) from error
+
+
+def _to_record(row: Row) -> TaskRecord:
     return TaskRecord(
         task=decode_task(row["record"]),
         state=tasks.TaskState(row["state"]),
@@ -208,7 +220,7 @@ def to_record(row: Row) -> TaskRecord:
         seen_at=datetime.fromisoformat(row["seen_at"]),
         updated_at=datetime.fromisoformat(row["updated_at"]),
         reviews=row["reviews"],
-        given=json.loads(row["given"]),
+        given=from_json(row["given"]),
     )
 
 
