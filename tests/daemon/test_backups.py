@@ -67,6 +67,21 @@ def log_of(keeper: JournalBackups) -> RecordingLog:
     return keeper.log
 
 
+async def test_a_clock_that_was_years_ahead_stops_no_backup(
+    keeper: JournalBackups,
+) -> None:
+    assert isinstance(keeper.clock, FakeClock)
+    keeper.clock.step(10 * 365 * 24 * HOUR)
+    await keeper.keep_up()
+    keeper.clock.step(-10 * 365 * 24 * HOUR)
+
+    await live(keeper, 25)
+
+    made = [one.made_at for one in backups(keeper.directory)]
+    assert len(made) == 2
+    assert max(made) <= keeper.clock.now()
+
+
 async def test_a_copy_is_made_each_day_and_three_are_kept(
     keeper: JournalBackups,
 ) -> None:
@@ -95,8 +110,10 @@ async def test_without_room_no_copy_is_made_and_the_old_ones_stay(
 
 
 async def test_damage_that_only_a_full_check_finds_stops_every_start(
-    keeper: JournalBackups,
+    keeper: JournalBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # An entry that is older than the last ones.
+    monkeypatch.setattr("journeyman.journal.maintenance.LAST_ENTRIES", 0)
     require_sound(keeper.journal)
     await live(keeper, 1)
     cheat(keeper)

@@ -1,11 +1,12 @@
 """The scheduler only rings, and a clock that goes wrong stalls nothing."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
 
-from journeyman.daemon.schedule import Schedule, repeat
+from journeyman.daemon.schedule import Interval, Schedule, repeat
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.lifecycle.wakeup import Wakeup
@@ -58,6 +59,24 @@ async def test_what_is_late_is_run_and_not_dropped() -> None:
     with anyio.fail_after(60):
         assert await wakeup.wait()
     schedule.stop()
+
+
+@pytest.mark.parametrize("years", [-10, 10])
+async def test_a_clock_that_is_set_by_years_costs_one_ring(years: int) -> None:
+    made = datetime(2026, 11, 23, tzinfo=UTC)
+    times, now = Interval(seconds=2, timezone="UTC", start_date=made), made
+    due = times.get_next_fire_time(None, now)
+    assert due is not None
+
+    now += timedelta(days=365 * years)
+    missed = 0
+    while due <= now and missed < 3:
+        missed += 1
+        due = times.get_next_fire_time(due, now)
+        assert due is not None
+
+    assert missed <= 1
+    assert due <= max(now, made) + timedelta(seconds=2)
 
 
 async def test_a_scheduler_that_is_stalled_delays_by_its_slack_and_no_more(

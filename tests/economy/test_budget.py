@@ -234,6 +234,21 @@ async def test_a_clock_set_back_opens_no_period_again(
         assert await _post_all(economy, 1) == ["budget.per_hour_credits"]
 
 
+async def test_what_a_wrong_clock_recorded_ahead_frees_a_limit_when_its_day_is_over(
+    journal: Journal, clock: FakeClock
+) -> None:
+    economy = Economy(journal, clock, replace(WIDE, per_day_credits=5))
+    clock.step(30 * DAY)
+    await _post_all(economy, 5)
+    ahead = clock.now()
+    clock.step(-30 * DAY)
+
+    over = await economy.posting.post(new_task(1))
+
+    assert isinstance(over, OverBudget)
+    assert over.frees_at == end_of(Period.DAY, ahead)
+
+
 async def test_a_limit_tells_when_it_is_free_again(
     journal: Journal, clock: FakeClock
 ) -> None:

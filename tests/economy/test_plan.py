@@ -223,6 +223,29 @@ async def test_a_clock_that_is_set_back_repeats_no_slot(
     assert len(economy.network.posts) == 1
 
 
+async def test_a_clock_that_was_years_ahead_ends_no_plan(
+    economy: Economy, planned: Planned
+) -> None:
+    plan = planned()
+    economy.clock.step(10 * 365 * 24 * HOUR)
+    await _live(plan, economy, 1)
+    economy.clock.step(-10 * 365 * 24 * HOUR)
+    posted = len(economy.network.posts)
+
+    await _live(plan, economy, 25)
+
+    assert len(economy.network.posts) == posted + 1
+
+
+def test_of_many_slots_that_were_missed_the_last_is_found() -> None:
+    times = SlotTimes(UTC, cron="* * * * *")
+    now = datetime(2026, 11, 23, 12, 30, 30, tzinfo=UTC)
+
+    latest = times.latest(now - timedelta(days=3650), now)
+
+    assert latest == now.replace(second=0)
+
+
 @pytest.mark.parametrize(
     ("zone", "hour"), [("UTC", 9), ("Europe/Berlin", 8), ("Asia/Kolkata", 3)]
 )

@@ -76,6 +76,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "\"updated_at = ? WHERE task_id = ? AND ? != ''\",",
             "journal/test_moves.py",
         ),
+        SourceMutant(
+            "a clock that is set forward holds the loop",
+            "daemon/schedule.py",
+            "if found is not None and found <= now:",
+            "if found is None:",
+            "daemon/test_schedule.py",
+        ),
     ),
     ONE_RESULT: (
         SourceMutant(
@@ -132,6 +139,21 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             'self._undo("ROLLBACK")',
             'self._connection.execute("COMMIT")',
             "journal/test_transactions.py",
+        ),
+        SourceMutant(
+            "a clock that is set makes results old",
+            "worker/intents.py",
+            "now = min(self.clock.now(), steady)",
+            "now = self.clock.now()",
+            "worker/test_life_of_a_task.py"
+            "::test_a_clock_that_is_set_by_years_makes_no_result_old",
+        ),
+        SourceMutant(
+            "a clock that was ahead ends the backups",
+            "daemon/backups.py",
+            "is_new = any(timedelta() <= age < EVERY for age in ages)",
+            "is_new = any(age < EVERY for age in ages)",
+            "daemon/test_backups.py",
         ),
         SourceMutant(
             "a lost answer was never sent",

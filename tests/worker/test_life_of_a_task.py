@@ -419,6 +419,23 @@ async def test_a_result_is_given_up_when_it_is_older_than_the_limit(
     assert loop.record().state is TaskState.REJECTED
 
 
+@pytest.mark.parametrize("years", [-10, 10])
+async def test_a_clock_that_is_set_by_years_makes_no_result_old(
+    make_loop: MakeLoop, market: ScriptedMarket, years: int
+) -> None:
+    loop = make_loop(result_max_age_days=1)
+    market.script["submit"] = [UNKNOWN] * 3
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        loop.clock.step(years * 365 * 86_400)
+        await loop.later(400)
+        await loop.later(400)
+        await loop.later(400)
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
 async def test_a_task_that_waited_long_for_its_turn_has_a_young_result(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

@@ -40,11 +40,15 @@ class SlotTimes:
 
     def latest(self, after: datetime, now: datetime) -> datetime | None:
         """Return the last slot between the two, without the first; None: none is."""
-        latest, end = None, self._on_the_wall(now)
-        slot = self._next(self._on_the_wall(after))
-        while slot is not None and slot <= end:
-            latest, slot = slot, self._next(slot)
-        return latest.replace(tzinfo=self._zone).astimezone(UTC) if latest else None
+        begin, end = self._on_the_wall(after), self._on_the_wall(now)
+        # Near the end first: of a slot each minute, a year has half a million.
+        for start in (*(end - width for width in LOOKS_BACK), begin):
+            latest, slot = None, self._next(max(begin, start))
+            while slot is not None and slot <= end:
+                latest, slot = slot, self._next(slot)
+            if latest is not None:
+                return latest.replace(tzinfo=self._zone).astimezone(UTC)
+        return None
 
     def _on_the_wall(self, at: datetime) -> datetime:
         return at.astimezone(self._zone).replace(tzinfo=UTC, fold=0)
@@ -55,6 +59,24 @@ class SlotTimes:
 
 
 TICK = timedelta(microseconds=1)
+LOOKS_BACK = (timedelta(hours=1), timedelta(days=1), timedelta(days=31))
+
+
+class Interval(IntervalTrigger):  # type: ignore[misc]  # APScheduler has no types
+    """Fires at an interval, and once for all that a clock set forward has passed over.
+
+    APScheduler goes from each time to the next, which after a step of some years takes
+    it longer than the watchdog waits.
+    """
+
+    def get_next_fire_time(
+        self, previous_fire_time: datetime | None, now: datetime
+    ) -> datetime | None:
+        """Return the next time, which is never one that is over."""
+        found: datetime | None = super().get_next_fire_time(previous_fire_time, now)
+        if found is not None and found <= now:
+            found = super().get_next_fire_time(None, now + TICK)
+        return found
 
 
 class Schedule:
@@ -82,7 +104,7 @@ class Schedule:
 
     def every(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
         """Notify at an interval."""
-        self._add(name, IntervalTrigger(seconds=seconds, timezone="UTC"), notify)
+        self._add(name, Interval(seconds=seconds, timezone="UTC"), notify)
 
     def after(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
         """Notify once; a later call of the same name takes its place."""

@@ -96,7 +96,7 @@ class LimitUse:
     held: int
     """Reserved, open, or of unknown outcome."""
     ends_at: datetime
-    """When the period ends, and all of it is free again."""
+    """When all of it is free again."""
 
     @property
     def left(self) -> int:
@@ -303,8 +303,14 @@ def _check(
         limit.setting,
         f"{who}{weight} {limit.unit} {_SINCE_WHEN[limit.period]}, {amount} more asked "
         f"for; the limit is {limit.most}",
-        end_of(limit.period, now, zone) if amount <= limit.most else None,
+        _frees_at(limit, journal, now, zone) if amount <= limit.most else None,
     )
+
+
+def _frees_at(limit: Limit, journal: Journal, now: datetime, zone: tzinfo) -> datetime:
+    """Return when a period is over, also for what a wrong clock recorded ahead."""
+    last = journal.spends.last_at(limit.kind)
+    return end_of(limit.period, max(now, last or now), zone)
 
 
 def _weight(limit: Limit, journal: Journal, since: datetime) -> int:
@@ -324,7 +330,7 @@ def use_of(limit: Limit, journal: Journal, now: datetime, zone: tzinfo) -> Limit
         limit=limit,
         used=_weight(limit, journal, since) - held_amount,
         held=held_amount,
-        ends_at=end_of(limit.period, now, zone),
+        ends_at=_frees_at(limit, journal, now, zone),
     )
 
 

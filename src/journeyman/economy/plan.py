@@ -185,12 +185,16 @@ class PostingPlan:
             )
 
     def _known_since(self) -> dict[str, datetime]:
-        """Return since when each plan is known; a new one is, from now on."""
+        """Return since when each plan is known; a new one is, from now on.
+
+        One that was first seen in the future was so by a clock that was wrong.
+        """
         now = self.clock.now()
         fact = self.journal.facts.get(FIRST_SEEN)
         kept = fact if isinstance(fact, dict) else {}
         known = {
-            plan.name: str(kept.get(plan.name, now.isoformat())) for plan in self.plans
+            plan.name: min(str(kept.get(plan.name, now.isoformat())), now.isoformat())
+            for plan in self.plans
         }
         if known != kept:
             with self.journal.tx("posting plans"):

@@ -70,8 +70,11 @@ def make_backup(directory: DataDirectory, now: Now, *, keep: int) -> Backup:
             back_up(journal, unfinished)
         unfinished.replace(target)
         files.sync_directory(directory.backups)
-        for old in backups(directory)[keep:]:
-            old.path.unlink()
+        kept = [one for one in backups(directory) if one.made_at <= made_at][:keep]
+        for old in backups(directory):
+            # One that seems to be newer is of a clock that was wrong, and older.
+            if old not in kept:
+                old.path.unlink()
     return Backup(target, made_at)
 
 

@@ -299,6 +299,14 @@ class Spends:
         of = "held", kind, since.isoformat(), strategy
         return self._memo.get(of, lambda: self._counted(*of[1:], HELD))
 
+    def last_at(self, kind: SpendKind) -> datetime | None:
+        """Return the latest moment of a spend that weighs on a limit."""
+        query = f"SELECT max(at) AS at FROM spends WHERE kind = ? AND {COUNTED}"  # noqa: S608 - ours
+        row = self._memo.get(
+            ("last", kind), lambda: self.database.rows(query, kind)[0]["at"]
+        )
+        return datetime.fromisoformat(row) if row else None
+
     def posters_since(self, since: datetime) -> list[str]:
         """Return who has asked for posts that weigh on a budget, by name."""
         rows = self.database.rows(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -64,6 +64,12 @@ class Intents:
     clock: Clock
     randomness: Randomness
     log: Log
+    _began: datetime = field(init=False)
+    _begun: float = field(init=False)
+    """When this run began, by either clock."""
+
+    def __post_init__(self) -> None:
+        self._began, self._begun = self.clock.now(), self.clock.monotonic()
 
     async def postpone_if_paused(
         self, record: TaskRecord, state: TaskState
@@ -256,13 +262,18 @@ class Intents:
     def age_since(self, record: TaskRecord, state: TaskState) -> timedelta:
         """Return how long ago a task came to a state for the last time.
 
+        By the clock that says less, that on the wall or that of this run: one that is
+        set, or stands still while the machine sleeps, makes no result old.
+
         The task itself may have waited long before. The time for which its result was
         kept because the network rejected the token does not count: neither afterwards
         nor while it lasts, when a result may be the request that asks.
         """
         arrivals = self.journal.tasks.arrivals(record.task_id, state)
         since = arrivals[-1].at if arrivals else record.seen_at
-        until = rejected_since(self.journal) or self.clock.now()
+        steady = self._began + timedelta(seconds=self.clock.monotonic() - self._begun)
+        now = min(self.clock.now(), steady)
+        until = rejected_since(self.journal) or now
         return until - max(since, accepted_at(self.journal) or since)
 
     def _now(self) -> float:
