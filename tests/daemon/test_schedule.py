@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from journeyman.daemon.schedule import Interval, Schedule, repeat
+from journeyman.daemon.schedule import Schedule, Ticks, repeat
 from journeyman.daemon.shutdown import Shutdown
 from journeyman.daemon.system import SystemClock, SystemRandomness
 from journeyman.lifecycle.wakeup import Wakeup
@@ -64,7 +64,7 @@ async def test_what_is_late_is_run_and_not_dropped() -> None:
 @pytest.mark.parametrize("years", [-10, 10])
 async def test_a_clock_that_is_set_by_years_costs_one_ring(years: int) -> None:
     made = datetime(2026, 11, 23, tzinfo=UTC)
-    times, now = Interval(seconds=2, timezone="UTC", start_date=made), made
+    times, now = Ticks(seconds=2, timezone="UTC", start_date=made), made
     due = times.get_next_fire_time(None, now)
     assert due is not None
 

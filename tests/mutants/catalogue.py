@@ -547,6 +547,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "strategies/test_confinement.py",
         ),
         SourceMutant(
+            "the data directory may be watched",
+            "strategies/child/syscall_filter.py",
+            'refused = f"{OLD_METADATA} {SHARED_OBJECTS} {WATCHES}"',
+            'refused = f"{OLD_METADATA} {SHARED_OBJECTS}"',
+            "strategies/test_confinement.py::test_the_side_doors_are_shut",
+        ),
+        SourceMutant(
             "the identity is for everybody",
             "journal/files.py",
             "        os.fchmod(descriptor, PRIVATE_FILE)",

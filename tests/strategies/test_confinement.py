@@ -93,11 +93,11 @@ async def test_a_strategy_that_names_no_host_has_no_network(attempt: Attempt) ->
         polite="socket.create_connection(('127.0.0.1', 9))",
         by_name="socket.create_connection(('example.org', 9))",
         # Past Python: AF_INET, AF_INET6, AF_PACKET, AF_UNIX.
-        v4=f"{LIBRARY}.socket(2, 1, 0) and {ERROR}",
-        udp=f"{LIBRARY}.socket(2, 2, 0) and {ERROR}",
-        v6=f"{LIBRARY}.socket(10, 1, 0) and {ERROR}",
-        packets=f"{LIBRARY}.socket(17, 3, 0) and {ERROR}",
-        local=f"{LIBRARY}.socket(1, 1, 0) and {ERROR}",
+        v4=f"{LIBRARY}.socket(2, 1, 0) < 0 and {ERROR}",
+        udp=f"{LIBRARY}.socket(2, 2, 0) < 0 and {ERROR}",
+        v6=f"{LIBRARY}.socket(10, 1, 0) < 0 and {ERROR}",
+        packets=f"{LIBRARY}.socket(17, 3, 0) < 0 and {ERROR}",
+        local=f"{LIBRARY}.socket(1, 1, 0) < 0 and {ERROR}",
         a_program="subprocess.run([sys.executable, '-c', "
         "'import socket; socket.socket()'], stderr=-3).returncode",
         a_pair="len(socket.socketpair())",
@@ -145,6 +145,8 @@ async def test_the_side_doors_are_shut(attempt: Attempt) -> None:
         niceness=f"os.setpriority(os.PRIO_PROCESS, {daemon}, 19)",
         signals_by_a_file=f"{LIBRARY}.fcntl(0, 8, {daemon}) and {ERROR}",
         all_signals="os.kill(-1, 0)",
+        watches=f"{LIBRARY}.inotify_init1(0) < 0 and {ERROR}",
+        watches_of_files=f"{LIBRARY}.fanotify_init(0x200, 0) < 0 and {ERROR}",
         more_memory=f"{LIBRARY}.setrlimit(2, (ctypes.c_ulong * 2)(-1, -1)) and {ERROR}",
     )
 

@@ -62,7 +62,7 @@ TICK = timedelta(microseconds=1)
 LOOKS_BACK = (timedelta(hours=1), timedelta(days=1), timedelta(days=31))
 
 
-class Interval(IntervalTrigger):  # type: ignore[misc]  # APScheduler has no types
+class Ticks(IntervalTrigger):  # type: ignore[misc]  # APScheduler has no types
     """Fires at an interval, and once for all that a clock set forward has passed over.
 
     APScheduler goes from each time to the next, which after a step of some years takes
@@ -104,7 +104,7 @@ class Schedule:
 
     def every(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
         """Notify at an interval."""
-        self._add(name, Interval(seconds=seconds, timezone="UTC"), notify)
+        self._add(name, Ticks(seconds=seconds, timezone="UTC"), notify)
 
     def after(self, name: str, seconds: float, notify: Callable[[], None]) -> None:
         """Notify once; a later call of the same name takes its place."""

@@ -10,6 +10,7 @@ It refuses a strategy:
 - other processes' memory: `ptrace`, `process_vm_*`, `pidfd_getfd`;
 - modes, owners, times and attributes of files outside of its folder, which
   `metadata` tells apart, and objects shared by a number or name;
+- watching files and folders, which tells what changes where it may not read;
 - signals to the daemon and to its own supervisor, also by indirect ways;
 - other processes' limits and priorities; namespaces; rarely used parts of the kernel.
 """
@@ -116,7 +117,7 @@ shmget 29 194           shmat 30 196            shmctl 31 195
 semget 64 190           semop 65 193            semctl 66 191
 semtimedop 220 192      msgget 68 186           msgsnd 69 189
 msgrcv 70 188           msgctl 71 187           mq_open 240 180
-mq_unlink 241 181
+mq_unlink 241 181       inotify_init1 294 26    fanotify_init 300 262
 """
 """Each call, with its number on x86_64 and on aarch64."""
 _X86_64_ONLY = {
@@ -126,6 +127,7 @@ _X86_64_ONLY = {
     "utime": 132,
     "utimes": 235,
     "futimesat": 261,
+    "inotify_init": 253,
 }
 
 
@@ -170,6 +172,9 @@ SHARED_OBJECTS = (
     "msgget msgsnd msgrcv msgctl mq_open mq_unlink"
 )
 """Of System V and POSIX: they belong to no folder."""
+WATCHES = "inotify_init inotify_init1 fanotify_init"
+"""They tell when files change, and the names of new ones, in folders that Landlock lets
+nobody read."""
 OF_A_PROCESS = (
     "prlimit64 sched_setparam sched_setscheduler sched_setaffinity sched_setattr "
     "migrate_pages move_pages"
@@ -201,11 +206,12 @@ def rules(
     )
     if not may_truncate:
         never += " truncate"
+    refused = f"{OLD_METADATA} {SHARED_OBJECTS} {WATCHES}"
     return [
         Rule("socket", 0, unless_in=families, code=errno.EACCES),
         # One of a pair of datagram sockets can be connected to anybody's socket.
         Rule("socketpair", 1, if_in=_DATAGRAM, code=errno.EACCES),
-        *(Rule(call) for call in f"{never} {OLD_METADATA} {SHARED_OBJECTS}".split()),
+        *(Rule(call) for call in f"{never} {refused}".split()),
         *(Rule(call, asks=may_ask) for call in METADATA.split()),
         # As on a file system that has none, which programs are used to.
         *(Rule(call, code=errno.ENOTSUP) for call in ATTRIBUTES.split()),
