@@ -410,6 +410,7 @@ class Loop:
             clock=clock,
         )
         complete = Complete(
+            shown={},
             network=market,
             intents=intents,
             endings=endings,

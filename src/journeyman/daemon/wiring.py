@@ -65,6 +65,7 @@ from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
 from journeyman.worker.proof import Proof
 from journeyman.worker.select import Select
+from journeyman.worker.shown import Shown
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
 
@@ -208,9 +209,21 @@ class Components:
             randomness=self.environment.randomness,
             rate_limiter=self.agent.rate_limiter,
             limit=self.settings.network.limit,
-            on_page=self.post_watch.note,
+            on_page=self._note,
             log=self.environment.log,
         )
+
+    def _note(self, tasks: Sequence[Task]) -> bool:
+        """Look through a page for our posts and for our delivered tasks."""
+        worker = self.worker
+        if self.shown.note(tasks, worker.is_busy_with):
+            worker.wakeup.notify()
+        return self.post_watch.note(tasks)
+
+    @cached_property
+    def shown(self) -> Shown:
+        """What listings show of results that wait for a verdict."""
+        return Shown(agent_id=self.agent.identity.agent_id, journal=self.agent.journal)
 
     @cached_property
     def forecaster(self) -> ranking.Forecaster:
@@ -380,6 +393,7 @@ class Components:
                 intents=intents,
                 endings=endings,
                 watch=self.agent.watch,
+                shown=self.shown.sightings,
                 result_max_age=max_age,
                 clock=clock,
                 log=log,

@@ -12,7 +12,7 @@
 Left out of `STATUSES` on purpose:
 
 - 3xx: redirects are not followed, for the token's sake. What stands behind one may
-  have acted, so it stays unknown.
+  have acted, so it stays unknown; but `as_answered` knows a 303 that says it is done.
 - 5xx, also the platforms' own (520 to 530, 546): it may have happened. Only 501
   says that the method exists nowhere (RFC 9110, section 15.6.2).
 - 421, 426, 428, 431, 451 and other 4xx: a definite no without a more telling
@@ -22,8 +22,9 @@ Left out of `STATUSES` on purpose:
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, Progress
@@ -83,23 +84,58 @@ def meaning_of(status: int) -> Refusal | None:
     return STATUSES.get(status, other)
 
 
-#: A success that has no body by definition (RFC 9110, section 15.3).
-EMPTY_STATUSES = frozenset({204, 205})
+#: A success that has no body by definition, and one that needs none: no front page
+#: answers so (RFC 9110, section 15.3).
+_EMPTY_STATUSES = frozenset({204, 205})
+_MAYBE_EMPTY_STATUSES = frozenset({201, 202})
+_SEE_OTHER = 303
+_ASKS_TO_SIGN_IN = re.compile(r"log-?in|sign-?in|auth|sso|session|error", re.IGNORECASE)
+
+
+def is_empty_yes(reply: Reply) -> bool:
+    """Return whether a success says by its status alone what was done."""
+    is_blank = not reply.text.strip()
+    return reply.status in _EMPTY_STATUSES or (
+        is_blank and reply.status in _MAYBE_EMPTY_STATUSES
+    )
+
+
+def as_answered(reply: Reply, address: str) -> Reply:
+    """Return a 303 to another place of the same service as the empty yes that it is.
+
+    It says that what was posted is done, and where that can be looked at (RFC 9110,
+    section 15.4.4). One to a place for signing in says something else.
+    """
+    if reply.status != _SEE_OTHER:
+        return reply
+    try:
+        target = urlsplit(urljoin(address, reply.headers.get("location", "")))
+    except ValueError:
+        return reply
+    is_own = (target.scheme, target.netloc) == urlsplit(address)[:2]
+    if not is_own or _ASKS_TO_SIGN_IN.search(target.path) or target.path in {"", "/"}:
+        return reply
+    return Reply(NO_CONTENT, reply.headers, None, "")
+
+
+NO_CONTENT = 204
 
 
 def _failure_in_success(
     reply: Reply, expects: Expects, now: datetime
 ) -> Failure | None:
     """Find the failure that a 2xx holds: an unreadable body, or one that says no."""
-    if reply.problem and reply.status not in EMPTY_STATUSES:
+    if reply.problem and not is_empty_yes(reply):
         blank = is_blank(reply)
         return Unknown(_unreadable(reply), reply.status, is_blank_yes=blank)
     if expects is Expects.DOCUMENT or not isinstance(reply.body, dict):
         return None
-    seen = Fields(reply.body)
-    status = _error_status(seen)
-    if status is None and not _says_no(seen, expects):
-        return None
+    status = _error_status(Fields(reply.body))
+    if status is None:
+        no = _that_says_no(reply.body, expects)
+        if no is None:
+            return None
+        reply = replace(reply, body=no)
     meaning = Refusal.REJECTED if status is None else meaning_of(status)
     hint = _hint(reply.body, reply.status)
     return _failure(reply, hint.meaning if hint else meaning, now)
@@ -137,6 +173,29 @@ RETELLS: Mapping[Progress | None, Refusal] = {
     Progress.REJECTED: Refusal.REJECTED,
     Progress.CLAIMED: Refusal.CONFLICT,
 }
+
+
+def _that_says_no(body: dict[str, JSON], expects: Expects) -> JSON:
+    """Return what of a body says no; None where nothing does.
+
+    The answer to an action may be wrapped in anything, as a GraphQL payload is. There
+    a no is a flag or errors: a state may be that of a record.
+    """
+    outer = Fields(body)
+    if _says_no(outer, expects):
+        return body
+    is_yes = outer.says(NAMES["no_flags"], flag=True)
+    layers = [] if is_yes or expects is not Expects.RECEIPT else layers_of(body)
+    inner = (one for one in layers[1:] if _has_failed(one.fields))
+    return next((one.body for one in inner), None)
+
+
+def _has_failed(seen: Fields) -> bool:
+    """Return whether the answer to an action names errors, or says that it failed."""
+    is_yes = seen.says(NAMES["no_flags"], flag=True)
+    errors = (seen.get(name) for name in NAMES["no_fields"])
+    has_errors = any(isinstance(one, list | dict) and one for one in errors)
+    return seen.says(("ok", "success"), flag=False) or (has_errors and not is_yes)
 
 
 def _says_no(outer: Fields, expects: Expects) -> bool:

@@ -7,7 +7,12 @@ from typing import Generic, TypeVar
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
 from journeyman.network.call import Call, LaterReply, Reply
-from journeyman.network.classify import EMPTY_STATUSES, classify, is_success
+from journeyman.network.classify import (
+    as_answered,
+    classify,
+    is_empty_yes,
+    is_success,
+)
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient
 from journeyman.network.rate_limit.limiter import RateLimiter
@@ -136,13 +141,15 @@ class Exchange:
         answer: Reply,
         read: Callable[[Reply], T],
     ) -> outcomes.Outcome[T]:
+        if call.method == "POST":
+            answer = as_answered(answer, call.address)
         failure = classify(answer, call.expects, self.clock.now())
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)
         if failure is not None:
             return _unquoted(failure) if call.keep else failure
-        if answer.status in EMPTY_STATUSES:
+        if is_empty_yes(answer):
             answer = Reply(answer.status, answer.headers, {}, "")
         try:
             return outcomes.Confirmed(read(answer))

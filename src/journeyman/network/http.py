@@ -20,7 +20,13 @@ from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import Arrival, Keep, LaterReply, Reply
-from journeyman.network.json_text import UnreadableJSONError, decoded, is_cut, parse
+from journeyman.network.json_text import (
+    UnreadableJSONError,
+    decoded,
+    is_cut,
+    parse,
+    parse_lines,
+)
 from journeyman.network.portions import SHORTEST_CUT, Cutting, Portion
 from journeyman.network.service_model.pages import PAGING_HEADERS
 from journeyman.network.transport import AiohttpTransport
@@ -269,7 +275,8 @@ def _parsed(text: str) -> tuple[JSON, str]:
     try:
         return parse(text), ""
     except UnreadableJSONError as error:
-        return None, str(error)
+        lines = parse_lines(text)
+        return (lines, "") if lines else (None, str(error))
 
 
 def _timed_out(error: Exception) -> bool:

@@ -8,6 +8,8 @@ from journeyman.domain.tasks import JSON
 MAX_DEPTH = 64
 """Levels of nesting; real answers have about five, and the parser recurses."""
 
+_FEWEST_LINES = 2
+"""One line is JSON already."""
 _STRINGS = re.compile(r'"(?:[^"\\]++|\\[\s\S])*+"?')
 _MARKS = re.compile(r"[\[\]{}]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -51,6 +53,17 @@ def parse(text: str) -> JSON:
         raise _too_deep()
     # Half a surrogate pair cannot be written to a file or a database as UTF-8.
     return _mend(value) if _SURROGATE_ESCAPE.search(text) else value
+
+
+def parse_lines(text: str) -> list[JSON]:
+    """Parse JSON lines: an object on each line; empty where a text is no such thing."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) < _FEWEST_LINES or not all(one.startswith("{") for one in lines):
+        return []
+    try:
+        return [parse(line) for line in lines]
+    except UnreadableJSONError:
+        return []
 
 
 def _too_deep() -> UnreadableJSONError:

@@ -1,4 +1,4 @@
-"""What a listing shows of a task that we posted."""
+"""What a listing shows of a task that is ours: posted, or delivered."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,14 @@ _REFUNDED = frozenset({"refunded", "reimbursed", "credits returned"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sighting:
-    """One look at a task that we posted."""
+    """One look at such a task."""
 
     status: str
     """The network's own word; empty where it shows none."""
     progress: Progress | None
     """How far it is; None: open, or the word is not known."""
+    earned: float | None
+    """Credits that it names as paid; None: it names none."""
     result: JSON
     """What was handed in for it; None: nothing is shown."""
     is_refunded: bool
@@ -42,6 +44,7 @@ def read_sighting(task: Task) -> Sighting:
     return Sighting(
         status=task.status,
         progress=progress_of_record(seen, task.status),
+        earned=seen.pick(NAMES["surely_earned"], as_exact_credits),
         result=seen.pick(NAMES["result"], _work),
         is_refunded=is_said or bool(refund and refund > 0),
         refund=refund if refund and refund > 0 else None,

@@ -1,17 +1,19 @@
 """Complete a task and book what it earned (contract endpoint 9)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
-from journeyman.domain.tasks import IdempotencyKey, Progress, TaskState
+from journeyman.domain.tasks import IdempotencyKey, Progress, TaskId, TaskState
 from journeyman.economy.bookkeeping import Answered
 from journeyman.economy.reconcile import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
+from journeyman.network.sightings import Sighting
 from journeyman.observability.events import Log
 from journeyman.worker import events
 from journeyman.worker.endings import Endings
@@ -31,6 +33,8 @@ ABSENT_ANSWERS = {Presence.ABSENT: 2, Presence.UNCLEAR: 3}
 has never worked."""
 
 NO_COMPLETION = "its result was accepted, and the network has no completions"
+SHOWN_PAID = "the listing shows it as paid"
+SHOWN_REJECTED = "the listing shows it as rejected"
 NO_END = frozenset({Progress.IN_REVIEW, Progress.REJECTED, Progress.GONE})
 """What a yes to a completion may say that is none."""
 
@@ -43,6 +47,8 @@ class Complete:
     intents: Intents
     endings: Endings
     watch: BalanceWatch
+    shown: Mapping[TaskId, Sighting]
+    """What listings say of tasks that wait."""
     result_max_age: timedelta
     """How long a clear answer is waited for."""
     clock: Clock
@@ -52,6 +58,8 @@ class Complete:
         """Ask for the completion once."""
         if self.intents.proof.is_absent("complete"):
             return await self.endings.earned(record, Answered(), reason=NO_COMPLETION)
+        if ended := await self._as_shown(record):
+            return ended
         if record.unsent and (seconds := self.intents.proof.review_seconds):
             return await self.intents.expect_review(record, seconds)
         if paused := await self.intents.postpone_if_paused(
@@ -60,6 +68,16 @@ class Complete:
             return paused
         record, uncertain = await self.intents.open(record, TaskState.COMPLETING)
         return await self._ask(record, uncertain=uncertain)
+
+    async def _as_shown(self, record: TaskRecord) -> TaskRecord | None:
+        """End a task as a listing shows it; None where that shows no end."""
+        shown = self.shown.get(record.task_id)
+        if shown and shown.progress is Progress.PAID:
+            paid = Answered(credits=shown.earned)
+            return await self.endings.earned(record, paid, reason=SHOWN_PAID)
+        if shown and shown.progress is Progress.REJECTED:
+            return await self.endings.reject(record, SHOWN_REJECTED)
+        return None
 
     async def _ask(self, record: TaskRecord, *, uncertain: bool) -> TaskRecord:
         with self.watch.window() as window:

@@ -15,6 +15,7 @@ from journeyman.network.service_model.naming import (
 from journeyman.network.service_model.pages import PageRequest, Paging, next_pages
 from journeyman.network.service_model.reading import (
     NAMES,
+    SCOPE,
     Places,
     RecordReader,
     WrongShapeError,
@@ -236,11 +237,16 @@ class ListingReader:
             return _Form(self._record)
         has_keys = any(map(_has_own_keys, groups))
         places = find_roles(records, self._record, has_keys=has_keys)
-        if self._form and len(records) < self._form.learned_from:
-            # What few records show is for them alone: it says nothing about others.
+        if self._form and len(records) <= self._form.learned_from:
+            # On another page, all may be in one state, and say less of what it is.
             kept = self._form.places.items()
             places = {**places, **{r: p for r, p in kept if _all_have(records, p)}}
-            return _Form(self._record.at(places))
+            if len(records) < self._form.learned_from:
+                # What few records show is for them alone.
+                return _Form(self._record.at(places))
+        if self._form and SCOPE in self._form.places:
+            # On this page the ids may differ by themselves, and mean the same.
+            places = {**places, **{r: self._form.places[r] for r in ("id", SCOPE)}}
         is_only = self._lists(answer) == [(one.path, one.records) for one in groups]
         only = replace(groups[0], records=()) if is_only else None
         names, reader = _field_names(records), self._record.at(places)

@@ -22,6 +22,7 @@ _LONGEST_VALUE = 2_000
 _MOST_GUESSES = 12
 _MOST_LINKS = 20
 _MOST_DIGITS = 12
+_FIRST_PAGE = 1
 
 _CURSOR_WORDS = word_set(
     "cursor token continuation marker after bookmark scroll key checkpoint"
@@ -90,6 +91,9 @@ class _Field:
         self.is_next = is_plain and "next" in words and words[-1] in _PAGE_WORDS
         is_ahead = len(words) == 1 or not _AHEAD_WORDS.isdisjoint(words)
         is_named = not _CURSOR_WORDS.isdisjoint(words) and is_ahead
+        # An offset that is no number is a cursor, as Airtable's is.
+        is_token = self.reduced == "offset" and _number(value) is None
+        is_named = is_named or (is_token and isinstance(value, str))
         self.is_cursor = is_plain and is_named and _PAST_WORDS.isdisjoint(words)
 
 
@@ -169,14 +173,28 @@ class _Finder:
         return [value for value in found if isinstance(value, bool)]
 
     def _links(self) -> list[PageRequest] | None:
-        ways = []
+        ways = [self._linked(one) for one in self.fields if one.is_next]
+        return [way for way in ways if way is not None] or self._links_ahead() or None
+
+    def _linked(self, one: _Field) -> PageRequest | None:
+        value = one.value
+        if isinstance(value, dict):
+            value = value.get("href", value.get("url"))
+        if isinstance(value, str) and _is_address(value):
+            return self._link(value)
+        return None
+
+    def _links_ahead(self) -> list[PageRequest]:
+        """Find links to a later page of this listing, whatever they are called."""
+        found = []
         for one in self.fields:
-            value = one.value if one.is_next else None
-            if isinstance(value, dict):
-                value = value.get("href", value.get("url"))
-            if isinstance(value, str) and _is_address(value):
-                ways.append(self._link(value))
-        return [way for way in ways if way is not None] or None
+            way = None if {*words_of(one.name)} & _PAST_WORDS else self._linked(one)
+            for name, value in way.query.items() if way else ():
+                number = _number(value)
+                here = _number(self.paging.query.get(name)) or _FIRST_PAGE
+                if way and number is not None and number > here:
+                    found.append((number, way))
+        return [way for _, way in sorted(found, key=lambda one: one[0])[:1]]
 
     def _link(self, address: str) -> PageRequest | None:
         """Read a link to the listing itself; another's query would say nothing."""

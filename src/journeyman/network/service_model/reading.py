@@ -364,8 +364,14 @@ def as_exact_credits(value: JSON) -> float | None:
 
 Places = Mapping[str, Path]
 """Where a listing's records have a role, such as their id, under no known name."""
+SCOPE = "scope"
+"""The role of what an id is only unique in, such as the repository of a number."""
 KEY_FIELD = "@key"
 """In `Task.raw`: the name under which a record without an id was found."""
+_AGENT_NAMES = ("login", "username", "handle", "slug", "name")
+"""Inside an agent without an id."""
+_OF_SCOPE = "#"
+"""Between the two parts of an id."""
 _ID_SCORE = 4
 """A field's name that scores higher is that of an id."""
 LONGEST_TITLE = 500
@@ -486,7 +492,7 @@ class RecordReader:
         if not isinstance(value, dict):
             return as_identifier(value)
         seen = Fields(value).opened(self._names["account_wrappers"])
-        return seen.pick(self._names["agent_id"], as_identifier)
+        return seen.pick((*self._names["agent_id"], *_AGENT_NAMES), as_identifier)
 
     def claimant(self, value: JSON) -> str | None:
         """Read who holds a task; None for the ways of writing "nobody"."""
@@ -562,9 +568,13 @@ class RecordReader:
         return len(roles - {None, "id"})
 
     def _id(self, seen: Fields) -> str | None:
-        return seen.pick(self._names["id"], as_identifier)
+        name = seen.pick(self._names["id"], as_identifier)
+        scope = as_identifier(seen.get(f"@{SCOPE}"))
+        return f"{scope}{_OF_SCOPE}{name}" if scope and name else name
 
     def _kind(self, value: JSON) -> str | None:
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
         word = as_label(value)
         return None if word in ASSUMED.kind_of_everything else word
 
@@ -597,8 +607,15 @@ def wire_id(task: Task) -> JSON:
 
 
 def id_path(task: Task) -> Path:
-    """Return where a task's record has its id; empty where it has none."""
-    return _where(task.raw, task.id) or ()
+    """Return where a task's record has its id; empty where it has none.
+
+    Of an id in two parts it is the second: the first has a name of its own.
+    """
+    scope, _, name = task.id.rpartition(_OF_SCOPE)
+    path = _where(task.raw, task.id)
+    if path is None and scope and _where(task.raw, TaskId(scope)):
+        path = _where(task.raw, TaskId(name))
+    return path or ()
 
 
 def id_name(task: Task) -> str | None:

@@ -110,7 +110,10 @@ _MISSING = _any_case(
     r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
-_ABSENT = _any_case(r"no such (?:key|field|member|property|attribute)")
+_ABSENT = _any_case(
+    r"(?:no such|(?:could not|cannot|can't|did not) find(?: the| an?| any)?)"
+    r" (?:key|field|member|property|attribute|param)"
+)
 """Of a name: one that is not there though it should be, or though it should not."""
 _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (

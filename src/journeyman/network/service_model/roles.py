@@ -21,6 +21,8 @@ from journeyman.network.service_model.naming import (
     words_of,
 )
 from journeyman.network.service_model.reading import (
+    NAMES,
+    SCOPE,
     Places,
     RecordReader,
     as_identifier,
@@ -43,7 +45,11 @@ SAMPLE = 100
 """Records of a listing that are looked at."""
 MOST_FIELDS = 150
 """Fields of a listing that are looked at."""
+_WEAK_TEXTS = frozenset({"task", "summary"})
+"""Names of texts that say less than a longer one beside them."""
 _LONGEST_ID = 128
+_CLEAR_ID = 5
+"""What the name of a field scores that clearly is an id, though others have it, too."""
 _MOST_STATES = 8
 """Different words that the states of a listing have, at most."""
 _LONGEST_STATE = 32
@@ -150,6 +156,8 @@ class _Search:
                 continue
             if (column := search()) is not None:
                 self._taken[role] = column.path
+            elif role == "id":
+                self._taken |= self._scoped_id()
         return self._taken
 
     def _is_known(self, role: str) -> bool:
@@ -157,6 +165,8 @@ class _Search:
 
         An id differs in every record, and a text in some.
         """
+        if role == "text" and self._is_named_weakly():
+            return False
         values = self._read(role)
         if not values or 2 * len(values) < len(self._records):
             return False
@@ -164,6 +174,12 @@ class _Search:
             return True
         different = len({repr(value) for value in values})
         return different > (len(values) // 2 if role == "id" else 1)
+
+    def _is_named_weakly(self) -> bool:
+        """Return whether nothing is a text but what may as well be a title."""
+        strong = (*NAMES["text"], *NAMES["input"], *NAMES["description"])
+        names = {name for seen in self._opened for name in seen}
+        return names.isdisjoint({*strong} - _WEAK_TEXTS)
 
     def _read(self, role: str) -> list[object]:
         """Return what known names show of a role."""
@@ -182,18 +198,40 @@ class _Search:
         likely = [(score, column) for score, column in scored if score >= least]
         return max(likely, key=lambda one: one[0])[1] if likely else None
 
-    def _id_score(self, column: _Column) -> int:
-        """Weigh a field as the id; 0 is "certainly not"."""
+    def _scoped_id(self) -> dict[str, Path]:
+        """Find two fields that name a record together, as a repository and a number."""
+        likely = [
+            (id_name_score(column.path), column, [str(one) for one in ids])
+            for column in self._columns
+            if (ids := self._ids_of(column)) and not _is_something_else(column)
+        ]
+        pairs = (
+            (score, column.path, other.path)
+            for score, column, ids in likely
+            for _, other, scopes in likely
+            if score >= _CLEAR_ID and other is not column and len({*scopes}) > 1
+            if len({*zip(scopes, ids, strict=True)}) == self._different
+        )
+        best = max(pairs, key=lambda one: one[0], default=None)
+        return {"id": best[1], SCOPE: best[2]} if best else {}
+
+    def _ids_of(self, column: _Column) -> list[str]:
+        """Return what may be ids of the records; empty unless each has one."""
         values = [column.values.get(n) for n in range(len(self._records))]
         ids = [one for one in map(as_identifier, values) if one and _is_token(one)]
+        return ids if len(ids) == len(values) else []
+
+    def _id_score(self, column: _Column) -> int:
+        """Weigh a field as the id; 0 is "certainly not"."""
+        ids = self._ids_of(column)
         is_different = len(set(ids)) == self._different
-        if len(ids) < len(values) or not is_different or _is_something_else(column):
+        if not ids or not is_different or _is_something_else(column):
             return 0
         return (
             id_name_score(column.path)
             + 3 * all(one in self._segments[n] for n, one in enumerate(ids))
             + 2 * all(map(_OPAQUE.fullmatch, ids))
-            + all(isinstance(one, int) for one in values)
+            + all(isinstance(one, int) for one in column.values.values())
             + all(map(_MIXED.search, ids))
             + (len(ids) >= _FEW)
         )

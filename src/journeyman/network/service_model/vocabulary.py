@@ -262,11 +262,15 @@ class Vocabulary:
         "rejected refused denied declined error failed failure invalid forbidden "
         "unauthorized conflict not_found already_claimed taken unavailable expired",
     )
-    no_fields: tuple[str, ...] = ("error", "errors")
-    code_fields: tuple[str, ...] = in_order("code error_code error errors reason type")
+    no_fields: tuple[str, ...] = in_order(
+        "error errors user_errors field_errors validation_errors"
+    )
+    code_fields: tuple[str, ...] = in_order(
+        "code error_code error errors user_errors reason type"
+    )
     message_fields: tuple[str, ...] = in_order(
         "message error_message error_description msg detail details error "
-        "errors reason title hint code",
+        "errors user_errors field_errors validation_errors reason title hint code",
     )
     hints: tuple[Hint, ...] = HINTS
     """In order: the first that matches wins."""
