@@ -165,7 +165,7 @@ def test_tasks_that_are_all_skipped_name_the_commonest_reason_and_its_setting(
 
     [found] = find()
 
-    assert "3 were for: reward below 5" in found.message
+    assert "3 for this reason: reward below 5" in found.message
     assert "work.min_reward" in found.fix
 
 

@@ -210,6 +210,54 @@ async def test_what_does_not_say_no_is_a_yes(
     assert isinstance(await network.submit(TASK, Result(output=1), KEY), Confirmed)
 
 
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"task": None, "userErrors": [{"field": ["taskId"], "message": "is missing"}]},
+        {"ok": False, "message": "taskId is missing"},
+        {"errors": {"taskId": ["is missing"]}},
+    ],
+)
+async def test_a_no_counts_wherever_it_stands_in_the_answer_to_an_action(
+    server: ScriptedServer, network: NetworkClient, payload: JSON
+) -> None:
+    server.will(answer(200, {"data": {"completeTask": payload}}))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert "is missing" in outcome.message
+    assert outcome.answer == payload
+
+
+@pytest.mark.parametrize(
+    ("status", "location"),
+    [
+        (201, ""),
+        (202, ""),
+        (303, "/cards/task-1"),
+        (303, "https://network.example/a/b"),
+    ],
+)
+async def test_some_statuses_say_without_a_body_that_it_is_done(
+    server: ScriptedServer, network: NetworkClient, status: int, location: str
+) -> None:
+    server.will(answer(status, b"", {"location": location}))
+
+    assert isinstance(await network.complete(TASK, KEY), Confirmed)
+
+
+@pytest.mark.parametrize(
+    "location", ["", "/", "/login?next=x", "https://elsewhere.example/cards/1", "//["]
+)
+async def test_a_redirect_to_another_place_or_to_a_sign_in_says_nothing(
+    server: ScriptedServer, network: NetworkClient, location: str
+) -> None:
+    server.will(answer(303, b"", {"location": location}))
+
+    assert isinstance(await network.complete(TASK, KEY), Unknown)
+
+
 async def test_a_status_inside_data_is_somebodys_and_no_refusal(
     server: ScriptedServer,
     network: NetworkClient,

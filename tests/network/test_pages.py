@@ -43,6 +43,24 @@ def test_of_a_link_to_the_next_page_the_query_is_used(around: dict[str, JSON]) -
     assert not way.is_guess
 
 
+def test_a_link_to_a_later_page_is_known_in_any_language() -> None:
+    (way,) = ways(
+        {
+            "anterior": f"{PATH}?pagina=1",
+            "ultima": f"{PATH}?pagina=9",
+            "siguiente": f"{PATH}?pagina=2",
+        }
+    )
+
+    assert dict(way.query) == {"pagina": "2"}
+
+
+def test_an_offset_that_is_no_number_is_a_cursor() -> None:
+    way, *_ = ways({"offset": "itr7/rec4"})
+
+    assert dict(way.query) == {"offset": "itr7/rec4"}
+
+
 def test_a_link_may_stand_in_a_header() -> None:
     header = f'<{PATH}?page=1>; rel="first", <{PATH}?offset=3&limit=3>; rel="next"'
 

@@ -351,3 +351,48 @@ def test_a_new_field_of_the_last_task_does_not_move_the_roles() -> None:
     (task,) = reader.listing([{**rows[0], "note": "a much longer text " * 9}]).tasks
 
     assert task.text == TEXTS[0]
+
+
+# -- ids in two parts ------------------------------------------------------------------
+
+
+def issue(repo: str, number: int) -> dict[str, JSON]:
+    return {"repo": repo, "number": number, "body": f"{TEXTS[number % 4]} at {repo}"}
+
+
+def test_two_fields_may_name_a_task_together() -> None:
+    tasks = read([issue("a/b", 1), issue("a/c", 1), issue("a/c", 2), issue("a/d", 2)])
+
+    assert [task.id for task in tasks] == ["a/b#1", "a/c#1", "a/c#2", "a/d#2"]
+    assert [wire_id(task) for task in tasks] == [1, 1, 2, 2]
+
+
+def test_such_a_name_stays_the_same_on_a_page_where_one_part_would_do() -> None:
+    reader = ListingReader()
+    reader.listing([issue("a/b", 1), issue("a/c", 1), issue("a/c", 2)])
+
+    page = reader.listing([issue("a/b", 3), issue("a/c", 4), issue("a/d", 5)])
+    last = reader.listing([issue("a/b", 6)])
+
+    assert [task.id for task in page.tasks] == ["a/b#3", "a/c#4", "a/d#5"]
+    assert [task.id for task in last.tasks] == ["a/b#6"]
+
+
+def test_what_one_page_shows_of_states_holds_for_a_page_that_shows_only_one() -> None:
+    reader = ListingReader()
+    states = ("frei", "weg", "frei", "weg")
+    rows = records(lambda n: {"id": n, "text": TEXTS[n], "lage": states[n], "ort": "x"})
+    more = records(
+        lambda n: {"id": n + 9, "text": TEXTS[n], "lage": "frei", "ort": "y"}
+    )
+    reader.listing(rows)
+
+    assert {task.status for task in reader.listing(more).tasks} == {"frei"}
+
+
+def test_a_short_task_beside_a_longer_text_is_its_title() -> None:
+    rows = records(
+        lambda n: {"id": n, "Task": f"Sign {n}", "What to do": TEXTS[n], "Pay": n + 1}
+    )
+
+    assert [task.text for task in read(rows)] == [*TEXTS]

@@ -61,6 +61,7 @@ from journeyman.worker.proof import Proof
 from journeyman.worker.ranking import Shortlist, by_reward
 from journeyman.worker.recover import recover_interrupted
 from journeyman.worker.select import Select
+from journeyman.worker.shown import Shown
 from journeyman.worker.submit import Submit
 from journeyman.worker.worker import Worker
 
@@ -362,6 +363,7 @@ class Loop:
             clock=clock,
             log=self.log,
         )
+        self.shown = Shown(agent_id=ME, journal=journal)
         self.discover = Discover(
             network=market,
             select=self.select,
@@ -410,7 +412,7 @@ class Loop:
             clock=clock,
         )
         complete = Complete(
-            shown={},
+            shown=self.shown.sightings,
             network=market,
             intents=intents,
             endings=endings,
@@ -466,6 +468,12 @@ class Loop:
     async def work(self, *tasks: Task) -> None:
         """Want these tasks, and carry them as far as they go now."""
         self.select.decide(tasks)
+        async with self.running():
+            pass
+
+    async def see(self, *tasks: Task) -> None:
+        """Look at a listing with these tasks, and do what follows from it."""
+        self.shown.note(tasks, self.worker.is_busy_with)
         async with self.running():
             pass
 

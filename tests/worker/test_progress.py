@@ -19,8 +19,9 @@ from tests.worker.conftest import (
 )
 
 from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
-from journeyman.domain.tasks import Progress, TaskState
+from journeyman.domain.tasks import JSON, Progress, Task, TaskState
 from journeyman.network.answers import Receipt
+from journeyman.network.service_model.reading import RecordReader
 
 PENDING = Refused(
     Refusal.PENDING, "409 Conflict: awaiting review", 409, progress=Progress.IN_REVIEW
@@ -505,3 +506,63 @@ async def test_finished_work_outlasts_requests_that_are_not_understood(
 def test_the_receipts_of_these_tests_say_nothing_of_progress() -> None:
     receipts = (CLAIMED.value, SUBMITTED.value, COMPLETED.value)
     assert [one.progress for one in receipts] == [None] * 3
+
+
+# -- what only a listing shows ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shown", "state", "earned"),
+    [
+        ({"status": "paid"}, TaskState.COMPLETED, 3),
+        ({"paid_at": "2026-01-02T03:04:05Z"}, TaskState.COMPLETED, 3),
+        ({"status": "paid", "credits_paid": 2}, TaskState.COMPLETED, 2),
+        ({"status": "rejected"}, TaskState.REJECTED, 0),
+        ({"status": "in_review"}, TaskState.COMPLETING, 0),
+        ({"status": "paid", "claimed_by": "somebody"}, TaskState.COMPLETING, 0),
+    ],
+)
+async def test_work_that_waits_for_a_verdict_ends_as_a_listing_shows_it(
+    make_loop: MakeLoop,
+    market: ScriptedMarket,
+    shown: dict[str, JSON],
+    state: TaskState,
+    earned: int,
+) -> None:
+    market.script["complete"] = [IN_REVIEW] * 3
+    loop = make_loop()
+    await loop.work(task())
+    await loop.see(listed(shown))
+
+    assert loop.record().state is state
+    assert loop.earned == earned
+
+
+async def test_what_was_called_paid_before_anybody_claimed_it_is_not_paid_by_that(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [IN_REVIEW] * 3
+    loop = make_loop()
+    await loop.work(listed({"paid": True}))
+    await loop.see(listed({"paid": True}))
+
+    assert loop.record().state is TaskState.COMPLETING
+
+
+async def test_a_task_that_a_listing_shows_as_done_is_asked_about_at_once(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [IN_REVIEW, COMPLETED]
+    loop = make_loop()
+    await loop.work(task())
+    await loop.see(listed({"status": "approved"}))
+
+    assert loop.record().state is TaskState.COMPLETED
+
+
+def listed(more: dict[str, JSON]) -> Task:
+    """Return the task as a listing has it."""
+    record: dict[str, JSON] = {"id": "t1", "kind": "puppet", "reward": 3}
+    read = RecordReader().task({**record, **more})
+    assert read is not None
+    return read

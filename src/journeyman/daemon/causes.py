@@ -288,9 +288,10 @@ class Causes:
         ):
             return
         reasons = self.journal.tasks.skip_reasons(REASONS_LOOKED_AT)
-        ours = {
-            why: n for why, n in reasons.items() if not why.startswith(_WITHOUT_FAULT)
-        }
+        # Where work was paid, tasks in other states are simply somebody else's.
+        is_paid = bool(self._known.tasks.get(TaskState.COMPLETED))
+        normal = (*_WITHOUT_FAULT, *([GATES["open"]] if is_paid else []))
+        ours = {why: n for why, n in reasons.items() if not why.startswith(normal)}
         if ours:
             reason, count = next(iter(ours.items()))
             total = sum(reasons.values())
@@ -299,8 +300,8 @@ class Causes:
             )
             yield EarningCause(
                 name="unmatched",
-                message=f"nothing is left to do: of {total} tasks that were skipped, "
-                f"{count} were for: {reason}",
+                message=f"nothing is left to do: of {total} skipped tasks, "
+                f"{count} for this reason: {reason}",
                 fix=next(fixes, "journeyman tasks --state skipped"),
             )
         elif self._known.tasks_seen == 0 and self.around.is_running:

@@ -133,8 +133,12 @@ def _understood(known: Known) -> Step:
 
 def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Step:
     ended, model = _ended(known, action), known.requests.get(action, RequestModel())
-    if reached or ended[CONFIRMED]:
-        return Step(name, Standing.PROVEN, _times(max(reached, ended[CONFIRMED])))
+    if times := max(reached, ended[CONFIRMED]):
+        if reached or action != "complete":
+            return Step(name, Standing.PROVEN, _times(times))
+        # A yes to a completion may only say that the work is being looked at.
+        reason = f"answered {_times(times)}, and no task is completed yet"
+        return Step(name, Standing.UNTRIED, reason)
     if model.refused:
         last = model.refused[-1]
         taught = [one for one in model.refused if one.has_taught]
@@ -174,6 +178,10 @@ def _paid(known: Known) -> Step:
     completed = known.tasks.get(TaskState.COMPLETED, 0)
     if completed:
         reason = f"{completed} tasks are completed, and none of them paid anything"
+        return Step("paid", Standing.UNTRIED, reason)
+    if waiting := known.tasks.get(TaskState.COMPLETING, 0):
+        tasks = "1 task waits" if waiting == 1 else f"{waiting} tasks wait"
+        reason = f"{tasks} for the network's verdict"
         return Step("paid", Standing.UNTRIED, reason)
     return Step("paid", Standing.UNTRIED, "no task is completed yet")
 

@@ -118,7 +118,8 @@ def _show_causes(data: dict[str, Any]) -> None:
         f"{data['earned_last_hour']} credits in the last hour, "
         f"{data['earned_an_hour_before']:g} an hour in the day before{less}."
     )
-    print_text(f"{data['in_flight']} tasks in flight, {data['waiting']} waiting.")
+    tasks = "task" if data["in_flight"] == 1 else "tasks"
+    print_text(f"{data['in_flight']} {tasks} in flight, {data['waiting']} waiting.")
     print()
     if not data["causes"]:
         print("Nothing that is known keeps the agent from earning.")

@@ -128,7 +128,7 @@ class Examination:
                 f"there is none in {folders}, so no task is wanted",
                 "Put a strategy file there, or set strategies.directory.",
             )
-        return ok(f"{len(registry.strategies)} are loaded from {folders}")
+        return ok(f"{len(registry.strategies)} loaded from {folders}")
 
     async def _cluster(self, settings: Settings) -> Finding:
         directory = DataDirectory(settings.data.directory)

@@ -206,7 +206,8 @@ class Look:
         ]
         if not listings:
             return skip("no marketplace has answered")
-        read = max(listing.count for listing in listings)
+        largest = max(listings, key=lambda listing: listing.count)
+        read = largest.count
         problem = next((one.problem for one in listings if one.problem), "")
         if not read and problem:
             return fail(
@@ -216,7 +217,8 @@ class Look:
             )
         if not read:
             return ok("it answers, and lists no task now")
-        return ok(f"{read} tasks were read")
+        on = " on the first page" if largest.next else ""
+        return ok(f"{read} {'task was' if read == 1 else 'tasks were'} read{on}")
 
 
 def _is_no_endpoint(outcome: Outcome[Any]) -> bool:
@@ -255,8 +257,10 @@ async def check_service(service: Service) -> Look:
         async with anyio.create_task_group() as group:
             for name, question in questions.items():
                 group.start_soon(ask, name, question)
+    is_there = any(isinstance(one, Confirmed) for one in outcomes.values())
     found = {
-        name: _failure(outcomes[name], has_token=name == OURS)
+        name: _absence(outcomes[name], is_there=is_there)
+        or _failure(outcomes[name], has_token=name == OURS)
         or ok(f"answers, in {answers.milliseconds.get(name, 0.0):.0f} ms")
         for name in questions
     }
@@ -313,6 +317,16 @@ def check_documents(found: Survey) -> Finding:
 _NOT_OURS = frozenset({Agreement.DRIFT, Agreement.ELSEWHERE})
 
 
+def _absence(outcome: Outcome[Any], *, is_there: bool) -> Finding | None:
+    """Judge an endpoint that is missing, where another one `is_there` or none is."""
+    if not (isinstance(outcome, Refused) and outcome.refusal is Refusal.ABSENT):
+        return None
+    more = "Nothing: others answer, and the daemon works with those that exist."
+    return warn(
+        f"does not exist: {outcome.message}", more if is_there else "Check base_url."
+    )
+
+
 def _failure(outcome: Outcome[Any], *, has_token: bool) -> Finding | None:
     match outcome:
         case Confirmed():
@@ -327,9 +341,6 @@ def _refusal(refused: Refused, *, has_token: bool) -> Finding:
     """Return what a definite no means; none of them ends by itself but a pause."""
     message = refused.message
     match refused.refusal:
-        case Refusal.ABSENT:
-            more = "Check base_url. The daemon works with the endpoints that exist."
-            return warn(f"does not exist: {message}", more)
         case Refusal.UNAUTHORIZED:
             more = advice_for(refused, has_token=has_token)
             return fail(f"refuses us: {message}", more)
