@@ -236,7 +236,6 @@ async def test_a_no_counts_wherever_it_stands_in_the_answer_to_an_action(
         (201, ""),
         (202, ""),
         (303, "/cards/task-1"),
-        (303, "https://network.example/a/b"),
     ],
 )
 async def test_some_statuses_say_without_a_body_that_it_is_done(

@@ -61,8 +61,8 @@ from journeyman.worker.proof import Proof
 from journeyman.worker.ranking import Shortlist, by_reward
 from journeyman.worker.recover import recover_interrupted
 from journeyman.worker.select import Select
-from journeyman.worker.shown import Shown
 from journeyman.worker.submit import Submit
+from journeyman.worker.verdicts import VerdictWatch
 from journeyman.worker.worker import Worker
 
 ME = AgentId("agent-me")
@@ -363,7 +363,7 @@ class Loop:
             clock=clock,
             log=self.log,
         )
-        self.shown = Shown(agent_id=ME, journal=journal)
+        self.verdicts = VerdictWatch(agent_id=ME, journal=journal)
         self.discover = Discover(
             network=market,
             select=self.select,
@@ -412,7 +412,7 @@ class Loop:
             clock=clock,
         )
         complete = Complete(
-            shown=self.shown.sightings,
+            shown=self.verdicts.sightings,
             network=market,
             intents=intents,
             endings=endings,
@@ -473,7 +473,7 @@ class Loop:
 
     async def see(self, *tasks: Task) -> None:
         """Look at a listing with these tasks, and do what follows from it."""
-        self.shown.note(tasks, self.worker.is_busy_with)
+        self.verdicts.note(tasks, self.worker.is_busy_with)
         async with self.running():
             pass
 

@@ -134,11 +134,7 @@ def _understood(known: Known) -> Step:
 def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Step:
     ended, model = _ended(known, action), known.requests.get(action, RequestModel())
     if times := max(reached, ended[CONFIRMED]):
-        if reached or action != "complete":
-            return Step(name, Standing.PROVEN, _times(times))
-        # A yes to a completion may only say that the work is being looked at.
-        reason = f"answered {_times(times)}, and no task is completed yet"
-        return Step(name, Standing.UNTRIED, reason)
+        return _answered(name, times, is_proof=bool(reached or action != "complete"))
     if model.refused:
         last = model.refused[-1]
         taught = [one for one in model.refused if one.has_taught]
@@ -154,6 +150,17 @@ def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Ste
         return Step(name, Standing.UNTRIED, "no request had a definite answer yet")
     obstacle = _obstacle(known) if action == "claim" else ""
     return Step(name, Standing.UNTRIED, obstacle or "nothing has come this far yet")
+
+
+def _answered(name: str, times: int, *, is_proof: bool) -> Step:
+    """Return a step that was answered with a yes.
+
+    One to a completion is no proof: it may say that the work is being looked at.
+    """
+    if is_proof:
+        return Step(name, Standing.PROVEN, _times(times))
+    reason = f"answered {_times(times)}, and no task is completed yet"
+    return Step(name, Standing.UNTRIED, reason)
 
 
 def _suggested(model: RequestModel) -> str:

@@ -65,8 +65,8 @@ from journeyman.worker.execute import Execute, ExecutionLimits
 from journeyman.worker.intents import Intents
 from journeyman.worker.proof import Proof
 from journeyman.worker.select import Select
-from journeyman.worker.shown import Shown
 from journeyman.worker.submit import Submit
+from journeyman.worker.verdicts import VerdictWatch
 from journeyman.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -216,14 +216,16 @@ class Components:
     def _note(self, tasks: Sequence[Task]) -> bool:
         """Look through a page for our posts and for our delivered tasks."""
         worker = self.worker
-        if self.shown.note(tasks, worker.is_busy_with):
+        if self.verdicts.note(tasks, worker.is_busy_with):
             worker.wakeup.notify()
         return self.post_watch.note(tasks)
 
     @cached_property
-    def shown(self) -> Shown:
+    def verdicts(self) -> VerdictWatch:
         """What listings show of results that wait for a verdict."""
-        return Shown(agent_id=self.agent.identity.agent_id, journal=self.agent.journal)
+        return VerdictWatch(
+            agent_id=self.agent.identity.agent_id, journal=self.agent.journal
+        )
 
     @cached_property
     def forecaster(self) -> ranking.Forecaster:
@@ -393,7 +395,7 @@ class Components:
                 intents=intents,
                 endings=endings,
                 watch=self.agent.watch,
-                shown=self.shown.sightings,
+                shown=self.verdicts.sightings,
                 result_max_age=max_age,
                 clock=clock,
                 log=log,

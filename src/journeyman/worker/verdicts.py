@@ -17,7 +17,7 @@ _TOLD = frozenset({Progress.PAID, Progress.DONE, Progress.REJECTED})
 
 
 @dataclass(kw_only=True, eq=False)
-class Shown:
+class VerdictWatch:
     """Remembers what a listing says of delivered tasks, and has them looked at then."""
 
     agent_id: AgentId
