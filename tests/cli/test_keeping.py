@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from journeyman.daemon.system import SystemClock
+from journeyman.journal.archives import Archives
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity
+from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import TEXTS_DROPPED
 
 Run = Callable[..., Any]
 
@@ -185,6 +189,32 @@ def test_a_backup_and_a_compact_journal_hold_the_same(run: Run, data: Path) -> N
     (data / "journal.db").write_bytes((data.parent / "copy.db").read_bytes())
     assert run("ledger", *where).answer == before
     assert run("journal", "check", *where).code == 0
+
+
+def test_what_was_archived_of_a_task_is_shown(run: Run, data: Path) -> None:
+    where = ("--data-dir", str(data))
+    none = run("journal", "archives", *where)
+    with Journal(data / "journal.db", SystemClock().now) as journal:
+        archives = Archives(data / "archives", journal, str)
+        wanted = journal.tasks.texts_of_ended("", "9999")
+        task_id = str(wanted[0]["task_id"])
+        too_early = run("journal", "archives", task_id, *where)
+        until = archives.add(wanted[:1], str(wanted[0]["ended_at"]))
+        with journal.tx("history"):
+            journal.tasks.drop_texts("", until)
+            journal.facts.put(TEXTS_DROPPED, until)
+            archives.note_dropped()
+
+    listed = run("journal", "archives", *where)
+    found = run("journal", "archives", task_id, *where)
+    shown = run("tasks", "show", task_id, *where)
+
+    assert (none.code, too_early.code) == (0, 2)
+    assert "There are no archives" in none.out
+    assert "tasks show" in too_early.err
+    assert until[:7] in listed.out
+    assert json.loads(found.out)["result"] == wanted[0]["result"]
+    assert f"journal archives {task_id}" in shown.out
 
 
 def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:

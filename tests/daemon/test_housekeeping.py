@@ -2,12 +2,14 @@
 
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import anyio
 from tests.daemon.conftest import Site
 
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import Task, TaskId, TaskState
+from journeyman.journal.archives import archived
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import faults
 
@@ -54,17 +56,17 @@ async def test_an_ended_task_loses_its_texts_first_and_then_its_moves(
         moves = len(journal.tasks.history(done.task_id))
     assert done.result is not None
 
-    later = SystemClock().now() + timedelta(days=1)
+    later = (SystemClock().now() + timedelta(days=1)).isoformat()
     with Journal(site.data / "journal.db", SystemClock().now) as journal:
         with journal.tx("history"):
-            until = journal.tasks.drop_texts("", later, 100)
+            journal.tasks.drop_texts("", later)
         kept = journal.tasks.get(done.task_id)
         assert (kept.result, kept.task.text, kept.task.raw) == (None, "", {})
         assert (kept.state, kept.task.title) == (TaskState.COMPLETED, done.task.title)
         assert len(journal.tasks.history(done.task_id)) == moves
 
         with journal.tx("history"):
-            assert journal.tasks.drop_events("", later, 100) == until
+            journal.tasks.drop_events("", later)
         (last,) = journal.tasks.history(done.task_id)
         assert last.after == TaskState.COMPLETED
         assert faults(journal) == []
@@ -98,4 +100,36 @@ async def test_a_journal_that_is_too_large_loses_its_oldest_texts(site: Site) ->
     with site.journal() as journal:
         assert journal.tasks.get(TaskId("old")).task.text == ""
         assert journal.tasks.get(TaskId("recent")).task.text != ""
+        assert faults(journal) == []
+
+
+async def test_what_the_journal_loses_is_archived_where_its_owner_wants_that(
+    site: Site,
+) -> None:
+    await site.run(work__max_tasks=2)
+    with site.journal() as journal:
+        (done, *_) = journal.tasks.recent(TaskState.COMPLETED, 1)
+    assert done.result is not None
+
+    keeping: dict[str, Any] = {
+        "work__archive": True,
+        "work__keep_texts_days": 1e-6,
+        "work__keep_events_days": 1e-6,
+        "schedule__housekeeping_every_seconds": 0.05,
+    }
+    ended_at, folder = done.updated_at.isoformat(), site.data / "archives"
+    found: list[dict[str, Any]] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(site.run, **keeping))
+        while len(found) < 2:
+            found = [*archived(folder, ended_at, done.task_id)]
+            await anyio.sleep(0.01)
+        group.cancel_scope.cancel()
+
+    texts, moves = found
+    assert texts["result"]["output"] == done.result.output
+    assert texts["task"]["raw"] == done.task.raw
+    assert moves["moves"][-1]["after"] == TaskState.COMPLETED
+    with site.journal() as journal:
+        assert journal.tasks.get(done.task_id).result is None
         assert faults(journal) == []

@@ -97,8 +97,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "no sync of the identity",
             "journal/files.py",
-            "        _write_all(descriptor, content)\n        os.fsync(descriptor)",
-            "        _write_all(descriptor, content)",
+            "        write_all(descriptor, content)\n        os.fsync(descriptor)",
+            "        write_all(descriptor, content)",
             "journal/test_identity.py",
         ),
         SourceMutant(
@@ -154,6 +154,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "is_new = any(timedelta() <= age < EVERY for age in ages)",
             "is_new = any(age < EVERY for age in ages)",
             "daemon/test_backups.py",
+        ),
+        SourceMutant(
+            "archived twice after a kill",
+            "journal/archives.py",
+            "            os.ftruncate(descriptor, length)\n",
+            "            pass\n",
+            "journal/test_archives.py",
         ),
         SourceMutant(
             "a lost answer was never sent",

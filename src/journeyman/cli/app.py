@@ -113,6 +113,7 @@ SECTIONS = {
         "journal restore": "Replace the journal by a backup; no daemon may run.",
         "journal acknowledge": "Say that you know of a restored backup.",
         "journal begin": "Begin a new journal for an agent that has lost its own.",
+        "journal archives": "List the archives, or show what they have of a task.",
         "journal compact": "Free unused space in the journal; no daemon may run.",
         "version": "Show the versions of Journeyman and Python.",
     },

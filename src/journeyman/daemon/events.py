@@ -244,6 +244,12 @@ FORGOTTEN = declare(
     "tasks days",
     "Skipped tasks that have not changed for so many days were forgotten.",
 )
+ARCHIVE_DELETED = declare(
+    "journal.archive_deleted",
+    "info",
+    "file mb max_mb",
+    "The archives were larger than work.max_archives_mb, so the oldest was deleted.",
+)
 SHORTENED = declare(
     "journal.shortened",
     "info",

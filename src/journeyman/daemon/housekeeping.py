@@ -11,21 +11,32 @@ from journeyman.daemon import events
 from journeyman.daemon.disk import MEBIBYTE, DiskWatch
 from journeyman.daemon.network import Learning
 from journeyman.domain.clock import Clock
+from journeyman.domain.tasks import JSON
 from journeyman.economy.reconcile import write_off_old
+from journeyman.journal.archives import Archives
 from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import EVENTS_DROPPED, TEXTS_DROPPED
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.observability.events import Log
 
 MOST_FORGOTTEN = 250
 """At once, which takes some milliseconds on the event loop."""
+MOST_ARCHIVED = 100
+"""At once, since they are compressed, too."""
 MOST_STEPS = 400
 """Of each kind in one go, so that a busy market is kept up with: 100,000 tasks."""
 LEAST_DAYS = 1.0
 """What ended within them is kept, however large the journal is."""
-TEXTS_DROPPED, EVENTS_DROPPED = "texts.dropped_until", "events.dropped_until"
-"""The facts that hold until when ended tasks have lost theirs."""
 
-Drop = Callable[[str, datetime, int], str]
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What ended tasks lose."""
+
+    fact: str
+    """That holds until when they have lost it."""
+    read: Callable[[str, str], list[dict[str, JSON]]]
+    drop: Callable[[str, str], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +56,10 @@ class Housekeeping:
     """After how long work that nobody says is paid is not counted as owed."""
     max_journal_mb: int
     """In MiB; 0 sets no limit."""
+    archives: Archives | None
+    """Get what is taken out of the journal; None: that is gone."""
+    max_archives_mb: int
+    """In MiB; 0 sets no limit."""
     clock: Clock
     log: Log
 
@@ -57,10 +72,11 @@ class Housekeeping:
         self.disk.look()
         self.recording.trim()
         await self._forget_skipped()
-        tasks = self.journal.tasks
-        await self._drop(tasks.drop_texts, TEXTS_DROPPED, self.keep_texts_days)
-        await self._drop(tasks.drop_events, EVENTS_DROPPED, self.keep_events_days)
+        texts, events_ = self._parts()
+        await self._drop(texts, self.keep_texts_days)
+        await self._drop(events_, self.keep_events_days)
         await self._shorten()
+        self._bound_archives()
         await self._write_off()
         self.learning.keep()
         self.journal.database.checkpoint()
@@ -91,12 +107,8 @@ class Housekeeping:
         """Drop more while the journal is too large: the oldest first, texts first."""
         if not self._is_too_large():
             return
-        tasks = self.journal.tasks
-        for drop, fact in (
-            (tasks.drop_texts, TEXTS_DROPPED),
-            (tasks.drop_events, EVENTS_DROPPED),
-        ):
-            await self._drop(drop, fact, LEAST_DAYS, self._is_too_large)
+        for part in self._parts():
+            await self._drop(part, LEAST_DAYS, self._is_too_large)
         self.log.emit(
             events.SHORTENED,
             texts_from=self.journal.facts.get(TEXTS_DROPPED),
@@ -109,23 +121,47 @@ class Housekeeping:
         used = self.journal.database.used_bytes()
         return 0 < self.max_journal_mb * MEBIBYTE < used
 
+    def _parts(self) -> tuple[_Part, _Part]:
+        tasks = self.journal.tasks
+        return (
+            _Part(TEXTS_DROPPED, tasks.texts_of_ended, tasks.drop_texts),
+            _Part(EVENTS_DROPPED, tasks.moves_of_ended, tasks.drop_events),
+        )
+
     async def _drop(
         self,
-        drop: Drop,
-        fact: str,
+        part: _Part,
         days: float,
         is_needed: Callable[[], bool] = lambda: True,
     ) -> None:
         """Drop what is older, from where the last time ended, as far as needed."""
-        before = self._ago(days)
+        before, facts = self._ago(days), self.journal.facts
+        most = MOST_ARCHIVED if self.archives else MOST_FORGOTTEN
         for _ in range(MOST_STEPS):
-            after = str(self.journal.facts.get(fact) or "")
+            after = str(facts.get(part.fact) or "")
             if after >= before.isoformat() or not is_needed():
                 break
+            until = self.journal.tasks.ended_until(after, before, most)
+            archived = part.read(after, until) if self.archives else []
+            if self.archives and archived:
+                until = self.archives.add(archived, until)
             with self.journal.tx("history"):
-                until = drop(after, before, MOST_FORGOTTEN)
-                self.journal.facts.put(fact, until)
+                part.drop(after, until)
+                facts.put(part.fact, until)
+                if self.archives and archived:
+                    self.archives.note_dropped()
             await anyio.lowlevel.checkpoint()
+
+    def _bound_archives(self) -> None:
+        """Delete the oldest archives where they are too large."""
+        most = self.max_archives_mb * MEBIBYTE
+        for gone in self.archives.bound(most) if self.archives and most else ():
+            self.log.emit(
+                events.ARCHIVE_DELETED,
+                file=gone.path.name,
+                mb=round(gone.bytes / MEBIBYTE, 1),
+                max_mb=self.max_archives_mb,
+            )
 
     def _ago(self, days: float) -> datetime:
         return self.clock.now() - timedelta(days=days)

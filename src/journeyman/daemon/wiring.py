@@ -37,6 +37,7 @@ from journeyman.economy.credit_state import CreditState, CreditWatch, credit_sta
 from journeyman.economy.following import PostWatch
 from journeyman.economy.growth import GrowthWatch
 from journeyman.economy.plan import PostingPlan
+from journeyman.journal.archives import Archives
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
@@ -716,6 +717,16 @@ class Components:
             log=self.environment.log,
         )
 
+    def _archives(self) -> Archives | None:
+        """Return where what is taken out of the journal goes, if it is to be kept."""
+        if not self.settings.work.archive:
+            return None
+        return Archives(
+            folder=self.agent.directory.archives,
+            journal=self.agent.journal,
+            clean=self.environment.redactor.hide_in_json_text,
+        )
+
     @cached_property
     def housekeeping(self) -> Housekeeping:
         """Keeps the data directory small."""
@@ -729,6 +740,8 @@ class Components:
             keep_events_days=self.settings.work.keep_events_days,
             write_off_days=self.settings.work.write_off_days,
             max_journal_mb=self.settings.work.max_journal_mb,
+            archives=self._archives(),
+            max_archives_mb=self.settings.work.max_archives_mb,
             clock=self.environment.clock,
             log=self.environment.log,
         )

@@ -28,6 +28,8 @@ class DataDirectory:
         self.journal = path / "journal.db"
         self.backups = path / "backups"
         """Copies of the journal that the daemon makes."""
+        self.archives = path / "archives"
+        """What was taken out of the journal, a file for each month."""
         self.description = path / "openapi.json"
         """Of the network, as its owner imported it."""
         self.lock = path / "daemon.lock"

@@ -98,13 +98,14 @@ def _write_durably(path: Path, content: bytes) -> None:
     descriptor = os.open(path, flags, PRIVATE_FILE)
     try:
         os.fchmod(descriptor, PRIVATE_FILE)
-        _write_all(descriptor, content)
+        write_all(descriptor, content)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all of it: the system may take a part at a time."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

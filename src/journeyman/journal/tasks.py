@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from journeyman.domain import tasks
 from journeyman.journal.codec import damaged_row, from_json
@@ -19,6 +20,8 @@ SKIPPED_TOTAL = "skipped."
 """The reason follows."""
 SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
+TEXTS_DROPPED, EVENTS_DROPPED = "texts.dropped_until", "events.dropped_until"
+"""The facts that hold until when ended tasks have lost theirs."""
 LONG_REVIEW = 6
 """After so many answers, which take a minute, a review is long: where nothing was ever
 paid, other tasks need not wait for its end."""
@@ -278,6 +281,18 @@ _ENDED_BETWEEN = (
     "SELECT task_id FROM tasks "
     "WHERE next_at IS NULL AND updated_at > ? AND updated_at <= ?"
 )
+_SHOWN_OF_ENDED = ("task_id", "ended_at", "state", "strategy", "reason")
+_TEXTS_OF_ENDED = (
+    "SELECT *, updated_at AS ended_at FROM full_tasks WHERE strategy != '' "
+    "AND next_at IS NULL AND updated_at > ? AND updated_at <= ? ORDER BY updated_at"
+)
+_SHOWN_OF_MOVES = ("before", "after", "reason", "at")
+_MOVES_OF_ENDED = (
+    "SELECT updated_at AS ended_at, task_id, before, after, task_events.reason, at "
+    "FROM tasks JOIN task_events USING (task_id) WHERE strategy != '' "
+    "AND next_at IS NULL AND updated_at > ? AND updated_at <= ? "
+    "ORDER BY updated_at, task_id, event_id"
+)
 _DROP_TEXTS = (
     "UPDATE task_texts SET result = NULL, record = json_set(record, "  # noqa: S608 - ours
     "'$.description', '', '$.text', '', '$.input', json('null'), '$.raw', json('{}')) "
@@ -459,23 +474,39 @@ class Tasks:
         self.totals.drop_zeros(SKIPPED_TOTAL)
         return forgotten
 
-    def drop_texts(self, after: str, before: datetime, most: int) -> str:
-        """Drop texts and results of tasks that ended in a time, in a transaction.
+    def texts_of_ended(self, after: str, until: str) -> list[dict[str, tasks.JSON]]:
+        """Return what `drop_texts` would drop, but for tasks that nobody wanted."""
+        rows = self.database.rows(_TEXTS_OF_ENDED, after, until)
+        return [
+            {
+                **{name: row[name] for name in _SHOWN_OF_ENDED},
+                "task": json.loads(row["record"]),
+                "result": json.loads(row["result"] or "null"),
+            }
+            for row in rows
+        ]
 
-        It begins after `after`, an earlier answer of this, and goes on with about
-        `most` tasks. Returns until when it came.
-        """
-        until = self._until(after, before, most)
+    def drop_texts(self, after: str, until: str) -> None:
+        """Drop texts and results of tasks that ended in a time, in a transaction."""
         self.database.write(_DROP_TEXTS, after, until)
-        return until
 
-    def drop_events(self, after: str, before: datetime, most: int) -> str:
-        """Drop the moves of tasks that ended in a time, but for the last; see above."""
-        until = self._until(after, before, most)
+    def moves_of_ended(self, after: str, until: str) -> list[dict[str, tasks.JSON]]:
+        """Return the moves of which `drop_events` would drop some, as above."""
+        rows = self.database.rows(_MOVES_OF_ENDED, after, until)
+        return [
+            {
+                "task_id": task_id,
+                "ended_at": ended_at,
+                "moves": [{name: row[name] for name in _SHOWN_OF_MOVES} for row in own],
+            }
+            for (ended_at, task_id), own in groupby(rows, itemgetter(0, 1))
+        ]
+
+    def drop_events(self, after: str, until: str) -> None:
+        """Drop the moves of tasks that ended in a time, but for the last."""
         self.database.write(_DROP_EVENTS, after, until)
-        return until
 
-    def _until(self, after: str, before: datetime, most: int) -> str:
+    def ended_until(self, after: str, before: datetime, most: int) -> str:
         """Return when the last of so many tasks ended, or the end of the time."""
         row = self.database.row(
             "SELECT updated_at FROM tasks WHERE next_at IS NULL AND updated_at > ? "

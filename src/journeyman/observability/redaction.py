@@ -242,6 +242,15 @@ class Redactor:
             return text
         return dumps(_walk(loads(text), self.clean))
 
+    def hide_in_json_text(self, text: str) -> str:
+        """Return a JSON document without the secrets that were learned.
+
+        What only looks like a secret stays: it may be what a result is about.
+        """
+        if not self.knows(text):
+            return text
+        return dumps(self._known.hide_in_json(loads(text)))
+
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
         """Return the fields of a log record as plain JSON, names and values cleaned."""
         return {

@@ -596,6 +596,13 @@ class WorkSettings(Section):
     earlier, the oldest first, though never within a day. What stays of a task for
     ever, and the ledger, can outgrow it in the end: together about 1 KB a task. 0 sets
     no limit."""
+    archive: bool = False
+    """Keep what is taken out of the journal so, in compressed files of the data
+    directory, one for each month: `archives/2026-11.jsonl.gz`. A task takes about a
+    tenth of what it took in the journal. False: it is gone."""
+    max_archives_mb: Annotated[int, Field(ge=0, le=10_000_000), unit("MiB")] = 10_240
+    """How large all archives together may grow. Beyond it the oldest are deleted, never
+    the newest. 0 sets no limit."""
     result_max_age_days: Days = 7
     """How long a result that the network has not accepted is tried again before it is
     given up."""

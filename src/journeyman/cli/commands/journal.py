@@ -1,20 +1,24 @@
-"""`journeyman journal`: check the journal, copy, restore, acknowledge, compact it."""
+"""`journeyman journal`: check the journal, copy, restore, compact it; its archives."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeyman.cli.output import print_fields
+from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.owner_pauses import ask
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import ACKNOWLEDGE_JOURNAL
 from journeyman.daemon.missing_journal import begin_journal, restore_journal
+from journeyman.daemon.owner_tasks import find_task
 from journeyman.daemon.system import SystemClock
-from journeyman.domain.tasks import JSON
+from journeyman.domain.errors import UsageError
+from journeyman.domain.tasks import JSON, TaskId
 from journeyman.domain.text import escape
 from journeyman.economy.mark import acknowledge_older
+from journeyman.journal.archives import archived, archives_in
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import back_up, compact, faults
 
@@ -137,6 +141,59 @@ def begin(
         "old one": str(done.kept_as or "was gone"),
     }
     session.answer(data, lambda: print_fields(fields))
+
+
+@command("archives", example="journeyman journal archives task_7c1e0a52")
+def archives(
+    session: Session,
+    task_id: Annotated[
+        str | None,
+        typer.Argument(metavar="TASK", help="Show what they have of this task."),
+    ] = None,
+) -> None:
+    """List the archives, or show what they have of a task.
+
+    They hold what was taken out of the journal, where `work.archive` is set: texts,
+    results and moves of tasks that ended long ago.
+    """
+    folder = session.directory().archives
+    if task_id is None:
+        _list_archives(session, folder)
+        return
+    with session.journal() as journal:
+        record = find_task(journal, TaskId(task_id))
+    found = [*archived(folder, record.updated_at.isoformat(), task_id)]
+    if not found:
+        raise UsageError(
+            f"no archive has anything of {escape(task_id)}",
+            "What is still in the journal shows: journeyman tasks show "
+            f"{escape(task_id)}. Archives are kept with work.archive = true.",
+        )
+    session.answer(found, lambda: _print_lines(found))
+
+
+def _list_archives(session: Session, folder: Path) -> None:
+    found = archives_in(folder)
+    data = [
+        {"month": one.month, "file": str(one.path), "bytes": one.bytes} for one in found
+    ]
+    rows: list[list[str | int]] = [
+        [one.month, one.bytes, str(one.path)] for one in found
+    ]
+
+    def show() -> None:
+        if not rows:
+            print(f"There are no archives in {folder} (work.archive).")
+            return
+        print_table(["month", "bytes", "file"], rows)
+
+    session.answer(data, show)
+
+
+def _print_lines(found: list[dict[str, Any]]) -> None:
+    """Print each as it stands in the file, for `jq`."""
+    for one in found:
+        print(json.dumps(one))
 
 
 @command("compact", example="journeyman journal compact --data-dir /data")

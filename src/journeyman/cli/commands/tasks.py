@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,11 +15,12 @@ from journeyman.control.verbs import ABANDON, RETRY, TaskRequest
 from journeyman.daemon import owner_tasks
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.errors import UsageError
-from journeyman.domain.tasks import TaskId, TaskState
+from journeyman.domain.tasks import TERMINAL, TaskId, TaskState
 from journeyman.domain.text import escape
+from journeyman.journal.archives import archives_in
 from journeyman.journal.journal import Journal
 from journeyman.journal.profit import profit_of
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import TEXTS_DROPPED, TaskRecord
 
 TaskArgument = Annotated[
     str,
@@ -101,6 +103,8 @@ def show_task(
     """Show the history of one task, with its result."""
     with session.journal() as journal:
         data = _details(journal, TaskId(task_id), raw=raw)
+        archive = _archive_of(journal, session.directory().archives, data)
+    data |= {"archive": str(archive)} if archive else {}
     session.answer(data, lambda: _show_details(data))
 
 
@@ -155,6 +159,16 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
         details["raw"] = dict(task.raw)
         details["not_understood"] = RecordReader().not_understood(task.raw)
     return details
+
+
+def _archive_of(journal: Journal, folder: Path, data: dict[str, Any]) -> Path | None:
+    """Return the archive that texts and result of a task went to, if there is one."""
+    ended = data["updated_at"]
+    is_dropped = data["state"] in TERMINAL and ended <= str(
+        journal.facts.get(TEXTS_DROPPED) or ""
+    )
+    month = [one.path for one in archives_in(folder) if ended.startswith(one.month)]
+    return month[-1] if is_dropped and data["strategy"] and month else None
 
 
 def _posted(journal: Journal, task_id: TaskId) -> dict[str, Any]:
@@ -212,6 +226,7 @@ def _show_details(data: dict[str, Any]) -> None:
             "wanted": data["description"],
             "result": _as_text(data["result"]),
             "evidence": _as_text(data["evidence"] or None),
+            "archived": _archived(data),
             "raw": _as_text(data.get("raw")),
             "not understood": _as_text(data.get("not_understood")),
         },
@@ -222,6 +237,12 @@ def _show_details(data: dict[str, Any]) -> None:
     print_table(columns, rows, texts=["reason"], drop=["before"])
     print()
     print(f"Why it went so: journeyman why {escape(data['task_id'])}")
+
+
+def _archived(data: dict[str, Any]) -> str:
+    if "archive" not in data:
+        return ""
+    return f"texts and result: journeyman journal archives {escape(data['task_id'])}"
 
 
 def _as_text(value: object) -> str:
