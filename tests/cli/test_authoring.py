@@ -162,6 +162,15 @@ def test_what_reaches_somebody_is_not_tried_on_tasks_that_nobody_gave(run: Run) 
     (row,) = run("check", "length", "--json").answer["checked"]
 
     assert (row["proposed"], row["odd_failures"]) == ("", [])
+    assert row["not_run"] == "it may reach a network, and cost something there"
+    assert row["answer"] == "yes, reward 1"
+
+
+def test_a_model_that_is_not_there_is_told_by_check(run: Run) -> None:
+    checked = run("check", "ask_llm")
+
+    assert checked.code == 0
+    assert "asked about a task that fits it: no, no model is configured" in checked.out
 
 
 def test_try_warns_of_a_result_that_contains_the_environment(

@@ -17,7 +17,12 @@ from journeyman.domain.text import escape
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import Loading
 from journeyman.strategies.outcomes import StrategyError, TimedOut
-from journeyman.strategies.running.dry_run import dry_run, run_examples
+from journeyman.strategies.running.dry_run import (
+    DryRunContext,
+    ask_wants,
+    dry_run,
+    run_examples,
+)
 from journeyman.strategies.running.odd_tasks import tasks_for
 from journeyman.strategies.running.runner import Runner
 from journeyman.strategies.watchdog import SLOW_SECONDS
@@ -74,10 +79,10 @@ def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
 
 def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
     outcomes = anyio.run(run_examples, loaded, runner)
-    proposed = ""
-    odd_failures: list[dict[str, str]] = []
-    if not outcomes and _costs_nothing(loaded):
-        proposed, odd_failures = anyio.run(_rehearse, loaded, runner)
+    instead: dict[str, Any] = {}
+    if not outcomes:
+        try_out = _ask if _why_not_run(loaded) else _rehearse
+        instead = anyio.run(try_out, loaded, runner)
     return {
         "name": loaded.name,
         "version": loaded.version,
@@ -85,8 +90,10 @@ def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
         "examples": len(outcomes),
         "passed": all(outcome.passed for outcome in outcomes),
         "import_seconds": round(loaded.import_seconds, 3),
-        "proposed": proposed,
-        "odd_failures": odd_failures,
+        "not_run": "" if outcomes else _why_not_run(loaded),
+        "answer": instead.get("answer", ""),
+        "proposed": instead.get("proposed", ""),
+        "odd_failures": instead.get("odd_failures", []),
         "failed": [
             {"number": one.number, "example": repr(one.example), "message": one.message}
             for one in outcomes
@@ -95,14 +102,32 @@ def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
     }
 
 
-def _costs_nothing(loaded: LoadedStrategy) -> bool:
-    """Return whether it can be run on tasks that nobody gave, and reaches nobody."""
-    return loaded.is_confined and not loaded.needs.hosts
+def _why_not_run(loaded: LoadedStrategy) -> str:
+    """Return why it is not run on tasks that nobody gave; empty: it reaches nobody."""
+    if loaded.needs.hosts:
+        return "it may reach a network, and cost something there"
+    return "" if loaded.is_confined else "it is trusted and not isolated"
 
 
-async def _rehearse(
-    loaded: LoadedStrategy, runner: Runner
-) -> tuple[str, list[dict[str, str]]]:
+async def _ask(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
+    """Ask a strategy about a task that fits it, and about odd ones.
+
+    Returns:
+        what it answers to the first, and how it failed to answer.
+    """
+    answer = ""
+    failures: list[dict[str, str]] = []
+    async with runner.running():
+        for name, task in tasks_for(loaded):
+            verdict = await ask_wants(loaded, task, DryRunContext(), runner)
+            word = "yes" if verdict.wanted else "no"
+            answer = answer or f"{word}, {verdict.reason}"
+            if verdict.failed:
+                failures.append({"task": name, "error": verdict.reason})
+    return {"answer": answer, "odd_failures": failures}
+
+
+async def _rehearse(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
     """Run a strategy on a task that fits it, and on odd ones.
 
     Returns:
@@ -117,7 +142,7 @@ async def _rehearse(
                 proposed = _example(task, outcome)
             if isinstance(outcome, StrategyError | TimedOut):
                 failures.append({"task": name, "error": str(outcome)})
-    return proposed, failures
+    return {"proposed": proposed, "odd_failures": failures}
 
 
 def _example(task: Task, outcome: Result) -> str:
@@ -150,6 +175,12 @@ def _remarks(row: dict[str, Any]) -> Iterator[str]:
     """Yield what is no problem, and better known before it earns."""
     if row["import_seconds"] >= SLOW_SECONDS:
         yield f"importing it takes {row['import_seconds']:.1f} s, at each start"
+    if row["not_run"]:
+        yield (
+            f"not run, since {row['not_run']}; asked about a task that fits it: "
+            f"{row['answer']}"
+        )
+        yield f"`journeyman try {row['name']} --text ...` runs it on a task of yours"
     if row["proposed"]:
         yield f"correct, and add: {row['proposed']}"
     by_error: dict[str, list[str]] = {}

@@ -118,10 +118,7 @@ async def dry_run(
         ask_claim: asks `on_claim`, where that is called.
     """
     context, runner = context or DryRunContext(), runner or Runner()
-    with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
-        ctx = context.make(loaded.name, task, Path(folder))
-        await runner.consult(loaded, [task], ctx)
-    verdict = Registry([loaded]).choose(task).verdicts[0]
+    verdict = await ask_wants(loaded, task, context, runner)
     if not verdict.wanted and not anyway:
         return DryRun(verdict, None, tuple(context.log.lines))
     if ask_claim and isinstance(refusal := await ask_claim(), Skip):
@@ -132,6 +129,16 @@ async def dry_run(
         outcome = await runner.run(loaded, task, ctx, timeout_seconds=timeout_seconds)
     cost = sum(credits_ for credits_, _ in context.costs)
     return DryRun(verdict, outcome, tuple(context.log.lines), cost)
+
+
+async def ask_wants(
+    loaded: LoadedStrategy, task: Task, context: DryRunContext, runner: Runner
+) -> Verdict:
+    """Ask a strategy whether it wants a task; nothing is run."""
+    with tempfile.TemporaryDirectory(prefix="journeyman-") as folder:
+        ctx = context.make(loaded.name, task, Path(folder))
+        await runner.consult(loaded, [task], ctx)
+    return Registry([loaded]).choose(task).verdicts[0]
 
 
 @dataclass(frozen=True, slots=True)
