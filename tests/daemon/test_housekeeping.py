@@ -62,6 +62,7 @@ async def test_an_ended_task_loses_its_texts_first_and_then_its_moves(
             journal.tasks.drop_texts("", later)
         kept = journal.tasks.get(done.task_id)
         assert (kept.result, kept.task.text, kept.task.raw) == (None, "", {})
+        assert (done.given != {}, kept.given) == (True, {})
         assert (kept.state, kept.task.title) == (TaskState.COMPLETED, done.task.title)
         assert len(journal.tasks.history(done.task_id)) == moves
 

@@ -591,14 +591,14 @@ def _fault(row: Row, number: int, previous: str, balance: int) -> str | None:
     """Return what is wrong with an entry, after one that was right."""
     values = dict(row)
     name = f"entry {row['entry_id']}"
-    if row["entry_id"] != number or row["previous_hash"] != previous:
+    if row["entry_id"] != number or values.get("previous_hash") != previous:
         return f"{name} does not follow the one before it"
     try:
         # The row as it is: a value of another type would be read as the same.
         is_changed = row["hash"] != _hash(values)
         entry = load(Entry, values)
         accounts = _accounts(entry.kind, entry.subject, entry.version)
-    except (TypeError, ValueError):
+    except (LookupError, TypeError, ValueError):  # a column may have another name
         return f"{name} cannot be read: it was changed after it was booked"
     if is_changed or (entry.account, entry.contra) != accounts:
         return f"{name} was changed after it was booked"

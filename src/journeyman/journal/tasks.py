@@ -161,7 +161,9 @@ class TaskEnd:
 _TASK_FIELDS = tuple(one.name for one in fields(tasks.Task))
 
 
-_BULK: dict[str, object] = {"description": "", "text": "", "input": None, "raw": {}}
+_BULK = ("description", "text", "input", "raw")
+"""What takes room, and has a default where it is gone."""
+_FIELDS_WITHOUT_BULK = tuple(name for name in _TASK_FIELDS if name not in _BULK)
 
 
 def encode_task(task: tasks.Task, *, with_bulk: bool = True) -> str:
@@ -170,9 +172,11 @@ def encode_task(task: tasks.Task, *, with_bulk: bool = True) -> str:
     For why not by the codec, see there.
     """
     # Not by `asdict`, which copies the whole record deeply, once for each task.
-    content = {name: getattr(task, name) for name in _TASK_FIELDS}
+    names = _TASK_FIELDS if with_bulk else _FIELDS_WITHOUT_BULK
+    content = {name: getattr(task, name) for name in names}
     content["deadline"] = task.deadline.isoformat() if task.deadline else None
-    content |= {"raw": dict(task.raw)} if with_bulk else _BULK
+    if with_bulk:
+        content["raw"] = dict(task.raw)
     return json.dumps(content)
 
 
@@ -293,10 +297,15 @@ _MOVES_OF_ENDED = (
     "AND next_at IS NULL AND updated_at > ? AND updated_at <= ? "
     "ORDER BY updated_at, task_id, event_id"
 )
+_PATHS_OF_BULK = ", ".join(f"'$.{name}'" for name in _BULK)
 _DROP_TEXTS = (
-    "UPDATE task_texts SET result = NULL, record = json_set(record, "  # noqa: S608 - ours
-    "'$.description', '', '$.text', '', '$.input', json('null'), '$.raw', json('{}')) "
+    "UPDATE task_texts SET result = NULL, record = json_remove(record, "  # noqa: S608 - ours
+    f"{_PATHS_OF_BULK}) "
     f"WHERE task_id IN ({_ENDED_BETWEEN})"
+)
+_DROP_GIVEN = (
+    "UPDATE tasks SET given = '{}' WHERE given != '{}' "
+    "AND next_at IS NULL AND updated_at > ? AND updated_at <= ?"
 )
 _DROP_EVENTS = (
     # All but the last, which says how the task ended.
@@ -487,8 +496,12 @@ class Tasks:
         ]
 
     def drop_texts(self, after: str, until: str) -> None:
-        """Drop texts and results of tasks that ended in a time, in a transaction."""
+        """Drop what takes room of tasks that ended in a time, in a transaction.
+
+        Texts, results, and what the network gave for requests that are over.
+        """
         self.database.write(_DROP_TEXTS, after, until)
+        self.database.write(_DROP_GIVEN, after, until)
 
     def moves_of_ended(self, after: str, until: str) -> list[dict[str, tasks.JSON]]:
         """Return the moves of which `drop_events` would drop some, as above."""

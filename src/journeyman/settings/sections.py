@@ -587,15 +587,16 @@ class WorkSettings(Section):
     the journal of a busy network does not grow forever. One that is still listed is
     then decided about again. What was claimed is never forgotten."""
     keep_texts_days: Days = 90
-    """How long the texts of an ended task and its result are kept. They are most of
-    the journal. The task itself, and what was paid for it, stay."""
+    """How long the texts of an ended task and its result are kept, and what answers of
+    the network gave for its later requests. They are most of the journal. The task
+    itself, and what was paid for it, stay."""
     keep_events_days: Days = 365
     """How long every move of an ended task is kept; after that, only the last."""
     max_journal_mb: Annotated[int, Field(ge=0, le=10_000_000), unit("MiB")] = 4_096
     """How large the journal may grow with that. Beyond it texts, results and moves go
     earlier, the oldest first, though never within a day. What stays of a task for
-    ever, and the ledger, can outgrow it in the end: together about 1 KB a task. 0 sets
-    no limit."""
+    ever, and the ledger, can outgrow it in the end: together about 1.5 KB a task. 0
+    sets no limit."""
     archive: bool = False
     """Keep what is taken out of the journal so, in compressed files of the data
     directory, one for each month: `archives/2026-11.jsonl.gz`. A task takes about a
