@@ -251,7 +251,7 @@ def test_a_slow_wants_is_told_by_the_name_of_its_strategy(folder: Path) -> None:
         folder, quick="return False", slow="__import__('time').sleep(0.12)"
     )
     told: list[str] = []
-    registry.told = lambda loaded, _seconds: told.append(loaded.name)
+    registry.told = lambda loaded, _seconds, _stack: told.append(loaded.name)
 
     # That it was slow is seen at the first task, and who it was at the next.
     registry.choose(task())

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from typing import NoReturn
 
 import pytest
@@ -59,9 +60,30 @@ def test_without_a_limit_no_alarm_is_set() -> None:
 
 
 def test_only_a_call_that_was_slow_is_told() -> None:
-    told: list[float] = []
+    told: list[tuple[float, str]] = []
 
-    watchdog.timed(5, told.append, threading.Event().wait, 0.12)
-    watchdog.timed(5, told.append, int, "12")
+    def note(seconds: float, stack: watchdog.Stack) -> None:
+        told.append((seconds, stack[-1].name))
 
-    assert [seconds >= watchdog.SLOW_SECONDS for seconds in told] == [True]
+    watchdog.timed(5, note, dawdle)
+    watchdog.timed(5, note, int, "12")
+
+    ((seconds, where),) = told
+    assert seconds >= watchdog.SLOW_SECONDS
+    assert where == "dawdle"
+
+
+def dawdle() -> None:
+    until = time.monotonic() + 2 * watchdog.SLOW_SECONDS  # noqa: TID251 - real time is the subject
+    while time.monotonic() < until:  # noqa: TID251 - as above
+        pass
+
+
+def test_a_slow_call_inside_another_leaves_its_alarm_as_it_was() -> None:
+    def outer() -> None:
+        dawdle()
+        watchdog.call(5, dawdle)
+        forever()
+
+    with pytest.raises(watchdog.BlockedError):
+        watchdog.call(0.8, outer)

@@ -188,4 +188,5 @@ async def test_a_strategy_that_blocks_the_loop_is_told_once(
     (told,) = loop.log.named("strategy.blocks")
     assert told["strategy"] == "puppet"
     assert float(str(told["seconds"])) >= 0.1
+    assert " in " in str(told["where"])
     assert loop.record("t2").state is TaskState.COMPLETED

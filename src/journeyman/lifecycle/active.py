@@ -15,8 +15,9 @@ from journeyman.journal.tasks import TaskRecord
 from journeyman.lifecycle import events
 from journeyman.lifecycle.quarantine import Quarantine
 from journeyman.strategies.loading.confined import must_be_asked
-from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loaded import LoadedStrategy, place_in
 from journeyman.strategies.loading.registry import Choice, Registry
+from journeyman.strategies.watchdog import Stack
 
 
 class ShadowStrategies:
@@ -212,13 +213,17 @@ class ActiveStrategies:
         self.put_back = {one: at for one, at in self.put_back.items() if at > old}
         self.put_back[task_id] = until
 
-    def note_block(self, loaded: LoadedStrategy, seconds: float) -> None:
+    def note_block(self, loaded: LoadedStrategy, seconds: float, stack: Stack) -> None:
         """Log, once for each version of a strategy, that it has blocked the loop."""
         version = f"{loaded.name} {loaded.fingerprint}"
         if version not in self._told:
             self._told.add(version)
-            fields = {"strategy": loaded.name, "seconds": round(seconds, 3)}
-            self.quarantine.log.emit(events.BLOCKS, **fields)
+            self.quarantine.log.emit(
+                events.BLOCKS,
+                strategy=loaded.name,
+                seconds=round(seconds, 3),
+                where=place_in(loaded, stack),
+            )
 
     def count_faults(self, task: Task, choice: Choice) -> None:
         """Count errors in `wants` like those in `run`, inside a transaction."""

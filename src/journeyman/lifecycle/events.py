@@ -36,11 +36,11 @@ RELEASED = declare(
 BLOCKS = declare(
     "strategy.blocks",
     "warning",
-    "strategy seconds",
+    "strategy seconds where",
     "A strategy held the event loop for 100 ms or more without awaiting: no other task "
     "and no command went on meanwhile. Told once for each version of it.",
-    "Await what takes long, make `run` a plain `def`, or give the strategy a process "
-    "(strategies.runners).",
+    "Await what takes long at the place named, make `run` a plain `def`, or give the "
+    "strategy a process (strategies.runners).",
 )
 
 

@@ -15,10 +15,11 @@ the process (`daemon/watchdog.py`) ends both.
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import ClassVar, ParamSpec, TypeAlias, TypeVar
 
 SLOW_SECONDS = 0.1
 """What takes so long is told: meanwhile nothing else was done, and nobody heard."""
@@ -29,8 +30,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-Told = Callable[[float], None]
-"""Is told how many seconds a call took, where it was slow."""
+Stack: TypeAlias = Sequence[traceback.FrameSummary]
+"""Where code was, the deepest frame last; empty where that is not known."""
+Told = Callable[[float, Stack], None]
+"""Is told of a slow call: how many seconds it took, and where it was when it had become
+slow."""
 
 
 class BlockedError(BaseException):
@@ -78,7 +82,7 @@ def timed(
         # a whole limit away, so it cannot strike inside both.
         alarm.disarm()
         if told is not None and alarm.took >= SLOW_SECONDS:
-            told(alarm.took)
+            told(alarm.took, alarm.stack)
 
 
 @contextmanager
@@ -90,7 +94,7 @@ def prepared() -> Iterator[None]:
     if not _is_possible() or any(signal.getitimer(signal.ITIMER_REAL)):
         yield
         return
-    handler = signal.signal(signal.SIGALRM, _raise_blocked)
+    handler = signal.signal(signal.SIGALRM, _strike)
     try:
         yield
     finally:
@@ -98,29 +102,57 @@ def prepared() -> Iterator[None]:
 
 
 class _Alarm:
-    """The process's one real-time timer, borrowed for a while."""
+    """The process's one real-time timer, borrowed for a while.
+
+    It strikes when the call has become slow, and again when it has reached its limit.
+    """
+
+    latest: ClassVar["_Alarm"]
+    """The one that the timer belongs to."""
 
     def __init__(self, limit: float) -> None:
-        self._limit = limit
         self._is_armed = True
+        self._has_two = limit > SLOW_SECONDS
+        self._first = SLOW_SECONDS if self._has_two else limit
+        self._next = max(limit - self._first, self._first)
+        self.strikes = 0
         self.took = limit
-        """Seconds, since the last time that the alarm struck."""
+        """Seconds, until it was disarmed."""
+        self.stack: Stack = ()
+        """Where the call was at the first strike."""
+        self._outer = getattr(_Alarm, "latest", self)
+        _Alarm.latest = self
         self._handler = signal.getsignal(signal.SIGALRM)
-        if self._handler is not _raise_blocked:
-            signal.signal(signal.SIGALRM, _raise_blocked)
-        self._timer = signal.setitimer(signal.ITIMER_REAL, limit, limit)
+        if self._handler is not _strike:
+            signal.signal(signal.SIGALRM, _strike)
+        timer = (self._first, self._next)
+        self._timer = signal.setitimer(signal.ITIMER_REAL, *timer)
+
+    def strike(self, frame: FrameType | None) -> None:
+        """Note where a slow call is; interrupt one that has reached its limit.
+
+        Raises:
+            BlockedError: it has.
+        """
+        self.strikes += 1
+        if self.strikes > 1 or not self._has_two:
+            raise BlockedError
+        walk = traceback.walk_stack(frame)
+        # Its lines are read when somebody wants them: this is a signal's handler.
+        self.stack = traceback.StackSummary.extract(walk, lookup_lines=False)[::-1]
 
     def disarm(self) -> None:
         if not self._is_armed:
             return
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-        self.took = self._limit - left
+        self.took = self._first + self._next * self.strikes - left
+        _Alarm.latest = self._outer
         # Before the timer: their alarm must not reach our handler.
-        if self._handler is not _raise_blocked:
+        if self._handler is not _strike:
             signal.signal(signal.SIGALRM, self._handler)
         theirs, interval = self._timer
         if theirs:
-            rest = max(theirs - (self._limit - left), SOON)
+            rest = max(theirs - self.took, SOON)
             signal.setitimer(signal.ITIMER_REAL, rest, interval)
         self._is_armed = False
 
@@ -130,5 +162,5 @@ def _is_possible() -> bool:
     return is_main and hasattr(signal, "setitimer")
 
 
-def _raise_blocked(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise BlockedError
+def _strike(_signal: int, frame: FrameType | None) -> None:
+    _Alarm.latest.strike(frame)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from journeyman.domain.tasks import Task
 from journeyman.strategies.api import Context, Needs, RunnerName, Strategy
+from journeyman.strategies.watchdog import Stack
 
 HOOKS: Mapping[str, tuple[str, ...]] = {
     "on_start": ("ctx",),
@@ -101,18 +102,30 @@ class LoadedStrategy:
         return f"{short_path(self.path)}:{self.line} in run"
 
 
+ToldBlock = Callable[[LoadedStrategy, float, Stack], None]
+"""Is told how many seconds a strategy has blocked the loop, and where it was."""
+
+
 def own_frames(
     loaded: LoadedStrategy, error: BaseException | None
 ) -> list[traceback.FrameSummary]:
     """Return the author's own frames of an error, the deepest last."""
-    frames = traceback.extract_tb(error.__traceback__) if error else []
+    return _own(loaded, traceback.extract_tb(error.__traceback__) if error else [])
+
+
+def _own(loaded: LoadedStrategy, frames: Stack) -> list[traceback.FrameSummary]:
     own = {str(path) for path in (loaded.path, *loaded.sources)}
     return [frame for frame in frames if frame.filename in own]
 
 
 def place_of(loaded: LoadedStrategy, error: BaseException | None) -> str:
     """Return the author's own last line, such as "strategies/x.py:12 in run"."""
-    mine = own_frames(loaded, error)
+    return place_in(loaded, own_frames(loaded, error))
+
+
+def place_in(loaded: LoadedStrategy, frames: Stack) -> str:
+    """Return the author's own last line in a stack, the deepest frame last."""
+    mine = _own(loaded, frames)
     if not mine:
         return loaded.place_of_run
     return f"{short_path(Path(mine[-1].filename))}:{mine[-1].lineno} in {mine[-1].name}"

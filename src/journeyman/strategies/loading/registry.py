@@ -2,7 +2,7 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,7 +17,11 @@ from journeyman.strategies.api import Score, Skip
 from journeyman.strategies.api.strategy import declines_kind, other_kind
 from journeyman.strategies.loading.confined import AnswerError
 from journeyman.strategies.loading.importing import forget
-from journeyman.strategies.loading.loaded import LoadedStrategy, place_of
+from journeyman.strategies.loading.loaded import (
+    LoadedStrategy,
+    ToldBlock,
+    place_of,
+)
 from journeyman.strategies.loading.loader import (
     Described,
     Folders,
@@ -98,8 +102,8 @@ class Registry:
         self.problems = tuple(problems)
         self._block_limit = block_limit
         self._chosen: Counter[str] = Counter()
-        self.told: Callable[[LoadedStrategy, float], None] | None = None
-        """Is told how many seconds `wants` took, where it was slow."""
+        self.told: ToldBlock | None = None
+        """Is told of a `wants` that was slow."""
         self._watched = 0
         """Tasks for which each is still asked under an alarm of its own."""
         self._blocked: dict[str, Verdict] = {}
@@ -194,7 +198,7 @@ class Registry:
                 if each.name not in unasked
             ]
 
-        def found_slow(_seconds: float) -> None:
+        def found_slow(_seconds: float, _stack: watchdog.Stack) -> None:
             self._watched = WATCHED_TASKS
 
         if self._watched:

@@ -13,7 +13,7 @@ from journeyman.strategies.api import Context, Misconfigured, Skip
 from journeyman.strategies.api.context import end_context
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.description import LONGEST_REASON
-from journeyman.strategies.loading.loaded import Hook, LoadedStrategy
+from journeyman.strategies.loading.loaded import Hook, LoadedStrategy, ToldBlock
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
 from journeyman.strategies.running.runner import Runner, ThreadRunner, run_on_loop
 from journeyman.strategies.speaker import Speaking
@@ -59,8 +59,8 @@ class HookCaller:
     block_limit: float | None
     """Seconds that one step may block the loop. None is simulated time: any step may
     take any time, and plain hooks are called on the loop, not in a thread."""
-    told: Callable[[LoadedStrategy, float], None] | None = None
-    """Is told how many seconds a hook has blocked the loop, where it was slow."""
+    told: ToldBlock | None = None
+    """Is told of a hook that has blocked the loop."""
     _threads: ThreadRunner = field(
         default_factory=partial(ThreadRunner, grace_seconds=GRACE_SECONDS), init=False
     )

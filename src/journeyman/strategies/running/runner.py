@@ -28,7 +28,7 @@ from journeyman.strategies.api.outcomes import (
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.description import answer_from
 from journeyman.strategies.loading.confined import AnswerError, ConfinedStrategy
-from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loaded import LoadedStrategy, ToldBlock
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.cluster import Cluster
 from journeyman.strategies.running.process import ProcessRunner
@@ -58,7 +58,7 @@ async def run_on_loop(
         limit: seconds that it may take in total.
         grace: seconds that it may take to clean up, once cancelled.
         block_limit: seconds that one step may block the loop; None: any.
-        told: is told how long a step took that was slow.
+        told: is told of a step that was slow.
     """
     drive = _Drive(call, limit, grace, block_limit, told)
     try:
@@ -308,8 +308,8 @@ class Runner:
 
     block_limit: float | None = BLOCK_SECONDS
     """Seconds that one step may block the loop; None, for simulated time: any."""
-    told: Callable[[LoadedStrategy, float], None] | None = None
-    """Is told how many seconds a strategy has blocked the loop, where it was slow."""
+    told: ToldBlock | None = None
+    """Is told of a strategy that has blocked the loop."""
     grace_seconds: float = GRACE_SECONDS
     """What a run may take to end after its limit, or when the caller is cancelled."""
     isolation: Isolation | None = field(default_factory=Isolation)
