@@ -1,18 +1,19 @@
 """What commands do as the agent: change something on the network, or read from it."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
 from journeyman.cli.session import Session
 from journeyman.control.verbs import Asked, Verb
-from journeyman.daemon.commands import AgentCommands
 from journeyman.domain.errors import NetworkError, NotRunningError
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.domain.tasks import JSON
 from journeyman.network.advice import advice_for
-from journeyman.network.client import NetworkClient
+
+if TYPE_CHECKING:
+    from journeyman.network.client import NetworkClient
 
 Answer = dict[str, JSON]
 T = TypeVar("T")
@@ -26,6 +27,9 @@ def act(session: Session, verb: Verb[Asked], request: Asked) -> Answer:
     """
 
     async def act_alone() -> Answer:
+        # Imported here: where a daemon runs, nothing that sends is needed.
+        from journeyman.daemon.commands import AgentCommands
+
         async with session.agent() as agent:
             return await AgentCommands(agent).call(verb, request)
 
@@ -39,7 +43,7 @@ def act(session: Session, verb: Verb[Asked], request: Asked) -> Answer:
 def read(
     session: Session,
     what: str,
-    ask: Callable[[NetworkClient, bool], Awaitable[Outcome[T]]],
+    ask: Callable[["NetworkClient", bool], Awaitable[Outcome[T]]],
 ) -> T:
     """Return what the network answers; `what` names it in messages.
 

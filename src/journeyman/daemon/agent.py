@@ -3,12 +3,11 @@
 The daemon runs one; a command that acts while no daemon runs opens one for a moment.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta, tzinfo
+from datetime import timedelta
 from functools import cached_property, partial
-from zoneinfo import ZoneInfo
 
 import anyio
 
@@ -18,13 +17,12 @@ from journeyman.daemon.description import Descriptions, described_by_owner
 from journeyman.daemon.earning import NetworkRecord
 from journeyman.daemon.environment import Environment, JoinInterruptedError
 from journeyman.daemon.network import Learning, open_network
-from journeyman.daemon.schedule import SlotTimes
-from journeyman.domain.credits import cents_for
-from journeyman.domain.errors import ConfigurationError, one_error
+from journeyman.daemon.spending import growth_of, limits_of, packs_of, plans_of
+from journeyman.domain.errors import one_error
 from journeyman.domain.tasks import JSON, Identity
 from journeyman.economy.budget import Limits
-from journeyman.economy.catalogue import Catalogue, Offers, Pack, Packs
-from journeyman.economy.growth import GrowthPolicy, GrowthRules
+from journeyman.economy.catalogue import Catalogue, Offers
+from journeyman.economy.growth import GrowthPolicy
 from journeyman.economy.mark import MarkKeeper
 from journeyman.economy.plan import Plan
 from journeyman.economy.posting import Posting, PostingRules
@@ -48,7 +46,7 @@ from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Expectations
 from journeyman.network.discovery.survey import survey
 from journeyman.network.rate_limit.limiter import RateLimiter
-from journeyman.settings.sections import PlanSettings, Settings
+from journeyman.settings.sections import Settings
 from journeyman.worker.join import IdentityFiles, Join, missing_journal
 from journeyman.worker.token import remember_token
 
@@ -206,105 +204,6 @@ class Agent:
             clock=self.environment.clock,
             log=self.environment.log,
         )
-
-
-def packs_of(settings: Settings, journal: Journal) -> Packs:
-    """Return the packs that the owner lets an agent ask for."""
-    topup = settings.topup
-    usual = Pack(
-        price_id=topup.price_id,
-        credits=topup.credits,
-        cents=cents_for(topup.credits),
-        plan=topup.plan,
-    )
-    configured = [
-        Pack(
-            price_id=price_id,
-            credits=one.credits,
-            cents=one.cents or cents_for(one.credits),
-            plan=one.plan,
-            label=one.label,
-        )
-        for price_id, one in topup.packs.items()
-    ]
-    return Packs(configured=configured, usual=usual, journal=journal)
-
-
-def limits_of(settings: Settings) -> Limits:
-    """Return what the owner lets an agent spend."""
-    budget, topup = settings.budget, settings.topup
-    return Limits(
-        reserve_credits=budget.reserve_credits,
-        low_credits=budget.low_credits,
-        per_post_credits=budget.per_post_credits,
-        per_hour_credits=budget.per_hour_credits,
-        per_day_credits=budget.per_day_credits,
-        per_month_credits=budget.per_month_credits,
-        posts_per_day=budget.posts_per_day,
-        per_strategy_credits=budget.per_strategy_credits,
-        strategy_credits=budget.strategy_credits,
-        cost_per_day_credits=budget.cost_per_day_credits,
-        unexplained_per_day_credits=budget.unexplained_per_day_credits,
-        topup_per_day_cents=topup.per_day_cents,
-        topup_per_month_cents=topup.per_month_cents,
-        zone=ZoneInfo(budget.time_zone),
-    )
-
-
-def plans_of(settings: Settings) -> list[Plan]:
-    """Return what the owner wants posted again and again.
-
-    Raises:
-        ConfigurationError: a plan's `cron` is none.
-    """
-    return [
-        _plan(name, one, limits_of(settings).zone)
-        for name, one in settings.posting.plan.items()
-    ]
-
-
-def _plan(name: str, settings: PlanSettings, zone: tzinfo) -> Plan:
-    try:
-        seconds = settings.every_seconds or 0.0
-        times = SlotTimes(zone, cron=settings.cron, seconds=seconds)
-    except ValueError as error:
-        raise ConfigurationError(
-            f"posting.plan.{name}.cron is {settings.cron!r}: {error}",
-            "Write five fields, such as `0 9 * * mon` for each Monday at nine.",
-        ) from error
-    last = settings.until
-    after = last + timedelta(days=1) if last else None
-    return Plan(
-        name=name,
-        times=times,
-        title=settings.title,
-        description=settings.description,
-        kind=settings.kind,
-        tags=settings.tags,
-        input=settings.input,
-        reward=settings.reward,
-        per_month_credits=settings.per_month_credits,
-        max_posts=settings.max_posts,
-        until=datetime.combine(after, time(), zone) if after else None,
-        growth=settings.growth,
-    )
-
-
-def growth_of(
-    settings: Settings, plans: Sequence[Plan], journal: Journal
-) -> GrowthPolicy:
-    """Return when posts for growth are worth their cost."""
-    growth = settings.growth
-    return GrowthPolicy(
-        rules=GrowthRules(
-            enabled=growth.enabled,
-            share=growth.share,
-            trials=growth.trials,
-            window=timedelta(hours=growth.window_hours),
-        ),
-        plans=[one for one in plans if one.growth],
-        journal=journal,
-    )
 
 
 @asynccontextmanager

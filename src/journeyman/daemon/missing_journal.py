@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.daemon.agent import limits_of
+from journeyman.daemon.spending import limits_of
 from journeyman.domain.errors import SafetyError, StateError
 from journeyman.domain.tasks import Identity
 from journeyman.economy.bookkeeping import book_first_balance

@@ -7,7 +7,7 @@ import typer
 from journeyman.cli.output import moment, print_fields, print_table, print_text
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import BUDGET
-from journeyman.daemon.agent import growth_of, limits_of, plans_of
+from journeyman.daemon.spending import growth_of, limits_of, plans_of
 from journeyman.daemon.status import budget_status
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError

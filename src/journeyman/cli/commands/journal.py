@@ -11,7 +11,6 @@ from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.owner_pauses import ask
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import ACKNOWLEDGE_JOURNAL
-from journeyman.daemon.missing_journal import begin_journal, restore_journal
 from journeyman.daemon.owner_tasks import find_task
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import UsageError
@@ -81,6 +80,9 @@ def restore(
     journal that was there is kept beside it. What was spent since the backup still
     counts against the limits.
     """
+    # Imported here, since others read no settings.
+    from journeyman.daemon.missing_journal import restore_journal
+
     done = restore_journal(session.directory(), file, SystemClock().now)
     data = {**asdict(done.installed), "damaged": list(done.damaged)}
 
@@ -131,6 +133,9 @@ def begin(
     What is known to be spent today and this month counts against the limits;
     where nothing is known, they count as used up.
     """
+    # As above.
+    from journeyman.daemon.missing_journal import begin_journal
+
     settings = session.load().settings
     done = begin_journal(session.directory(), settings, balance, SystemClock().now)
     journal = session.directory().journal

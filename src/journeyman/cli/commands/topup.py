@@ -11,7 +11,7 @@ from journeyman.cli.completion import top_up_ids
 from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.control import verbs
-from journeyman.daemon.agent import packs_of
+from journeyman.daemon.spending import packs_of
 from journeyman.daemon.status import top_up_as_json
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import SpendId

@@ -7,7 +7,6 @@ import typer
 from journeyman.cli.completion import strategy_names
 from journeyman.cli.session import Session, command
 from journeyman.control.verbs import RELEASE, StrategyName
-from journeyman.daemon.commands import release_in_journal
 from journeyman.domain.errors import NotRunningError
 from journeyman.domain.text import escape
 
@@ -32,6 +31,9 @@ def release_strategy(
     try:
         released: Any = session.daemon().call(RELEASE, StrategyName(name))
     except NotRunningError:
+        # Imported here: where a daemon runs, nothing that sends is needed.
+        from journeyman.daemon.commands import release_in_journal
+
         with session.writable_journal() as journal:
             released = release_in_journal(journal, name)
     text = f"{escape(name)} is given work again."
