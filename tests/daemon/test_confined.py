@@ -1,6 +1,7 @@
 """A user's strategy runs in a process of its own, with all that a trusted one has."""
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -13,9 +14,17 @@ from journeyman.domain.tasks import NewTask, Task, TaskId
 from journeyman.settings.sections import StrategySettings
 from journeyman.strategies import loading
 from journeyman.strategies.api import Skip, skip
+from journeyman.strategies.child.description import (
+    DescriptionError,
+    Origin,
+    definition_from,
+    description_of,
+)
 from journeyman.strategies.child.kernel import children_of
+from journeyman.strategies.loading.loader import load as load_strategies
 from journeyman.strategies.loading.registry import Registry
 from journeyman.strategies.loading.shipped import LIST, is_shipped, render
+from journeyman.strategies.loading.source import Source, parse
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.describing import Describer
 from journeyman.strategies.running.dry_run import DryRunContext, dry_run
@@ -204,6 +213,17 @@ class Everything(Strategy):
 '''
 
 
+FORGES = """
+import os, journeyman
+from journeyman.strategies.child.messages import pack
+for descriptor in range(3, 20):
+    try:
+        os.write(descriptor, pack({"ready": True}))
+    except OSError:
+        pass
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "strategies"
@@ -309,6 +329,7 @@ async def test_problems_are_told_as_if_the_daemon_had_found_them(
         "import os, journeyman\nprint('bye', flush=True)\nos._exit(3)\n"
     )
     (folder / "everything.py").write_text(EVERYTHING)
+    (folder / "forges.py").write_text(FORGES)
 
     registry = await load(everything={"most": 10, "mosst": 1}, nobody={"x": 1})
 
@@ -319,11 +340,30 @@ async def test_problems_are_told_as_if_the_daemon_had_found_them(
         ("E108", "everything.py", 5),
         ("E108", "everything.py", 5),
         ("E103", "exits.py", None),
+        ("E103", "forges.py", None),
     ]
     texts = [str(one) for one in registry.problems]
     assert "ZeroDivisionError" in texts[1]
     assert "exit code 3" in texts[4]
     assert "bye" in texts[4]
+    assert "neither a strategy nor a problem" in texts[5]
+
+
+@pytest.mark.parametrize(
+    "name", ["__bool__", "__getattr__", "_answers", "wants", "a b"]
+)
+def test_no_parameter_changes_what_stands_for_a_strategy_in_the_daemon(
+    folder: Path, name: str
+) -> None:
+    (folder / "everything.py").write_text(EVERYTHING)
+    (one,) = load_strategies(folder).strategies
+    said = json.loads(json.dumps(description_of(one)))
+    said["params"][name] = said["params"].pop("word")
+    source = parse(one.path)
+    assert isinstance(source, Source)
+
+    with pytest.raises(DescriptionError, match="cannot be named"):
+        definition_from(said, Origin(source, one.path))
 
 
 @pytest.mark.parametrize(

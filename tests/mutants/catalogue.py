@@ -561,6 +561,14 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "strategies/test_confinement.py::test_the_side_doors_are_shut",
         ),
         SourceMutant(
+            "a strategy changes what stands for it in the daemon",
+            "strategies/child/description.py",
+            'name.isidentifier() and not name.startswith("_")',
+            "name.isidentifier()",
+            "daemon/test_confined.py"
+            "::test_no_parameter_changes_what_stands_for_a_strategy_in_the_daemon",
+        ),
+        SourceMutant(
             "the identity is for everybody",
             "journal/files.py",
             "        os.fchmod(descriptor, PRIVATE_FILE)",

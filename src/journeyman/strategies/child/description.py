@@ -255,8 +255,10 @@ def _attributes(message: Message, origin: Origin) -> dict[str, Any]:
 
 
 def _param(name: str, message: Message) -> Param:
-    # A parameter is an attribute of the class: it must not hide one of ours.
-    if not name.isidentifier() or hasattr(ConfinedStrategy, name):
+    # A parameter is an attribute of the class: it must not hide one of ours, nor change
+    # what Python does with its instances.
+    is_public = name.isidentifier() and not name.startswith("_")
+    if not is_public or hasattr(ConfinedStrategy, name):
         raise DescriptionError(f"a parameter cannot be named {name!r}")
     return Param(
         message["default"],

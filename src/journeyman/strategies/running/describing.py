@@ -93,6 +93,8 @@ class Describer:
 def _read(
     message: Mapping[str, Any], origin: Origin
 ) -> Iterator[StrategyDefinition | Problem]:
+    if not (message.get("described") or message.get("problems")):
+        raise DescriptionError("it sent neither a strategy nor a problem")
     for one in message.get("described", ()):
         yield definition_from(one, origin)
     for one in message.get("problems", ()):
