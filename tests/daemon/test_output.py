@@ -83,6 +83,21 @@ async def test_two_that_print_at_once_are_told_apart() -> None:
     assert told == {"one": {"text": "one one"}, "two": {"text": "two two"}}
 
 
+@pytest.mark.timeout(60)
+async def test_who_writes_much_does_not_wait_for_the_loop_that_it_holds() -> None:
+    log = RecordingLog()
+
+    with captured_output(log):
+        os.write(1, (b"y" * 50_000 + b"\n") * 3)
+        subprocess.run(["head", "-c", "2000000", "/dev/zero"], check=True)  # noqa: ASYNC221, S607 - what holds the loop
+
+    *told, last = [str(line["text"]) for line in log.named("output.printed")]
+    assert told[:3] == ["y" * 50_000] * 3
+    assert max(map(len, told)) <= 65_536
+    assert sum(map(len, told)) < 1_100_000
+    assert last.endswith("bytes more, while the event loop was busy")
+
+
 async def test_a_line_without_an_end_is_told_at_the_end(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

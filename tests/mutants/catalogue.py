@@ -83,6 +83,14 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "if found is None:",
             "daemon/test_schedule.py",
         ),
+        SourceMutant(
+            "who prints much waits for the loop that it holds",
+            "daemon/output.py",
+            "self._keep(os.read(self.descriptor, PIECE))",
+            "break",
+            "daemon/test_output.py"
+            "::test_who_writes_much_does_not_wait_for_the_loop_that_it_holds",
+        ),
     ),
     ONE_RESULT: (
         SourceMutant(

@@ -9,13 +9,16 @@ import asyncio
 import atexit
 import io
 import os
+import select
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import (
     ExitStack,
     contextmanager,
     redirect_stderr,
     redirect_stdout,
+    suppress,
 )
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +33,8 @@ from journeyman.strategies.speaker import Speaking, speaker
 OUTPUT, ERRORS = 1, 2
 """The descriptors that every program writes to."""
 PIECE = 65_536
+MOST_WAITING = 1 << 20
+"""Bytes that are kept while the event loop is busy; more are counted."""
 LONGEST_LINE = 65_536
 """Characters, or bytes; what is longer is told in parts."""
 
@@ -146,55 +151,90 @@ class _PrintedText(io.TextIOWrapper):
 def _captured_descriptors(log: Log) -> Iterator[None]:
     """Capture what does not pass through Python: libraries in C, other programs."""
     reading, writing = os.pipe()
-    os.set_blocking(reading, False)
     kept = {number: os.dup(number) for number in (OUTPUT, ERRORS)}
     for number in kept:
         os.dup2(writing, number)
     os.close(writing)
-    lines = _PipedLines(reading, log)
-    loop = asyncio.get_running_loop()
-    loop.add_reader(reading, lines.read)
+    lines = _PipedLines(reading, log, asyncio.get_running_loop())
+    lines.begin()
     try:
         yield
     finally:
         for number, original in kept.items():
             os.dup2(original, number)
             os.close(original)
-        loop.remove_reader(reading)
-        while lines.read():
-            pass
         lines.end()
-        os.close(reading)
 
 
 @dataclass(eq=False)
 class _PipedLines:
-    """Lines from a pipe; nobody knows who wrote them."""
+    """Lines from a pipe; nobody knows who wrote them.
+
+    A thread reads them: code on the event loop that writes more than a pipe holds, or
+    runs a program that does, would otherwise wait for the loop for ever.
+    """
 
     descriptor: int
     log: Log
+    loop: asyncio.AbstractEventLoop
     _begun: bytes = field(default=b"", init=False)
+    _waiting: bytearray = field(default_factory=bytearray, init=False)
+    """What was read and is not told yet; the lock is for it."""
+    _left_out: int = field(default=0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def read(self) -> bool:
-        """Read a piece; return whether there may be more."""
-        try:
-            piece = os.read(self.descriptor, PIECE)
-        except BlockingIOError:
-            return False
-        *lines, self._begun = (self._begun + piece).split(b"\n")
+    def begin(self) -> None:
+        """Begin to read."""
+        self._ended, self._end = os.pipe()
+        self._reader = threading.Thread(target=self._read, daemon=True)  # noqa: TID251 - see above
+        self._reader.start()
+
+    def _read(self) -> None:
+        poll = select.poll()
+        for descriptor in (self.descriptor, self._ended):
+            poll.register(descriptor, select.POLLIN)
+        while (self._ended, select.POLLIN) not in poll.poll():
+            self._keep(os.read(self.descriptor, PIECE))
+
+    def _keep(self, piece: bytes) -> None:
+        with self._lock:
+            is_first = not self._waiting
+            fits = piece[: MOST_WAITING - len(self._waiting)]
+            self._waiting += fits
+            self._left_out += len(piece) - len(fits)
+        if is_first:
+            self.loop.call_soon_threadsafe(self._tell_all)
+
+    def _tell_all(self) -> None:
+        with self._lock:
+            text, self._waiting = self._begun + self._waiting, bytearray()
+            left_out, self._left_out = self._left_out, 0
+        *lines, self._begun = text.split(b"\n")
         for line in lines:
             self._tell(line)
-        if len(self._begun) > LONGEST_LINE:
-            self.end()
-        return bool(piece)
+        if len(self._begun) > LONGEST_LINE or left_out:
+            rest, self._begun = self._begun, b""
+            self._tell(rest)
+        if left_out:
+            _tell(self.log, f"{left_out} bytes more, while the event loop was busy")
 
     def end(self) -> None:
-        """Log what has no end of line."""
-        rest, self._begun = self._begun, b""
-        self._tell(rest)
+        """Read no more, and log all that was written, also without an end of line."""
+        os.write(self._end, b".")
+        self._reader.join()
+        os.set_blocking(self.descriptor, False)
+        with suppress(BlockingIOError):
+            while piece := os.read(self.descriptor, PIECE):
+                self._keep(piece)
+        self._tell_all()
+        self._tell(self._begun)
+        for descriptor in (self.descriptor, self._ended, self._end):
+            os.close(descriptor)
 
     def _tell(self, line: bytes) -> None:
-        _tell(self.log, line.decode(errors="replace"))
+        for start in range(0, len(line), LONGEST_LINE):
+            part = line[start : start + LONGEST_LINE]
+            _tell(self.log, part.decode(errors="replace"))
 
 
 def _tell(log: Log, line: str, who: Speaking | None = None) -> None:
