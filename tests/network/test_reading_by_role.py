@@ -282,6 +282,22 @@ TWO, OTHERS = TASKS[:2], TASKS[2:]
             },
             id="table",
         ),
+        pytest.param(
+            {
+                "table": {
+                    "cols": [
+                        {"id": "A", "label": "Task no", "type": "number"},
+                        {"id": "B", "label": "What to write", "type": "string"},
+                        {"id": "C", "label": "Who", "type": "string"},
+                    ],
+                    "rows": [
+                        {"c": [{"v": n + 1.0, "f": f"{n + 1}"}, {"v": TEXTS[n]}, None]}
+                        for n in range(4)
+                    ],
+                }
+            },
+            id="table-of-cells",
+        ),
     ],
 )
 def test_all_tasks_are_gathered_however_they_are_grouped(answer: JSON) -> None:

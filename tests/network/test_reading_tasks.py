@@ -306,6 +306,9 @@ async def test_a_task_that_is_listed_twice_is_read_once(
         ({"status": "done", "available": False}, "closed"),
         ({"status": 3}, "3"),
         ({"status": 3000}, ""),
+        ({"claimedAt": "2026-01-02T03:04:05Z", "completed_at": None}, "claimed"),
+        ({"status": "open", "claimed_at": "2026-01-02T03:04:05Z"}, "open"),
+        ({"claimed_at": None}, ""),
     ],
 )
 async def test_a_flag_says_as_well_as_a_word_that_a_task_is_taken(
@@ -317,6 +320,30 @@ async def test_a_flag_says_as_well_as_a_word_that_a_task_is_taken(
     task = await task_of(server, network, {"id": "t", "title": "T", **record})
 
     assert task.status == status
+
+
+async def test_a_value_may_say_its_type_and_be_written_in_parts(
+    server: ScriptedServer,
+    network: NetworkClient,
+) -> None:
+    def parts(*texts: str) -> JSON:
+        return [{"type": "text", "plain_text": text} for text in texts]
+
+    record: JSON = {
+        "id": "t",
+        "properties": {
+            "Name": {"id": "a", "type": "title", "title": parts("A ", "sign")},
+            "Text": {"id": "b", "type": "rich_text", "rich_text": parts("wet paint")},
+            "Reward": {"id": "c", "type": "number", "number": 4},
+            "Status": {"id": "d", "type": "select", "select": {"name": "Not started"}},
+            "Worker": {"id": "e", "type": "rich_text", "rich_text": []},
+        },
+    }
+
+    task = await task_of(server, network, record)
+
+    assert (task.title, task.text, task.reward) == ("A sign", "wet paint", 4)
+    assert (task.status, task.claimant) == ("not started", None)
 
 
 async def test_who_holds_a_task_may_be_told_in_an_object_in_an_object(

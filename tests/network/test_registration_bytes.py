@@ -115,6 +115,9 @@ async def test_kept_bytes_without_an_agent_are_none(
         {"bot_id": "a-7", "key": {"value": LONG}},
         {"x_agent_id": "a-7", "x_access_token": LONG},
         {"uid": "a-7", "token": {"type": "bearer", "plain": LONG}},
+        {"agentId": "a-7", "accessToken": {"id": LONG, "ttl": 900, "userId": "a-7"}},
+        {"agentId": "a-7", "token": {"id": "tok-0123456789ab", "secret": LONG}},
+        {"result": {"sys_id": "a-7", "access_token": LONG, "session_id": "s-1"}},
         {"_id": "a-7", "auth": {"header": "x", "authorization": f"Bearer {LONG}"}},
         {
             "agent": {"uuid": "a-7"},

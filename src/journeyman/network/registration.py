@@ -72,6 +72,10 @@ _HOLDER = re.compile(r"agent|account|user|bot|client|worker|profile|member")
 """Parts of the names of whoever has registered."""
 _AGENTS_ID = re.compile(r"agent(?:id|uuid|uid|guid|pk|ref|slug|handle|number|code)?")
 _ID_NAMES = ("id", "uuid", "uid", "guid", "pk", "slug", "handle", "identifier", "sub")
+_OTHERS_ID = re.compile(
+    r"request|trace|session|correlation|tenant|org|team|project|plan|key|token|batch"
+)
+"""Parts of the names of ids that stand beside the agent's."""
 _WRAPPERS = frozenset(
     {"", "data", "result", "response", "payload", "record", "attributes"}
 )
@@ -173,13 +177,20 @@ def _token_worth(leaf: _Leaf) -> int:
     token = as_token(leaf.value)
     if token is None or _NO_TOKEN.search(leaf.name):
         return 0
-    says = max((n for part, n in _TOKEN_NAMES.items() if part in leaf.name), default=0)
+    says = _token_name_worth(leaf.name)
+    if leaf.name == "id" and len(leaf.path) > 1:
+        # A token that is an object; its own secret, if it has one, says more.
+        says = _token_name_worth(leaf.path[-2]) // 2
     if leaf.is_header:
         return says - 1 if says >= _TELLING and len(token) >= _SHORTEST_TOKEN else 0
     if _JWT.fullmatch(token):
         return max(says, _JWT_WORTH)
     is_likely = len(token) >= _SHORTEST_TOKEN if says >= _SURE else looks_random(token)
     return says if is_likely else 0
+
+
+def _token_name_worth(name: str) -> int:
+    return max((n for part, n in _TOKEN_NAMES.items() if part in name), default=0)
 
 
 def _likeliest_id(leaves: list[_Leaf], token: str) -> str | None:
@@ -203,7 +214,8 @@ def _id_worth(path: tuple[str, ...]) -> int:
         return 4 if is_holders else 2 * (not around)
     if own.endswith(("id", "uuid", "slug")) and _HOLDER.search(own):
         return 3
-    return int(is_holders and own in {"name", "username"})
+    is_alone = not around and own.endswith(_ID_NAMES) and not _OTHERS_ID.search(own)
+    return int(is_alone or (is_holders and own in {"name", "username"}))
 
 
 def _claims(token: str) -> JSON:

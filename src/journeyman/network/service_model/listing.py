@@ -86,6 +86,8 @@ _MOST_GROUPS = 200
 """Arrays of tasks in one answer, such as one for each category."""
 _MOST_VALUES = 200
 """Values on each level of an answer in which a list is looked for."""
+_VALUES = ("v", "value")
+"""Names of the value in a cell of a table."""
 _NAMES_SHOWN = 8
 """Field names quoted when no tasks were found."""
 _TASK_NAME_WORTH = 20
@@ -311,7 +313,10 @@ class ListingReader:
         return []
 
     def _arrays(self, answer: JSON) -> Iterator[_Array]:
+        tables: set[Path] = set()
         for path, value, is_keyed in self._walk(answer):
+            if path[:-1] in tables:
+                continue
             if isinstance(value, list):
                 array = _Array(path, _flat(value, ASSUMED.container_depth))
                 yield array
@@ -319,6 +324,7 @@ class ListingReader:
             elif isinstance(value, dict) and is_keyed:
                 yield _Array(path, [*value.values()], [*value])
             elif isinstance(value, dict) and (rows := _table(value)):
+                tables.add(path)
                 yield _Array(path, rows)
 
     def _inside(self, array: _Array) -> Iterator[_Array]:
@@ -486,10 +492,23 @@ def _table(value: dict[str, JSON]) -> list[JSON]:
         if len(heads) == 1 or len(set(heads)) < len(names):
             continue
         for array in arrays:
-            rows = [row for row in array if isinstance(row, list)]
+            rows = [cells for cells in map(_cells, array) if cells]
             if len(rows) == len(array) and {*map(len, rows)} == {len(heads)}:
                 return [dict(zip(heads, row, strict=True)) for row in rows]
     return []
+
+
+def _cells(row: JSON) -> list[JSON]:
+    """Return a table's row, also where it and its cells are objects around values."""
+    if isinstance(row, dict) and len(row) == 1:
+        (row,) = row.values()
+    return [*map(_cell, row)] if isinstance(row, list) else []
+
+
+def _cell(cell: JSON) -> JSON:
+    held = cell if isinstance(cell, dict) else {}
+    value = next((held[name] for name in _VALUES if name in held), cell)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _are_alike(records: list[JSON]) -> bool:

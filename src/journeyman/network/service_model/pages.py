@@ -48,7 +48,8 @@ PAGING_HEADERS = ("link", *_TOTAL_HEADERS)
 """Headers, in lower case, that the page after an answer depends on."""
 _OFFSETS = ("offset", "skip", "start", "startindex", "from")
 _CURSORS = (
-    *("cursor", "after", "page_token", "pageToken", "starting_after", "next"),
+    *("cursor", "after", "start_cursor", "page_token", "pageToken"),
+    *("starting_after", "next"),
     *("continuation", "token", "nextToken", "marker"),
 )
 

@@ -68,7 +68,19 @@ def untyped(value: JSON) -> JSON:
     if isinstance(value, dict) and len(value) == 1:
         ((name, inner),) = value.items()
         return inner if name in _TYPE_KEYS else value
+    kind = value.get("type") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(kind, str) and kind in value:
+        return _joined(value[kind])  # {"type": "number", "number": 5}
     return value
+
+
+def _joined(value: JSON) -> JSON:
+    """Return a text that is written as a list of its parts; None for an empty one."""
+    if not isinstance(value, list):
+        return value
+    parts = [one.get("plain_text") for one in value if isinstance(one, dict)]
+    texts = [part for part in parts if isinstance(part, str)]
+    return value if len(texts) < len(value) else "".join(texts) or None
 
 
 def as_string(value: JSON) -> str | None:
@@ -244,8 +256,8 @@ class Fields(dict[str, JSON]):
         super().__init__()
         for layer in layers:
             for name, value in layer.items():
-                if value is not None:
-                    plain = untyped(value) if isinstance(value, dict) else value
+                plain = untyped(value) if isinstance(value, dict) else value
+                if plain is not None:
                     self.setdefault(_reduced(name[:_LONGEST_NAME]), plain)
 
     def value(self, names: Iterable[str]) -> JSON:
@@ -402,7 +414,8 @@ class RecordReader:
         self._role_of = {
             name: role for role in (*self.FEATURES, "id") for name in self._names[role]
         }
-        self._flags = self._all_of("open_flags", "closed_flags")
+        flags = self._all_of("open_flags", "closed_flags")
+        self._flags = flags | {f"{name}at" for name in self._names["closed_flags"]}
         self._telling = self._all_of(*self.TELLING)
         self._maybe_wrappers = self._all_of(
             "record_wrappers",
@@ -587,7 +600,13 @@ class RecordReader:
             if seen.get(name) is True:
                 return name.removeprefix("is")
         is_closed = seen.says(self._names["open_flags"], flag=False)
-        return "closed" if is_closed else status
+        return "closed" if is_closed else status or self._since(seen)
+
+    def _since(self, seen: Fields) -> str:
+        """Return what has happened by the moments of a record without a state."""
+        names = self._names["closed_flags"]
+        moments = (n for n in names if as_moment(seen.get(f"{n}at")) is not None)
+        return next(moments, "")
 
     def own_text(self, seen: Fields) -> str | None:
         """Read the text to work on, where it is more than the description."""

@@ -203,7 +203,7 @@ class _Search:
         likely = [
             (id_name_score(column.path), column, [str(one) for one in ids])
             for column in self._columns
-            if (ids := self._ids_of(column)) and not _is_something_else(column)
+            if (ids := self._ids_of(column)) and not self._may_change(column)
         ]
         pairs = (
             (score, column.path, other.path)
@@ -214,6 +214,11 @@ class _Search:
         )
         best = max(pairs, key=lambda one: one[0], default=None)
         return {"id": best[1], SCOPE: best[2]} if best else {}
+
+    def _may_change(self, column: _Column) -> bool:
+        """Return whether a field may say something else of the same task later."""
+        is_state = column.role == "status" or column.has(STATE_WORDS | CLAIM_WORDS)
+        return is_state or _is_something_else(column) or _has_known_state(column)
 
     def _ids_of(self, column: _Column) -> list[str]:
         """Return what may be ids of the records; empty unless each has one."""
