@@ -241,6 +241,9 @@ async def test_a_task_that_another_agent_has_is_not_ours(
         ({"paid": 500, "currency": "USD", "balance": 9}, None, None),
         ({"credits_earned": 5, "paid": 500, "currency": "usd"}, 5, None),
         ({"paid": 5, "currency": "credits"}, 5, None),
+        ({"card": {"name": "A"}, "points_awarded": 5}, 5, None),
+        ({"result": {"u_reward": "7.00", "u_credits_paid": "5.00"}}, 5, None),
+        ({"total_earned": 900, "earned_at": 5, "paid": True}, None, None),
     ],
 )
 async def test_earnings_and_balance_are_read_only_where_they_are_clear(

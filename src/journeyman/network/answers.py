@@ -20,6 +20,7 @@ from journeyman.network.service_model.reading import (
     as_label,
     as_moment,
     as_string,
+    paid_credits,
     spellings,
 )
 from journeyman.network.service_model.request import values_in
@@ -192,7 +193,8 @@ def read_receipt(
 ) -> Receipt:
     """Read the answer to a submission or a completion, which may repeat our `own`."""
     seen = _Answer(answer, own)
-    earned = _credits(seen.all, "surely_earned")
+    bodies = [one.body for one in seen.layers]
+    earned = paid_credits(bodies, is_other_money=_is_of_other_money(seen.all))
     if action == "complete" and earned is None:
         earned = _credits(seen.outer, "earned")
     return seen.receipt(action, status, earned)
@@ -245,10 +247,14 @@ def _open(answer: JSON) -> Fields:
 
 def _credits(seen: Fields, names: str) -> float | None:
     wanted = NAMES[names]
-    if (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units:
+    if _is_of_other_money(seen):
         # What stands beside another currency is credits only if its name says so.
         wanted = tuple(name for name in wanted if "credit" in name)
     return seen.pick(wanted, as_exact_credits)
+
+
+def _is_of_other_money(seen: Fields) -> bool:
+    return (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units
 
 
 def _says_ours(answer: JSON) -> bool:

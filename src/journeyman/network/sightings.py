@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from journeyman.domain.tasks import JSON, Progress, Task
-from journeyman.network.progress import progress_of_record
+from journeyman.network.progress import layers_of, progress_of_record
 from journeyman.network.service_model.reading import (
     NAMES,
     RecordReader,
     as_exact_credits,
     as_label,
+    paid_credits,
 )
 
 _RECORD = RecordReader()
@@ -44,7 +45,7 @@ def read_sighting(task: Task) -> Sighting:
     return Sighting(
         status=task.status,
         progress=progress_of_record(seen, task.status),
-        earned=seen.pick(NAMES["surely_earned"], as_exact_credits),
+        earned=paid_credits(one.body for one in layers_of(dict(task.raw))),
         result=seen.pick(NAMES["result"], _work),
         is_refunded=is_said or bool(refund and refund > 0),
         refund=refund if refund and refund > 0 else None,

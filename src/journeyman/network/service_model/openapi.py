@@ -437,11 +437,12 @@ def _response(shown: Shown | None, answers: list[AnswerRecord]) -> dict[str, JSO
 
 
 def _told(shown: Shown | None, seen: int) -> str:
+    times = "once" if seen == 1 else f"{seen} times"
     if shown is None:
-        return f"Seen {seen} times; the contract shows no other status than 200."
+        return f"Seen {times}; the contract shows no other status than 200."
     if shown.answer is not None:
         return "Success, as the contract shows it."
-    return f"Success; the contract does not show the body. Seen {seen} times."
+    return f"Success; the contract does not show the body. Seen {times}."
 
 
 def _schemas(answers: list[AnswerRecord], shown: Schema | None) -> list[Schema]:

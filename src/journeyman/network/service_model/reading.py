@@ -19,6 +19,8 @@ from journeyman.network.service_model.naming import (
     id_name_score,
     leaves,
     value_at,
+    word_set,
+    words_of,
 )
 from journeyman.network.service_model.vocabulary import ASSUMED
 
@@ -372,6 +374,29 @@ def as_exact_credits(value: JSON) -> float | None:
             return None
         value = inside.value(NAMES["reward_amount"])
     return as_exact_amount(value)
+
+
+_PAID_WORDS = word_set("earned earnings awarded paid credited")
+_PAY_WORDS = word_set("credit credits amount reward points payout bounty u x")
+
+
+def paid_credits(
+    records: Iterable[Mapping[str, JSON]], *, is_other_money: bool = False
+) -> float | None:
+    """Return credits that a name says were paid, such as `points_awarded`.
+
+    Of other money, only what is called credits. A total over time is none of them.
+    """
+    found = [
+        ({"credit", "credits"}.isdisjoint(words), amount)
+        for record in records
+        for name, value in record.items()
+        if (words := {*words_of(name)}) & _PAID_WORDS
+        and words <= _PAID_WORDS | _PAY_WORDS
+        and (amount := as_exact_credits(value)) is not None
+    ]
+    likely = [one for one in found if not (one[0] and is_other_money)]
+    return min(likely, key=lambda one: one[0])[1] if likely else None
 
 
 Places = Mapping[str, Path]

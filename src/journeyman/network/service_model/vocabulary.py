@@ -221,12 +221,6 @@ class Vocabulary:
         "credits_earned earned_credits earned credits_awarded awarded "
         "credits_paid reward_paid paid payout reward reward_credits",
     )
-    surely_earned: tuple[str, ...] = in_order(
-        "credits_earned earned_credits earned earnings credits_awarded awarded "
-        "credits_paid paid_credits amount_paid paid_amount reward_paid paid credited "
-        "credits_credited",
-    )
-    """Of them, those that cannot be what the task's listing promises."""
     lease: tuple[str, ...] = in_order(
         "lease_until lease_expires_at lease_expires lease_expiry lease_ends_at "
         "leased_until claim_expires_at claim_expires claim_expiry claim_until "
