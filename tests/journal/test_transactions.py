@@ -99,8 +99,41 @@ async def test_a_step_whose_caller_was_cancelled_is_written_all_the_same(
         await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
 
-    assert await journal.commit(putting(journal, "b")) == "b"
+    # At once: whoever has cancelled it goes on from what the journal says.
     assert journal.facts.get("a") == "a"
+    assert await journal.commit(putting(journal, "b")) == "b"
+
+
+class Commits:
+    """Counts what became durable."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def before(self, label: str) -> None:
+        """Let it happen."""
+
+    def after(self, label: str) -> None:
+        self.labels.append(label)
+
+
+async def test_a_step_that_has_nearly_arrived_shares_the_commit(
+    journal: Journal,
+) -> None:
+    commits = Commits()
+    journal.database.observe(commits)
+
+    async def commit_after(turns: int, name: str) -> None:
+        for _ in range(turns):
+            await anyio.lowlevel.checkpoint()
+        await journal.commit(putting(journal, name))
+
+    async with anyio.create_task_group() as group:
+        for turns, name in enumerate("abc"):
+            group.start_soon(commit_after, turns, name)
+
+    assert [journal.facts.get(name) for name in "abc"] == ["a", "b", "c"]
+    assert commits.labels == ["group"]
 
 
 async def test_a_full_disk_undoes_the_whole_group_and_says_what_to_do(

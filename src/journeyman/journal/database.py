@@ -313,8 +313,14 @@ class _StepError(Exception):
     """A step of a group has raised."""
 
 
+QUIET_TURNS = 2
+"""Turns of the event loop without a new step, after which a group is committed. What
+has reached a socket needs two to become a step, so that it still joins the group; and
+where nothing has, two turns are no wait (decision 0099)."""
+
+
 class CommitGroup:
-    """Collects the steps of one turn of the event loop, and commits them together.
+    """Collects the steps of tasks that are ready together, and commits them together.
 
     A step that raises is undone alone. That is so rare that nothing is prepared for it:
     the whole group is undone, and done again with a savepoint for each step. So what a
@@ -336,15 +342,33 @@ class CommitGroup:
             Exception: whatever `write` raised; nothing of this step was kept.
         """
         loop = asyncio.get_running_loop()
-        if not self._steps:
-            loop.call_soon(self._flush)
         step = _Step(write, loop.create_future())
         self._steps.append(step)
-        result: T = await step.written
+        if len(self._steps) == 1:
+            loop.call_soon(self._gather, loop, 1, QUIET_TURNS)
+        try:
+            result: T = await step.written
+        except asyncio.CancelledError:
+            # Now: whoever cancelled may go on from what the journal says.
+            self._flush()
+            raise
         return result
+
+    def _gather(
+        self, loop: asyncio.AbstractEventLoop, known: int, quiet_turns: int
+    ) -> None:
+        """Wait until some turns have brought no step besides those that are known."""
+        found = len(self._steps)
+        left = quiet_turns - 1 if found == known else QUIET_TURNS
+        if left < 0:
+            self._flush()
+        else:
+            loop.call_soon(self._gather, loop, found, left)
 
     def _flush(self) -> None:
         steps, self._steps = self._steps, []
+        if not steps:
+            return
         try:
             ended = self._write_at_once(steps) or self._write_one_by_one(steps)
         except Exception as error:  # noqa: BLE001 - it is told to every caller
