@@ -44,7 +44,7 @@ def make_context(log: RecordingLog, tmp_path: Path) -> Callable[..., Context]:
             "deadline": None,
             "workspace": lambda: tmp_path,
             "progress": lambda _fraction, _note: None,
-            "budget": BudgetView(balance=100),
+            "budget": lambda: BudgetView(balance=100),
             "cancelled": lambda: False,
         }
         return Context(**given | changes)

@@ -10,7 +10,7 @@ import pytest
 from tests.strategies.endings import is_like
 
 from journeyman.domain.tasks import JSON, Result, Task, TaskId
-from journeyman.strategies.api import Context
+from journeyman.strategies.api import BudgetView, Context
 from journeyman.strategies.api.outcomes import Decline, Misconfigured, RetryLater
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.outcomes import RunOutcome, StrategyError, TimedOut
@@ -403,6 +403,24 @@ async def test_progress_from_a_thread_is_told_on_the_loop(run_file: Run) -> None
     await run_file(written(body, form="def"), progress=progress)
 
     assert told == [(0.5, "half", True), (1.0, "", True)]
+
+
+@FORMS
+async def test_the_budget_is_read_on_the_loop_once_whoever_asks(
+    run_file: Run, form: str
+) -> None:
+    read_on_loop: list[bool] = []
+
+    def budget() -> BudgetView:
+        is_on_loop = threading.current_thread() is threading.main_thread()
+        read_on_loop.append(is_on_loop)
+        return BudgetView(balance=7)
+
+    body = "return [ctx.budget.balance, ctx.budget.balance]"
+    ended = await run_file(written(body, form=form), budget=budget)
+
+    assert ended == Result([7, 7])
+    assert read_on_loop == [True]
 
 
 async def test_an_outsiders_task_cancel_is_not_mistaken_for_a_time_out(

@@ -238,7 +238,7 @@ class CountingContexts(StrategyContexts):
             deadline=record.task.deadline,
             workspace=Path,
             progress=lambda _fraction, _note: None,
-            budget=BudgetView(),
+            budget=BudgetView,
             cancelled=lambda: False,
             canary="canary_of_this_run",
         )

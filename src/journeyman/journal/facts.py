@@ -9,6 +9,9 @@ from journeyman.domain.tasks import JSON
 from journeyman.journal.codec import from_json
 from journeyman.journal.database import Database, Memo, Now
 
+ABSENT = "null"
+"""What is kept of a fact that was never written, as JSON."""
+
 
 @dataclass(eq=False)
 class Facts:
@@ -22,13 +25,14 @@ class Facts:
 
     def get(self, name: str) -> JSON:
         """Return a fact; None when it was never written."""
+        text = self._memo.get(name, lambda: self._read(name))
         # Decoded each time: whoever gets a list or an object may change it.
-        value: JSON = from_json(self._memo.get(name, lambda: self._read(name)))
+        value: JSON = from_json(text) if text != ABSENT else None
         return value
 
     def _read(self, name: str) -> str:
         row = self.database.row("SELECT value FROM facts WHERE name = ?", name)
-        return str(row["value"]) if row else "null"
+        return str(row["value"]) if row else ABSENT
 
     def put(self, name: str, value: JSON) -> None:
         """Write or replace a fact."""

@@ -668,6 +668,8 @@ class Tasks:
 
     def enrich(self, record: TaskRecord, task: tasks.Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""
+        if task is record.task and strategy == record.strategy:
+            return record
         if task != record.task:
             self._write_text(task)
         if strategy != record.strategy:

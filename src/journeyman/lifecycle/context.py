@@ -124,7 +124,9 @@ class StrategyContexts:
         task_id: TaskId | None = None,
     ) -> Context:
         """Return the context of one call of a hook; each call has its own `number`."""
-        return self._context(strategy, task_id, state, self._hook_folder(number))
+        context = self._context(strategy, task_id, state, self._hook_folder(number))
+        _ = context.budget  # Now: a hook may run in a thread, which has no journal.
+        return context
 
     def clean_up(self, record: TaskRecord) -> None:
         """Remove the workspace of a run that ended."""
@@ -153,7 +155,7 @@ class StrategyContexts:
             progress=lambda fraction, note: log.debug(
                 "progress", fraction=fraction, note=note
             ),
-            budget=self._budget(strategy),
+            budget=partial(self._budget, strategy),
             cancelled=lambda: False,
             canary=self.randomness.new_id("canary"),
             cost=partial(self._costs.book, strategy, task_id or ""),

@@ -315,8 +315,10 @@ class NetworkClient:
             headers: Mapping[str, str],
             key: tasks.IdempotencyKey,
         ) -> Outcome[T]:
-            call = self._call(endpoint, body=body, key=key, headers=headers)
-            call = replace(call, task_id=task.id if task else "")
+            task_id = task.id if task else ""
+            call = self._call(
+                endpoint, body=body, key=key, headers=headers, task_id=task_id
+            )
             outcome = await self._exchange.run(call, read)
             if look_at_refusal and isinstance(outcome, Refused):
                 return look_at_refusal(outcome)
@@ -365,6 +367,7 @@ class NetworkClient:
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
         keep: Keep | None = None,
+        task_id: str = "",
     ) -> Call:
         if key is not None and not answers.is_header_safe(key):
             raise ValueError(f"an idempotency key is visible ASCII, not {key!r}")
@@ -378,6 +381,7 @@ class NetworkClient:
             query=query or {},
             content=None if body is None else _encoded(body),
             token=token,
+            task_id=task_id,
             key=key,
             headers={**self._headers, **headers},
             keep=keep,
@@ -456,6 +460,10 @@ def _may_have_paid(refused: Refused) -> bool:
     return is_success(refused.status) or shows
 
 
+_BODY = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+"""Writes ASCII, because half a surrogate pair in a result has no UTF-8."""
+
+
 def _encoded(body: Mapping[str, tasks.JSON]) -> bytes:
     """Write a body as JSON, the same bytes for the same body.
 
@@ -463,6 +471,4 @@ def _encoded(body: Mapping[str, tasks.JSON]) -> bytes:
         ValueError: a number in it is not finite, so that JSON cannot say it.
         TypeError: something in it is not a JSON value.
     """
-    # ASCII, because half a surrogate pair in a result has no UTF-8.
-    text = json.dumps(body, allow_nan=False, separators=(",", ":"))
-    return text.encode("ascii")
+    return _BODY.encode(body).encode("ascii")

@@ -181,9 +181,10 @@ class HttpClient:
         wants_json: bool,
     ) -> Reply:
         status = int(response.status_code)  # in memory it may be an enum
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = _headers(response)
         coding = headers.get("content-encoding", "").strip().lower()
-        is_plain, keep = coding in PLAIN, keep if response.is_success else None
+        is_success = 200 <= status < 300  # noqa: PLR2004 - the class of a status
+        is_plain, keep = coding in PLAIN, keep if is_success else None
         raw = await self._capped(response, headers, keep) if is_plain or keep else None
         if not is_plain:
             problem = f"a compressed body ({coding[:40]}), which we did not ask for"
@@ -192,7 +193,7 @@ class HttpClient:
             longest = f"{self._limits.max_body_bytes} bytes"
             problem = f"a body of more than {longest} (the setting {_BODY_SETTING})"
             return Reply(status, headers, None, "", problem)
-        digest, is_listing = b"", known is not None and response.is_success
+        digest, is_listing = b"", known is not None and is_success
         if is_listing:
             digest = await _digest(raw, headers)
             if digest == known:
@@ -230,6 +231,22 @@ class HttpClient:
 def _address(url: str, query: tuple[tuple[str, str], ...]) -> httpx.URL:
     """Parse an address once: polling has the same one each time."""
     return httpx.URL(url, params=dict(query)) if query else httpx.URL(url)
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
+    """Return the headers, their names in lower case; repeated ones are joined."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in response.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), _text(raw_value)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 async def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:

@@ -34,11 +34,7 @@ def parse(text: str) -> JSON:
             than Python converts (4300).
     """
     try:
-        value: JSON = json.loads(
-            text,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
+        value: JSON = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UnreadableJSONError(f"not JSON ({error.msg} at {place})") from None
@@ -114,10 +110,9 @@ def _mend(value: JSON) -> JSON:
     return value
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 SPACE = re.compile(r"[ \t\n\r]*").match
 """Finds the white space between the signs of a JSON text."""
-parse_one = json.JSONDecoder(
-    parse_constant=_refuse_constant, parse_float=_finite
-).raw_decode
+parse_one = _DECODER.raw_decode
 """Parses one value at a place of a text, as `parse` does but for its depth and for half
 characters; returns it with where it ends."""

@@ -6,6 +6,7 @@ what only repeats our own work counts for nothing.
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from journeyman.domain.tasks import JSON, Progress
 from journeyman.network.service_model.reading import (
@@ -219,7 +220,13 @@ def _named(seen: Fields, own: Collection[JSON]) -> Progress | None:
 def _progress_of_word(value: JSON) -> Progress | None:
     """Return what a state word says, such as `PENDING_REVIEW`; None: nothing known."""
     label = as_label(_HUMPS.sub(" ", value) if isinstance(value, str) else value)
-    words = _BETWEEN_WORDS.sub(" ", label or "")
+    return _progress_of_label(label) if label else None
+
+
+@lru_cache(maxsize=1_000)
+def _progress_of_label(label: str) -> Progress | None:
+    """Search the patterns; a network has few words for its states."""
+    words = _BETWEEN_WORDS.sub(" ", label)
     for progress, known in _STATES:
         if known.search(words):
             return progress

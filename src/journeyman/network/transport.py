@@ -8,6 +8,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import TracebackType
 from typing import Self
 
@@ -72,23 +73,16 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             httpx.TransportError: as HTTPX's own transport does.
         """
         seconds = request.extensions.get("timeout", {})
-        try:
-            async with asyncio.timeout(seconds.get("pool")):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise httpx.PoolTimeout("no connection became free") from error
+        await self._take_connection(seconds.get("pool"))
         try:
             with _translated():
                 answer = await self._session.request(
                     request.method,
-                    URL(str(request.url), encoded=True),
+                    _address(str(request.url)),
                     headers=request.headers.multi_items(),
                     data=request.content,
                     allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(
-                        sock_connect=seconds.get("connect"),
-                        sock_read=seconds.get("read"),
-                    ),
+                    timeout=_timeouts(seconds.get("connect"), seconds.get("read")),
                 )
         except BaseException:
             self._free.release()
@@ -99,6 +93,26 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             stream=_Body(answer, self._free),
             request=request,
         )
+
+    async def _take_connection(self, seconds: float | None) -> None:
+        if not self._free.locked():  # Without a timer, as it is nearly always.
+            await self._free.acquire()
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("no connection became free") from error
+
+
+@lru_cache(maxsize=64)
+def _address(url: str) -> URL:
+    return URL(url, encoded=True)
+
+
+@lru_cache(maxsize=4)
+def _timeouts(connect: float | None, read: float | None) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(sock_connect=connect, sock_read=read)
 
 
 class _Body(httpx.AsyncByteStream):

@@ -5,7 +5,7 @@ here raises in tests; in production it is written under `undeclared`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -21,6 +21,11 @@ class Event:
     meaning: str
     action: str = ""
     """What an operator should do; empty when there is nothing to do."""
+    allowed: frozenset[str] = field(init=False, repr=False)
+    """What a line may carry: its fields, and the context."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allowed", self.fields | CONTEXT_FIELDS)
 
 
 RESERVED_FIELDS = frozenset({"time", "level", "event", "repeated", "undeclared"})

@@ -49,6 +49,7 @@ _COLOURS = {
     "error": "\x1b[31m",
 }
 _WORDS = frozenset({"message", "text"})
+_LINE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _EMPTY: tuple[JSON, ...] = ("", [], {}, None, 0.0)
 _RESET = "\x1b[0m"
 
@@ -117,9 +118,7 @@ class _StructuredLog:
     def emit(self, event: events.Event, **fields: object) -> None:
         if self._strict and events.CATALOGUE.get(event.name) is not event:
             raise events.UndeclaredEventError(event.name)
-        declared = self._declared(
-            event.fields | events.CONTEXT_FIELDS, fields, event.name
-        )
+        declared = self._declared(event.allowed, fields, event.name)
         level = _LEVELS[event.level.upper()]
         if level >= self._thresholds[event.name.partition(".")[0]]:
             self._logger.log(level, event.name, **declared)
@@ -132,9 +131,9 @@ class _StructuredLog:
     def _declared(
         self, allowed: frozenset[str], fields: dict[str, object], where: str
     ) -> dict[str, object]:
-        undeclared = sorted(fields.keys() - allowed)
-        if not undeclared:
+        if fields.keys() <= allowed:
             return fields
+        undeclared = sorted(fields.keys() - allowed)
         if self._strict:
             raise events.UndeclaredFieldError(where, undeclared)
         known = {name: fields[name] for name in fields if name in allowed}
@@ -218,8 +217,7 @@ class _Pipeline:
         self, _logger: WrappedLogger, _level: str, record: Record
     ) -> tuple[tuple[str, str], dict[str, Any]]:
         """Write the record as it is shown, and as JSON; both safe on a terminal."""
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        as_json = escape_json(line)
+        as_json = escape_json(_LINE.encode(record))
         if self._as_text:
             return (text_lines(dict(record), colour=self._colour), as_json), {}
         return (as_json, as_json), {}

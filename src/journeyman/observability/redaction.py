@@ -128,6 +128,8 @@ class KnownSecrets:
 
     def _reading_of(self, text: str) -> Reading | None:
         """Return the first reading of a text that shows any of them."""
+        if len(text) < SHORTEST_SECRET:
+            return None
         for reading in self._reader.readings(text) if self._reader else ():
             if _holds_any(reading.text, self._secrets):
                 return reading
@@ -202,6 +204,8 @@ def hide_bearer_tokens(text: str) -> str:
 
 MOST_CLEANED = 1_000
 """Short texts that are remembered with what was left of them."""
+LONGEST_KEPT = 200
+"""In characters: a longer text hardly comes again."""
 
 
 class Redactor:
@@ -254,12 +258,14 @@ class Redactor:
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
         """Return the fields of a log record as plain JSON, names and values cleaned."""
         return {
-            self.clean_again(name): _entry(name, plain(value), self.clean)
+            self.clean_again(name): _entry(name, plain(value), self.clean_again)
             for name, value in record.items()
         }
 
     def clean_again(self, text: str) -> str:
-        """Clean a short text, once: names and reasons come again and again."""
+        """Clean a text, a short one once: names and reasons come again and again."""
+        if len(text) > LONGEST_KEPT:
+            return self.clean(text)
         if text not in self._cleaned:
             if len(self._cleaned) >= MOST_CLEANED:
                 self._cleaned.clear()

@@ -220,4 +220,6 @@ def as_claimed(listed: Task, claimed: Receipt) -> Task:
             input=shown.input if listed.input is None else listed.input,
             deadline=shown.deadline or listed.deadline,
         )
+    if claimed.lease_until is None:
+        return task
     return replace(task, deadline=earlier(task.deadline, claimed.lease_until))

@@ -50,7 +50,8 @@ class Proven:
 
     def opened(self, most: int) -> "Proven":
         """Return what holds after a task has gone all the way."""
-        return replace(self, window=min(max(self.window, 1) + 1, most))
+        window = min(max(self.window, 1) + 1, most)
+        return self if window == self.window else replace(self, window=window)
 
     def halved(self) -> "Proven":
         """Return what holds after tasks have failed alike."""
@@ -178,6 +179,8 @@ class Proof:
         if action == "claim":
             self._holds, self._held_until = 0, 0.0
         known = self._proven
+        if action in known.confirmed and action not in known.lacks:
+            return
         confirmed, lacks = known.confirmed | {action}, known.lacks - {action}
         self._keep(replace(known, confirmed=confirmed, lacks=lacks))
 

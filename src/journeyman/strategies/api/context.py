@@ -54,7 +54,7 @@ class StrategyLog(ABC):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetView:
-    """The owner's figures, in credits, as they were when the run began."""
+    """The owner's figures, in credits, as they were when the run first asked."""
 
     balance: int = 0
     spendable: int = 0
@@ -79,7 +79,7 @@ class Context:
         deadline: datetime | None,
         workspace: Callable[[], Path],
         progress: Callable[[float, str], object],
-        budget: BudgetView,
+        budget: Callable[[], BudgetView],
         cancelled: Callable[[], bool],
         canary: str = "",
         cost: Callable[[float, str], object] | None = None,
@@ -94,7 +94,7 @@ class Context:
             deadline: when the network stops accepting the result, in UTC.
             workspace: makes a fresh folder; called on first use, once.
             progress: called with a fraction (0 to 1) and a note.
-            budget: read-only figures.
+            budget: returns read-only figures; called on first use, once.
             cancelled: returns whether the daemon wants the run to stop.
             canary: words that no result may contain; see the attribute.
             cost: called with each cost in credits, and a note.
@@ -103,12 +103,13 @@ class Context:
         self.log = log
         self.state = state
         self.deadline = deadline
-        self.budget = budget
         self.canary = canary
         """Random words of this run alone, to be put where nothing may leave from, such
         as a system prompt. A result that contains them is not sent: the task talked the
         strategy into revealing its instructions."""
         self._now = now
+        self._read_budget = budget
+        self._budget: BudgetView | None = None
         self._make_workspace = workspace
         self._workspace: Path | None = None
         self._progress = progress
@@ -126,6 +127,13 @@ class Context:
     def today(self) -> date:
         """The owner's date: the day of `budget.spent_today` and `budget.cost_today`."""
         return self._now().astimezone(ZoneInfo(self.budget.time_zone)).date()
+
+    @property
+    def budget(self) -> BudgetView:
+        """What may be spent, and has been; read when first asked for."""
+        if self._budget is None:
+            self._budget = self._read_budget()
+        return self._budget
 
     @property
     def workspace(self) -> Path:
@@ -170,7 +178,11 @@ class Context:
 
 
 def report_through(context: Context, call_soon: Callable[..., object]) -> None:
-    """Report on the daemon's loop from now on; the thread runner calls it."""
+    """Report on the daemon's loop from now on; the thread runner calls it.
+
+    The budget is read now, since the journal can be read on the loop alone.
+    """
+    _ = context.budget
     progress, book = context._progress, context._cost
 
     def soon(call: Callable[..., object]) -> Callable[..., object]:

@@ -184,7 +184,7 @@ class TaskRunner:
             deadline=messages.moment_from(message["deadline"]),
             workspace=partial(Path, self._config.home),
             progress=log.progress,
-            budget=BudgetView(**message["budget"]),
+            budget=partial(BudgetView, **message["budget"]),
             cancelled=lambda: False,
             canary=message["canary"],
             cost=log.cost,

@@ -77,7 +77,7 @@ class DryRunContext:
             deadline=task.deadline if task else None,
             workspace=lambda: workspace,
             progress=lambda fraction, note: self.progress.append((fraction, note)),
-            budget=self.budget,
+            budget=lambda: self.budget,
             cancelled=lambda: False,
             canary=CANARY,
             cost=lambda credits_, note: self.costs.append((credits_, note)),
