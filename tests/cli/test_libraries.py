@@ -1,5 +1,7 @@
 """Strategies with libraries of their own, command by command."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,9 +112,9 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for version in ("1.0", "2.0"):
         write_wheel(folder, version)
     for installer in ("PIP", "UV"):
-        monkeypatch.setenv(f"{installer}_NO_INDEX", "1")
         monkeypatch.setenv(f"{installer}_FIND_LINKS", str(folder))
-    monkeypatch.setenv("UV_NO_CACHE", "1")
+    for alone in ("PIP_NO_INDEX", "UV_OFFLINE", "UV_NO_CACHE"):
+        monkeypatch.setenv(alone, "1")
     return folder
 
 
@@ -166,6 +168,26 @@ def test_what_no_strategy_names_any_more_is_removed_when_asked(
 
     assert len(done.answer["removed"]) == len(list(data.libraries.iterdir())) == 1
     assert version_in(run, "new") == "2.0"
+
+
+@pytest.mark.endurance
+@pytest.mark.usefixtures("wheels", "data")
+def test_a_lock_has_hashes_and_is_for_whoever_reads_the_strategy(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = str(Path(sys.executable).parent)  # where our uv is
+    monkeypatch.setenv("PATH", beside, prepend=os.pathsep)
+    file = write_strategy("old", "<2")
+    file.chmod(0o644)
+
+    done = run("strategies", "sync", "--lock")
+
+    lock = file.with_suffix(".lock")
+    assert done.code == 0
+    assert "greeting==1.0" in lock.read_text()
+    assert "--hash=sha256:" in lock.read_text()
+    assert lock.stat().st_mode & 0o777 == 0o644
+    assert version_in(run, "old") == "1.0"
 
 
 @pytest.mark.endurance

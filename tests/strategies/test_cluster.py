@@ -220,7 +220,7 @@ def wheels(tmp_path: Path) -> dict[str, str]:
     folder = tmp_path / "wheels"
     write_wheel(folder, "1.0")
     found = {f"{tool}_FIND_LINKS": str(folder) for tool in ("PIP", "UV")}
-    alone = ("PIP_NO_INDEX", "UV_NO_INDEX", "PIP_NO_CACHE_DIR", "UV_NO_CACHE")
+    alone = ("PIP_NO_INDEX", "UV_OFFLINE", "PIP_NO_CACHE_DIR", "UV_NO_CACHE")
     return found | dict.fromkeys(alone, "1")
 
 

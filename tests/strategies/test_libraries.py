@@ -10,6 +10,7 @@ from journeyman.strategies.loading.libraries import (
     lock_file,
     named_in,
 )
+from journeyman.strategies.loading.loader import load
 
 HERE = Path("words.py")
 
@@ -83,3 +84,16 @@ def test_the_lock_beside_a_file_counts(tmp_path: Path) -> None:
 
     assert named == Libraries(("a",), "a==1.0 --hash=sha256:00\n")
     assert lock_file(tmp_path / "words" / "__init__.py").name == "strategy.lock"
+
+
+def test_a_lock_that_cannot_be_read_is_a_problem_of_its_strategy(
+    tmp_path: Path,
+) -> None:
+    mine = tmp_path / "words.py"
+    mine.write_text(block('dependencies = ["a"]') + "from journeyman import Strategy\n")
+    lock_file(mine).write_bytes(b"\xff")
+
+    (problem,) = load(tmp_path).problems
+
+    assert (problem.code, problem.line) == ("E117", 1)
+    assert "words.lock cannot be read" in problem.message

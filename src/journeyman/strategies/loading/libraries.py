@@ -59,7 +59,8 @@ def named_in(path: Path, text: str) -> Libraries | None:
     """Return what a file names; None where it names nothing.
 
     Raises:
-        LibrariesError: its metadata is invalid, or asks for another Python.
+        LibrariesError: its metadata is invalid, or asks for another Python, or its lock
+            file cannot be read.
     """
     found = _metadata(text)
     if found is None:
@@ -67,10 +68,17 @@ def named_in(path: Path, text: str) -> Libraries | None:
     line, table = found
     _require_python(table.get(REQUIRES_PYTHON, ""), line)
     requirements = _requirements(table.get(DEPENDENCIES, []), line)
+    return Libraries(requirements, _lock(path, line)) if requirements else None
+
+
+def _lock(path: Path, line: int) -> str:
     lock = lock_file(path)
-    if not requirements:
-        return None
-    return Libraries(requirements, lock.read_text("utf-8") if lock.is_file() else "")
+    try:
+        return lock.read_text("utf-8") if lock.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"its lock file {lock} cannot be read: {error}"
+        fix = f"give this user access to it, or write it anew: `{SYNC} --lock`"
+        raise LibrariesError(message, fix, line) from error
 
 
 def installed_for(path: Path, root: Path | None) -> str:

@@ -159,10 +159,14 @@ def _locked(named: Named) -> Named:
         wanted.write_text("\n".join(named.libraries.requirements), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-annotate", "--no-header"]
         python, out = ["--python", sys.executable], Path(place, "locked.txt")
-        options = ["--generate-hashes", "--output-file", str(out)]
+        # As they are installed: a version without wheels would be refused then.
+        options = ["--only-binary", ":all:", "--generate-hashes"]
+        options += ["--output-file", str(out)]
         call_installer([*words, *python, *options, str(wanted)])
         lock = out.read_bytes()
     files.write_atomically(lock_file(named.file), lock)
+    # In a container another user reads both.
+    shutil.copymode(named.file, lock_file(named.file))
     requirements = named.libraries.requirements
     return Named(file=named.file, libraries=Libraries(requirements, lock.decode()))
 
