@@ -49,7 +49,9 @@ SERVING_OR_SENDING = {
 
 
 @pytest.mark.endurance
-@pytest.mark.parametrize("command", ["status", "why", "strategies list"])
+@pytest.mark.parametrize(
+    "command", ["status", "why", "strategies list", "journal check"]
+)
 def test_what_only_reads_the_journal_imports_nothing_that_serves_or_sends(
     program: Program, lived: Path, command: str
 ) -> None:

@@ -415,8 +415,11 @@ class Quarantine:
     # -- keeping and reporting ----------------------------------------------------
 
     def _obstacles(self) -> list[tuple[Health, str]]:
+        unsound = self._unsound()
+        if not unsound:
+            return []  # Asked thrice about each task of a listing.
         now = self._now()
-        found = [(health, self._obstacle(health, now)) for health in self._unsound()]
+        found = [(health, self._obstacle(health, now)) for health in unsound]
         return [(health, reason) for health, reason in found if reason]
 
     def _unsound(self) -> list[Health]:
