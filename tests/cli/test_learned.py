@@ -104,7 +104,7 @@ def test_what_a_language_model_proposed_is_shown_apart_from_the_networks_words(
     claimable = run("contract", *where, "--json").answer["steps"][2]
 
     shown = f"{said} (suggested by the language model: auftrag.kennziffer)"
-    assert f"no: claimable is refused: {shown}" in told
+    assert f"no: claims are refused: {shown}" in told
     assert (claimable["standing"], claimable["reason"]) == ("refused", shown)
     assert "kennziffer" not in claimable["toml"]
 

@@ -124,7 +124,7 @@ def test_a_refused_request_is_told_in_the_networks_words_with_settings() -> None
     assert (step.name, step.standing) == ("claimable", Standing.REFUSED)
     assert step.reason == "422: lease_id is missing"
     assert summary(can_earn(known)) == (
-        "no: claimable is refused: 422: lease_id is missing"
+        "no: claims are refused: 422: lease_id is missing"
     )
 
 
@@ -226,7 +226,7 @@ def test_the_status_knows_of_refusals_before_any_answer_was_kept(
         journal.facts.put(MODEL_FACT.format(base_url=URL), saved)
 
     assert journal_status(journal, URL)["can_earn"] == (
-        "no: deliverable is refused: 422: nonce is missing"
+        "no: results are refused: 422: nonce is missing"
     )
 
 

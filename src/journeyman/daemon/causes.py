@@ -213,7 +213,7 @@ class Causes:
             if step.standing is Standing.REFUSED:
                 yield EarningCause(
                     name=f"not_{step.name}",
-                    message=f"{step.name} is refused: {step.reason}",
+                    message=step.refusal,
                     fix="`journeyman contract` shows each step, and settings to "
                     "complete and paste.",
                 )

@@ -54,6 +54,21 @@ class Step:
     toml: str = ""
     """Settings to complete and to paste, where that could help."""
 
+    @property
+    def refusal(self) -> str:
+        """What is refused, and why, in a sentence."""
+        return f"{_REFUSED.get(self.name, self.name)}: {self.reason}"
+
+
+_REFUSED = {
+    "listed": "the listing is refused",
+    "understood": "the listing is not understood",
+    "claimable": "claims are refused",
+    "deliverable": "results are refused",
+    "completable": "completions are refused",
+}
+"""By the name of a step."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
@@ -96,7 +111,7 @@ def summary(steps: tuple[Step, ...]) -> str:
     """Return the answer in one line."""
     refused = [one for one in steps if one.standing is Standing.REFUSED]
     if refused:
-        return f"no: {refused[0].name} is refused: {refused[0].reason}"
+        return f"no: {refused[0].refusal}"
     paid = steps[-1]
     if paid.standing is Standing.PROVEN:
         return f"yes: {paid.reason}"
@@ -125,8 +140,13 @@ def _understood(known: Known) -> Step:
     name = "understood"
     if known.tasks_seen:
         return Step(name, Standing.PROVEN, f"{known.tasks_seen} tasks were read")
-    if any(_shows_records(shape) for shape in _listed_shapes(known)):
-        reason = "the listing has records, and none of them was read as a task"
+    records = next(filter(None, map(_records_in, _listed_shapes(known))), None)
+    if records is not None:
+        fields = ", ".join([*records.fields][:_MOST_FIELDS]) or "none"
+        reason = (
+            f"it has records, and none of them was read as a task (fields: {fields}); "
+            "`journeyman market --json` shows what came"
+        )
         return Step(name, Standing.REFUSED, reason)
     return Step(name, Standing.UNTRIED, "no task was listed yet")
 
@@ -219,12 +239,17 @@ def _listed_shapes(known: Known) -> Iterator[Shape]:
                 yield answer.body
 
 
-def _shows_records(shape: Shape) -> bool:
-    """Return whether there was an array of objects anywhere."""
+_MOST_FIELDS = 12
+"""Of a record, that are named."""
+
+
+def _records_in(shape: Shape) -> Shape | None:
+    """Return what the objects of an array look like, if there was one anywhere."""
     if shape.items is not None and "object" in shape.items.kinds:
-        return True
+        return shape.items
     inner = [*shape.fields.values(), shape.items, shape.entries]
-    return any(_shows_records(one) for one in inner if one is not None)
+    found = (_records_in(one) for one in inner if one is not None)
+    return next(filter(None, found), None)
 
 
 def _table(action: str, refused: RefusedShape, given: Iterable[str]) -> str:
