@@ -165,13 +165,15 @@ def test_where_nothing_was_learned_the_first_body_is_shown() -> None:
 
 
 def test_a_listing_of_which_nothing_was_read_is_told() -> None:
-    jobs = Shape(("array",), items=Shape(("object",)))
+    record = Shape(("object",), {"betrag": Shape(), "satz": Shape()})
+    jobs = Shape(("array",), items=record)
     records = Shape(("object",), {"jobs": jobs})
     listing = replace(LISTED, answers={"200": AnswerRecord(200, True, body=records)})
     empty = replace(LISTED, answers={"200": AnswerRecord(200, True, body=Shape())})
 
     seen = Known(endpoints={"public_marketplace": listing})
     assert standings(seen)["understood"] == "refused"
+    assert "(fields: betrag, satz)" in summary(can_earn(seen))
     assert standings(Known(endpoints={"public_marketplace": empty}))["understood"] == (
         "untried"
     )
