@@ -1,14 +1,16 @@
 """Who we are: whole or absent on disk, private, and never replaced by itself."""
 
+import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
-from journeyman.journal.identity import load_identity, save_identity
+from journeyman.journal.identity import load_identity, load_mark, save_identity
 
 ME = Identity(AgentId("agent-1"), AccessToken("tok-secret"), "http://a.example")
 OTHER = Identity(AgentId("agent-2"), AccessToken("tok-other"), "http://b.example")
@@ -93,6 +95,8 @@ DAMAGED = [
         id="newer-format",
     ),
     pytest.param(b"\xff\xfe\x00", id="not-text"),
+    pytest.param(b"[" * 60_000, id="deep"),
+    pytest.param(b" " * 100_000, id="large"),
 ]
 
 
@@ -113,6 +117,33 @@ def test_an_identity_that_cannot_be_read_is_refused(file: Path) -> None:
 
     with pytest.raises(StateError, match="cannot be used"):
         load_identity(file)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_an_identity_that_is_no_file_is_neither_waited_for_nor_read_for_ever(
+    file: Path, make: Callable[[Path], None]
+) -> None:
+    make(file)
+
+    with pytest.raises(StateError, match="no regular file"):
+        load_identity(file)
+
+
+@pytest.mark.parametrize("number", [-1, 10**30, "many", None])
+def test_a_mark_with_numbers_that_none_can_have_is_refused(
+    file: Path, number: object
+) -> None:
+    names = "entries spends posts credits posted cents cents_of_month"
+    mark = dict.fromkeys(names.split(), 0) | {"head": "", "at": "2026-11-23T00:00:00Z"}
+    save_identity(file, ME)
+    known = json.loads(file.read_text())
+    file.write_text(json.dumps(known | {"journal": mark}))
+    assert load_mark(file)
+
+    file.write_text(json.dumps(known | {"journal": mark | {"spends": number}}))
+
+    with pytest.raises(StateError, match="damaged"):
+        load_mark(file)
 
 
 def test_no_error_tells_the_token(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Files that are whole or absent, even after a power cut."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +11,8 @@ from journeyman.domain.errors import StateError
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
+MOST_BYTES = 65_536
+"""Of a file that is read whole."""
 
 
 @contextmanager
@@ -43,6 +47,24 @@ def check_owner(path: Path) -> None:
             f"`sudo --user '#{owner}' journeyman`; or give this user all files, by "
             f"`chown --recursive {os.geteuid()} {path.parent}`.",
         )
+
+
+def read_small(path: Path) -> bytes:
+    """Return the content of a regular file of ours, which is never large.
+
+    Raises:
+        OSError: it is no such file; nothing waits for a pipe, or reads a device.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        content = os.read(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES} bytes")
+    return content
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from journeyman.domain.errors import StateError
 from journeyman.domain.tasks import AccessToken, AgentId, Identity
@@ -23,28 +25,30 @@ MARK = "journal"
 """The field of the mark; versions that know of none ignore it."""
 _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
 """What an Authorization header can carry (RFC 6750, section 2.1, and more)."""
+Count = Annotated[int, Field(ge=0, le=1 << 53)]
+"""A number that SQLite can hold, wherever it was read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalMark:
     """How far the journal had come, and what had been spent by then."""
 
-    entries: int
+    entries: Count
     """In the ledger."""
     head: str
     """The hash of the last of them, to which all before it lead."""
-    spends: int
+    spends: Count
     """Posts and top-ups that were ever recorded."""
     at: Moment
-    posts: int
+    posts: Count
     """On the day (UTC) of `at`."""
-    credits: int
+    credits: Count
     """Posted for on that day."""
-    posted: int
+    posted: Count
     """Credits posted for since the beginning."""
-    cents: int
+    cents: Count
     """Of US dollars: asked for on that day."""
-    cents_of_month: int
+    cents_of_month: Count
     """The same in the month of that day."""
 
 
@@ -69,7 +73,7 @@ def load_mark(path: Path) -> JournalMark | None:
 
 def _read(path: Path, parse: Callable[[dict[str, object]], T]) -> T | None:
     try:
-        content = path.read_bytes()
+        content = files.read_small(path)
     except FileNotFoundError:
         return None
     except PermissionError as error:
@@ -82,7 +86,7 @@ def _read(path: Path, parse: Callable[[dict[str, object]], T]) -> T | None:
         raise _unusable(path, str(error.strerror)) from error
     try:
         return parse(json.loads(content))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _unusable(path, f"its content is damaged ({error})") from error
 
 
