@@ -91,6 +91,14 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "daemon/test_output.py"
             "::test_who_writes_much_does_not_wait_for_the_loop_that_it_holds",
         ),
+        SourceMutant(
+            "a folder too deep to remove",
+            "strategies/child/metadata.py",
+            "if _identity(here) != was:",
+            "if len(above) > 1_000:",
+            "strategies/test_confinement.py"
+            "::test_a_folder_is_removed_however_deep_and_closed_it_is",
+        ),
     ),
     ONE_RESULT: (
         SourceMutant(

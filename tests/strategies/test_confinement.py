@@ -18,6 +18,7 @@ from journeyman.strategies.child.confinement import (
     available_confinement,
     is_named,
 )
+from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.running.child import Isolation, child_config
 from journeyman.strategies.running.runner import Runner
@@ -455,6 +456,28 @@ def test_what_holds_is_told_for_each_kind_of_system(
 
     names = ("network", "files", "signals", "memory_of_others")
     assert told == dict(zip(names, expected, strict=True))
+
+
+def test_a_folder_is_removed_however_deep_and_closed_it_is(tmp_path: Path) -> None:
+    home, kept = tmp_path / "home", tmp_path / "kept"
+    closed = home / "closed" / "within"
+    closed.mkdir(parents=True)
+    (closed / "file").touch()
+    closed.chmod(0)
+    closed.parent.chmod(0o500)
+    kept.touch()
+    (home / "link").symlink_to(tmp_path)
+    here = os.open(home, os.O_RDONLY)
+    for _ in range(3_000):  # beyond Python's recursion, and the longest path
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+    remove_folder(home)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
 def test_programs_are_looked_for_only_where_they_may_run(tmp_path: Path) -> None:

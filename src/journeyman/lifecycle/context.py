@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,6 +24,7 @@ from journeyman.strategies.api.context import (
     Context,
     StrategyLog,
 )
+from journeyman.strategies.child.metadata import remove_folder
 
 LONGEST_NOTE = 200
 """Characters of a note that are kept."""
@@ -130,11 +130,11 @@ class StrategyContexts:
 
     def clean_up(self, record: TaskRecord) -> None:
         """Remove the workspace of a run that ended."""
-        shutil.rmtree(self._folder(record.task_id), ignore_errors=True)
+        remove_folder(self._folder(record.task_id))
 
     def clean_up_hook(self, number: int) -> None:
         """Remove the workspace of a call that ended."""
-        shutil.rmtree(self._hook_folder(number), ignore_errors=True)
+        remove_folder(self._hook_folder(number))
 
     def _context(
         self,
@@ -183,7 +183,7 @@ class StrategyContexts:
 
 def _make_anew(folder: Path) -> Path:
     # What an interrupted run left must not be taken for this run's work.
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(folder)
     folder.mkdir(parents=True, mode=0o700)
     return folder
 

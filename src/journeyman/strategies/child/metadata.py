@@ -12,12 +12,13 @@ worker alters meanwhile, another file cannot take its place.
 import errno
 import os
 import re
-import shutil
+import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fcntl import ioctl
+from functools import partial
 from pathlib import Path
 
 from journeyman.strategies.child import kernel, syscall_filter
@@ -208,13 +209,82 @@ def _text(thread: int, address: int) -> str:
 
 
 def remove_folder(folder: str | Path) -> None:
-    """Remove a folder with all beneath it, even what its owner may not look into."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a folder with all beneath it: what is thousands deep, or closed, too."""
     _unlock(Path(folder))
-    for parent, names, _ in os.walk(folder):
-        for name in names:
-            _unlock(Path(parent, name))
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # it is gone, as most often
+        _empty(os.open(folder, _FOLDER))
+        Path(folder).rmdir()
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _empty(here: int) -> None:
+    """Remove what is in a folder, and close it.
+
+    Without recursion, and without paths: both end long before a file system does, so
+    that a strategy could otherwise stop whoever cleans up after it.
+    """
+    above: list[tuple[str, tuple[int, int]]] = []
+    stays: list[set[str]] = [set()]
+    try:
+        while True:
+            if name := _first_folder(here, stays[-1]):
+                try:
+                    below = _open_folder(name, here)
+                except OSError:
+                    stays[-1].add(name)
+                    continue
+                above.append((name, _identity(here)))
+                stays.append(set())
+                here = _instead(here, below)
+            elif above:
+                name, was = above.pop()
+                stays.pop()
+                here = _instead(here, os.open("..", _FOLDER, dir_fd=here))
+                if _identity(here) != was:
+                    return  # somebody has moved it meanwhile
+                _remove(partial(os.rmdir, name, dir_fd=here), name, stays[-1])
+            else:
+                return
+    finally:
+        os.close(here)
+
+
+def _first_folder(here: int, stays: set[str]) -> str:
+    """Remove files until there is a folder; return its name, or an empty text."""
+    with os.scandir(here) as entries:
+        for entry in entries:
+            if entry.name in stays:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                return entry.name
+            _remove(partial(os.unlink, entry.name, dir_fd=here), entry.name, stays)
+    return ""
+
+
+def _remove(remove: Callable[[], None], name: str, stays: set[str]) -> None:
+    try:
+        remove()
+    except OSError:
+        stays.add(name)
+
+
+def _open_folder(name: str, parent: int) -> int:
+    mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, stat.S_IRWXU, dir_fd=parent)
+    return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    seen = os.fstat(descriptor)
+    return seen.st_dev, seen.st_ino
+
+
+def _instead(old: int, new: int) -> int:
+    os.close(old)
+    return new
 
 
 def _unlock(folder: Path) -> None:

@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from journeyman import __version__
 from journeyman.strategies.child import messages
+from journeyman.strategies.child.metadata import remove_folder
 from journeyman.strategies.loading.installing import (
     InstallerError,
     new_folder,
@@ -85,7 +85,7 @@ class ChildrenOfWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not instal
         self._closing.set()
         for service in self._services:
             await service
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
     async def run(self, order: dict[str, Any], key: str, topic: str) -> EndOfRun:
         """Do one run, and report what it logs, prints and costs meanwhile."""
