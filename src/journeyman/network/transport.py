@@ -79,7 +79,11 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 answer = await self._session.request(
                     request.method,
                     _address(str(request.url)),
-                    headers=request.headers.multi_items(),
+                    headers=[
+                        # HTTPX has made ASCII of them.
+                        (name.decode("ascii"), value.decode("ascii"))
+                        for name, value in request.headers.raw
+                    ],
                     data=request.content,
                     allow_redirects=False,
                     timeout=_timeouts(seconds.get("connect"), seconds.get("read")),
