@@ -69,6 +69,14 @@ class RefusedBody:
     """The refusal says that the body has too much, and not what."""
     message: str
     status: int
+    mentioned: tuple[str, ...] = ()
+    """Words of it that may name what is missing, the likeliest first."""
+
+    def without(self, misread: frozenset[str]) -> "RefusedBody":
+        """Return it without words that are no names."""
+        told = tuple(one for one in self.findings if one.path[-1] not in misread)
+        names = tuple(name for name in self.mentioned if name not in misread)
+        return replace(self, findings=told, mentioned=names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,8 @@ class RefusedShape:
     status: int
     has_taught: bool
     """Something was known after it that was not known before."""
+    hoped: str = ""
+    """What it mentions that was tried as a name, where nothing in it was understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +122,8 @@ class RequestModel:
     is where the constraints began."""
     suggestions: tuple[Suggestion, ...] = ()
     """Tried while no body is proven, and never part of the constraints."""
+    misread: tuple[str, ...] = ()
+    """Words of refusals that were taken for names, and are none."""
 
     @property
     def marks(self) -> frozenset[str]:
@@ -156,6 +168,14 @@ class RequestModel:
 
     def refuse(self, action: str, fact: RefusedBody) -> "RequestModel":
         """Return it with a body that was refused for its shape."""
+        belied = self._misread_in(fact)
+        if belied:
+            return self._without(belied).refuse(action, fact)
+        fact = fact.without(frozenset(self.misread))
+        hoped = "" if fact.findings else next(iter(fact.mentioned), "")
+        if hoped:
+            guess = FieldFault((hoped,), Fault.MISSING, is_exact=False)
+            fact = replace(fact, findings=(guess,))
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
@@ -164,7 +184,7 @@ class RequestModel:
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
         has_taught = known != self.constraints
-        refused = RefusedShape(fact.shape, fact.message, fact.status, has_taught)
+        refused = RefusedShape(fact.shape, fact.message, fact.status, has_taught, hoped)
         others = tuple(one for one in self.refused if one.shape.mark != fact.shape.mark)
         return replace(
             self,
@@ -173,6 +193,29 @@ class RequestModel:
             proven=None if self.proven == fact.shape else self.proven,
             ways=ways,
         )
+
+    def _misread_in(self, fact: RefusedBody) -> tuple[str, ...]:
+        """Return names that were asked for, and with which a refusal is the same.
+
+        Only where it mentions something else that may be meant.
+        """
+        alike = [one for one in self.refused if one.message == fact.message]
+        if not alike or not {*fact.mentioned} - {*self.misread}:
+            return ()
+        others = [one for one in self.refused if one.message != fact.message]
+        # What was sent before, or changed what was said, is not in doubt.
+        settled = {path[-1] for one in (alike[0], *others) for path in one.shape.paths}
+        asked = {one.path[-1] for one in fact.findings if len(one.path) == 1}
+        asked |= {one.hoped for one in alike}
+        sent = {path[-1] for path in fact.shape.paths}
+        return tuple(sorted(sent & asked - settled - {*self.misread}))
+
+    def _without(self, names: tuple[str, ...]) -> "RequestModel":
+        """Return it without names that nobody asked for after all."""
+        known = self.constraints
+        wanted = tuple(one for one in known.wanted if one.path[-1] not in names)
+        known = replace(known, wanted=wanted)
+        return replace(self, constraints=known, misread=(*self.misread, *names))
 
     def _unreadable(self, fact: RefusedBody) -> Iterator[Placed]:
         """Return what stood under a name that is asked for, and could not be read.
@@ -270,6 +313,24 @@ class ServiceModel:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
         return next((one for one in likely if one.mark not in marks), None)
+
+    @property
+    def misread(self) -> frozenset[str]:
+        """Words of its refusals that were taken for names, and are none."""
+        every = (known.misread for known in self.requests.values())
+        return frozenset(chain.from_iterable(every))
+
+    def names_in(self, message: str) -> Iterator[str]:
+        """Return what stands in a refusal where an earlier one had a field's name."""
+        for known in self.requests.values():
+            names = {one.path[-1] for one in known.constraints.wanted}
+            for said in {one.message for one in known.refused}:
+                for name in sorted(names):
+                    before, *rest = re.split(rf"\b{re.escape(name)}\b", said)
+                    frame = r"([A-Za-z_][\w-]*)".join(map(re.escape, [before, *rest]))
+                    found = re.fullmatch(frame, message) if rest else None
+                    if found and len({*found.groups()}) == 1:
+                        yield found[1]
 
     def strangers(
         self, action: str, values: Values, listed: "Listed", shape: RequestShape
@@ -537,7 +598,7 @@ class _Learning:
         )
 
     def _with(self, known: Constraints, finding: FieldFault, path: Path) -> Constraints:
-        match finding.fault:
+        match self._fault(finding, path):
             case Fault.UNKNOWN:
                 wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
                 unknown = _together(known.unknown, [path])
@@ -550,6 +611,14 @@ class _Learning:
                 return known if is_known else _wanting(known, wanted_here)
             case _:
                 return self._valued(known, finding, path)
+
+    def _fault(self, finding: FieldFault, path: Path) -> Fault:
+        """Return what is said; of a value that nobody asked for, it is too much."""
+        sent = self.shape.at(path)
+        is_wrong = finding.fault in {Fault.TYPE, Fault.VALUE}
+        if sent and is_wrong and sent.source in ACTIONS[self.action].optional:
+            return finding.fault if self.known.get(path) else Fault.UNKNOWN
+        return finding.fault
 
     def _missing(
         self, known: Constraints, finding: FieldFault, path: Path
@@ -606,7 +675,9 @@ class _Learning:
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
-        is_other = is_value and not finding.options
+        is_work = sent.source == "result"  # then a type that is not said is no value
+        is_untold = is_value or (is_work and not finding.wants)
+        is_other = is_untold and not finding.options
         return self._misfit(known, sent) if is_other else known
 
     def could_not_read(self, known: Constraints, sent: Placed) -> Constraints:

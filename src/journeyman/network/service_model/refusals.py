@@ -19,6 +19,13 @@ from itertools import islice, takewhile
 from journeyman.domain.tasks import JSON
 from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.service_model.meaning import (
+    AGENT_NOUNS,
+    EVIDENCE_WORDS,
+    NOUNS,
+    RESULT_WORDS,
+    TASK_NOUNS,
+)
 from journeyman.network.service_model.naming import (
     FIRST,
     Path,
@@ -27,6 +34,7 @@ from journeyman.network.service_model.naming import (
     value_at,
     walk,
     word_set,
+    words_of,
 )
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import HEADER, is_header, leaves_of
@@ -95,7 +103,8 @@ _UNKNOWN = _any_case(
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
     r"|not found (?:in|on) (?:input )?type"
-    r"|not an? (?:valid|known) (?:field|key|propert|param)|expected never"
+    r"|not an? (?:valid|known) (?:field|key|propert|param)"
+    r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
     r"|invalid (?:for|on) (?:the |this )?(?:entity|type|object|schema|resource)"
     r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
@@ -130,15 +139,15 @@ _TYPE_SAID = (
     # Stripe: Invalid integer: twelve
     _any_case(r"\binvalid (?P<type>string|integer|object|array|boolean)(?=:|\W*$)"),
 )
-_BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad) type\b")
+_BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
     r"|match(?! (?:the )?(?:format|pattern)\b))"
     r"(?P<one>.{1,340})"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
-    r"|(?:one of|expected|allowed values?(?: are)?|options?(?: are)?|in):?\s*"
-    r"(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
+    r"|(?:one of|expected(?: the literal)?|allowed values?(?: are)?"
+    r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
 _STRICT = _any_case(
@@ -241,7 +250,7 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
 _QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
 _NAME = (
     r"\$?[A-Za-z_][\w-]{0,60}"
-    r"(?:[./][A-Za-z_][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[[A-Za-z_]?[\w-]{0,60}\]){0,6}"
+    r"(?:[./][A-Za-z_][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[['\"]?[A-Za-z_]?[\w-]{0,60}['\"]?\]){0,6}"
 )
 _QUOTED = rf"{_QUOTE}{_NAME}{_QUOTE}"
 _NAMES = (
@@ -255,6 +264,14 @@ _REWRITTEN = (
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
     (re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"]\W*$"), r"\2: \1"),
+    # At path: result.type -- Expected ...
+    (
+        _any_case(
+            r"^(?:at )?(?:path|field|param(?:eter)?|property|location|pointer)[:=] ?"
+            rf"(?:[`'\"])?({_NAME})(?:[`'\"])?[\s,;:.-]+(?=[a-z])"
+        ),
+        r"\1: ",
+    ),
     # A way in brackets at the end, such as a JSON pointer's.
     (
         re.compile(
@@ -365,7 +382,7 @@ _NO_NAMES = word_set(
     "credentials login permission permissions role scope token bad true false "
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
-    "supplied length contains option"
+    "supplied length contains option dictionary dict never"
 )
 """Words that stand where a name could, and are none of ours."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -382,6 +399,8 @@ def is_name(text: str) -> bool:
 
 
 _INDEX = re.compile(r"\[['\"]?([^\]'\"]*)['\"]?\]")
+_VARIABLE = re.compile(r"(data|input|payload|params|values|doc|document)\[['\"]")
+"""What a body is called in code that says `data['task']`."""
 _ROOTS = ("body", "request", "json", "instance", "(root)", "root", "obj")
 """What a way may begin with that is the body itself, and no field of it."""
 _PARAMETERS = (["body"], ["request"], ["dto"], ["arg0"])
@@ -401,6 +420,9 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
             parts.pop(0)
             if root != "req":
                 break
+    variable = _VARIABLE.match(named)
+    if variable and variable[1] not in sent and parts[1:]:
+        parts.pop(0)
     of_code = parts[:2]  # perhaps a method and its parameter
     if of_code[1:] in _PARAMETERS and parts[2:] and not any(p in sent for p in of_code):
         parts = parts[2:]
@@ -657,7 +679,8 @@ class _Walk:
         # A text beside its language, as OData has it, is no field.
         fields = fields and not _LANGUAGE_KEYS & value.keys()
         said = " ".join(_sayings(value))
-        tells = " " in said or fault_in(said) or wanted_type(said)
+        is_judged = fault_in(said) or _BAD_TYPE.search(said)
+        tells = " " in said or is_judged or wanted_type(said)
         place = _place_in(value, self._sent) if tells else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
@@ -710,9 +733,13 @@ class _Walk:
             for one in self._prose.findings(sentence, path)
         )
         inside = [one for one in prose if _is_in(path, one, said)]
+        is_object = isinstance(value_at(self._sent, path), dict)
+        if is_object and not inside and fault_in(said) is Fault.MISSING:
+            # An object that is there lacks what is named beside it.
+            names = filter(is_name, map(str, _unsaid(value)))
+            inside = [FieldFault((*path, one), Fault.MISSING) for one in names]
         yield from inside
         # An object with too much inside is not itself too much.
-        is_object = isinstance(value_at(self._sent, path), dict)
         if inside or (is_object and _STRICT.search(said)):
             return
         found = _fault_at(path, said)
@@ -870,6 +897,13 @@ def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
             yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
 
 
+def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
+    """Return what stands in an object that is neither words nor a place."""
+    for key, inner in value.items():
+        if key not in {*_SAYING_KEYS, *_FIELD_KEYS} and not isinstance(inner, dict):
+            yield inner
+
+
 def _has_parts(value: Mapping[str, JSON]) -> bool:
     """Return whether an object has lists of objects, which say what it is about."""
     return any(isinstance(one, list) and one for one in value.values())
@@ -938,7 +972,7 @@ def read_refusal(
         clear = (
             _named_by_value(told, sent)
             or _named_beside(body, sent)
-            or _named_in_passing(told, sent)
+            or _named_in_passing(_mentions(body, sent), sent)
         )
     return tuple(_in_light_of(one, sent) for one in clear)
 
@@ -993,34 +1027,89 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
     return named
 
 
-_IDENTIFIER = re.compile(
-    r"[`'\"](?P<quoted>[A-Za-z_][\w.-]{1,60})[`'\"]|\b(?P<bare>[A-Za-z]+(?:_[A-Za-z0-9]+)+"
-    r"|[a-z]+(?:[A-Z][a-z0-9]+)+)\b"
-)
-"""What looks like a name in any language: quoted, with `_`, or with a hump."""
+_TOKEN = re.compile(rf"(?P<quote>[`'\"\u201c\u2018\u00ab]?)(?P<name>{_NAME})(?![^\W_])")
+_HUMPED = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
+"""What looks like a name in any language: it has a `_` or a hump."""
 _FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f]")
-_ASCII_NAME = re.compile(r"\b[a-zA-Z][a-zA-Z0-9_.]{2,40}\b")
 """In a sentence of another script, what is written in this one is a name."""
 
 
-def _named_in_passing(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A word of a refusal that may be a name, whatever is said of it."""
+
+    path: Path
+    form: int
+    """How much it is written as a name: 2 in quotes, 1 with a `_` or a hump."""
+    text: str
+    """Where it stands."""
+
+
+def mentioned(body: JSON, message: str, sent: JSON) -> tuple[str, ...]:
+    """Return words of a refusal that may name what is missing, the likeliest first.
+
+    They are no findings: only a trial tells. `message` is as for `read_refusal`.
+    """
+    names = leaf_names(sent)
+    found = _mentions(message if body is None else body, sent)
+    found.sort(key=lambda one: -one.form)
+    return tuple(one.path[-1] for one in found if one.path[-1] not in names)
+
+
+def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
+    """Return what a refusal mentions that may be a name."""
+    values = {one for one in _strings(sent) if one}
+    found: dict[Path, _Mention] = {}
+    for way, value in islice(walk(body), _MAX_NODES):
+        if not isinstance(value, str) or value in values:
+            continue
+        text = without_echo(value[:MAX_TEXT], sent)
+        if text.lstrip()[:1] in {"[", "{"} and _unpacked(text) is not None:
+            continue  # it was read as a structure
+        is_lone = text.isascii() and " " not in text.strip()
+        is_code = is_lone and (not way or spelling(way[-1]) in _PROSE_KEYS)
+        for one in _mentioned_in(text, is_code=is_code):
+            is_value = one.path[-1] in values
+            is_better = one.path not in found or one.form > found[one.path].form
+            if is_better and not is_value:
+                found[one.path] = one
+    return [*found.values()]
+
+
+def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
+    is_foreign = bool(_FOREIGN.search(text))
+    for match in _TOKEN.finditer(text):
+        name, is_quoted = match["name"], bool(match["quote"])
+        words = [one for one in words_of(name) if not is_code or one not in _VERDICTS]
+        is_type = name.endswith(("Error", "Exception")) or name.isupper()
+        known = _NO_NAMES - _WEAK_NAMES if is_quoted else _NO_NAMES
+        if not words or known.issuperset(words) or (is_type and not is_code):
+            continue
+        is_like_one = is_foreign or "[" in name or bool(_HUMPED.search(name))
+        form = 0 if is_code else 2 if is_quoted else int(is_like_one)
+        if form or not _MEANT.isdisjoint(words):
+            yield _Mention(path_of("_".join(words) if is_code else name), form, text)
+
+
+_VERDICTS = _NO_NAMES | word_set(
+    "absent blank code err exist exists fail failure found incorrect mandatory not "
+    "unset wrong"
+)
+"""Words of a code such as TASK_ID_REQUIRED that are none of a name."""
+_MEANT = TASK_NOUNS.union(AGENT_NOUNS, RESULT_WORDS, EVIDENCE_WORDS, *NOUNS.values())
+_MEANT -= _NO_NAMES | {"by", "who"}
+
+
+def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFault]:
     """Take names out of sentences that nobody understands."""
-    named = []
-    names, values = leaf_names(sent), {*_strings(sent)}
-    for text in told:
-        is_code = text.isascii() and " " not in text.strip()
-        if is_code or text.lstrip()[:1] in {"[", "{"}:
-            continue  # a code, or what was read as a structure
-        pattern = _ASCII_NAME if _FOREIGN.search(text) else _IDENTIFIER
-        for match in pattern.finditer(text[:MAX_TEXT]):
-            name = next(filter(None, match.groups()), match[0])
-            is_quoted = match.groupdict().get("quoted") is not None
-            words = _NO_NAMES - _WEAK_NAMES if is_quoted else _NO_NAMES
-            if name.lower() in words or name.isupper() or name in values:
-                continue
-            fault = Fault.VALUE if name in names else Fault.MISSING
-            named.append(FieldFault(path_of(name), fault, is_exact=False))
-    return named
+    names = leaf_names(sent)
+    formed = [one for one in mentions if one.form]
+    missed = [one for one in formed if one.path[-1] not in names]
+    if missed:
+        return [FieldFault(o.path, Fault.MISSING, is_exact=False) for o in missed]
+    most = max((one.form for one in formed), default=0)
+    clear = [one for one in formed if one.form == most]
+    return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
 
 
 def leaf_names(body: JSON) -> set[str]:

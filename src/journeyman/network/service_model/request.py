@@ -150,6 +150,14 @@ class RequestShape:
         """Whether each value stands under our own name for it."""
         return all(one.path == (one.source,) for one in self.placed)
 
+    @property
+    def paths(self) -> frozenset[Path]:
+        """The ways to all names in it, those of objects included."""
+        ways = (
+            one.path[:i] for one in self.placed for i in range(len(one.path), 0, -1)
+        )
+        return frozenset(ways)
+
     def at(self, path: Path) -> Placed | None:
         """Return what stands at a path."""
         return next((one for one in self.placed if one.path == path), None)

@@ -14,7 +14,7 @@ left is sent next. What was understood is remembered and used from then on.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 
 import anyio
@@ -37,6 +37,7 @@ from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
+    mentioned,
     names_a_field,
     read_refusal,
     says_strict,
@@ -459,7 +460,11 @@ class RequestSearch:
         ):
             return None
         is_strict = says_strict(answer, message)
-        return RefusedBody(shape, findings, is_strict, message, outcome.status)
+        alike = (one for one in self.model.names_in(message) if one not in body)
+        mentions = dict.fromkeys([*alike, *mentioned(answer, message, body)])
+        status, names = outcome.status, tuple(mentions)
+        fact = RefusedBody(shape, findings, is_strict, message, status, names)
+        return fact.without(self.model.misread)
 
     def _strangers(
         self, request: Request, shape: RequestShape, refused: outcomes.Refused
@@ -526,9 +531,9 @@ class RequestSearch:
         until = self._clock.now().timestamp() + seconds
         self._learned.waits[action] = (min(rounds + 1, 10), until)
         self._learned.refusals.pop(action, None)
-        known = self.model.of(action)
-        if known.proven is None and rounds:
-            self._know(action, known.forgive(SECOND_CHANCES))
+        known = replace(self.model.of(action), misread=())
+        is_again = known.proven is None and rounds
+        self._know(action, known.forgive(SECOND_CHANCES) if is_again else known)
         self._save()
 
     def _seconds_blocked(self, action: str) -> float:
