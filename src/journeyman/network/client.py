@@ -313,11 +313,17 @@ class NetworkClient:
         async def send(
             body: Mapping[str, tasks.JSON],
             headers: Mapping[str, str],
+            query: Mapping[str, str],
             key: tasks.IdempotencyKey,
         ) -> Outcome[T]:
             task_id = task.id if task else ""
             call = self._call(
-                endpoint, body=body, key=key, headers=headers, task_id=task_id
+                endpoint,
+                query=query,
+                body=body,
+                key=key,
+                headers=headers,
+                task_id=task_id,
             )
             outcome = await self._exchange.run(call, read)
             if look_at_refusal and isinstance(outcome, Refused):
@@ -362,7 +368,7 @@ class NetworkClient:
         self,
         endpoint: Endpoint,
         *,
-        query: dict[str, str] | None = None,
+        query: Mapping[str, str] = MappingProxyType({}),
         body: Mapping[str, tasks.JSON] | None = None,
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
@@ -378,7 +384,7 @@ class NetworkClient:
             method=endpoint.method,
             address=self._base_url,
             path=endpoint.path,
-            query=query or {},
+            query=query,
             content=None if body is None else _encoded(body),
             token=token,
             task_id=task_id,

@@ -124,10 +124,13 @@ class StrictNetwork:
     """Given first, whatever is asked."""
     headers: dict[str, str] = field(default_factory=dict)
     """Of every answer."""
+    queries: list[dict[str, str]] = field(default_factory=list)
+    """What the address of each request said."""
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         action = ACTIONS[request.url.path.rpartition("/")[2]]
         body: Body = json.loads(request.content)
+        self.queries.append(dict(request.url.params))
         self.requests.append((action, body, dict(request.headers)))
         status, said = (
             self.answers.pop(0) if self.answers else self._judge(action, body)

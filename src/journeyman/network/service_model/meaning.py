@@ -18,7 +18,7 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
-from journeyman.network.service_model.request import HEADER, RECORD, converted
+from journeyman.network.service_model.request import HEADER, QUERY, RECORD, converted
 
 TASK_NOUNS = word_set(
     "task job work item gig order quest mission bounty listing ticket todo "
@@ -89,6 +89,9 @@ POST_WORDS: Mapping[str, tuple[str, ...]] = {
 """The likeliest first."""
 GENERIC = ID_WORDS | {"_id"}
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)")
+_FORMS = {"uuid": _UUID, "datetime": _MOMENT}
+"""What texts are called that are written in some form."""
 
 TOO_DEAR = 9.0
 """A choice of this cost is a contradiction, not an idea."""
@@ -114,7 +117,7 @@ def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
 _IDS = frozenset({"task_id", "agent_id"})
 
 
-def affinity(  # noqa: PLR0911  # one line for each kind of value
+def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     action: str, path: Path, source: str, noun: str
 ) -> float:
     """Return what it costs to believe that a name means a value: 0 is certain.
@@ -141,6 +144,8 @@ def affinity(  # noqa: PLR0911  # one line for each kind of value
             return _result_affinity(path, words)
         case "evidence":
             return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
+        case "now":
+            return 0.6 if words[-1] in _MOMENTS else TOO_DEAR - 1
         case "key":
             is_key = _KEY_WORDS & {*words} or words in (
                 ("request", "id"),
@@ -156,9 +161,14 @@ def affinity(  # noqa: PLR0911  # one line for each kind of value
             return _given_affinity((*above, *words), source)
 
 
+_MOMENTS = word_set("at on time timestamp date datetime")
+"""Names that end so ask for a time."""
+
+
 def _plain_name(name: str) -> str:
     """Return a name without what only says where it stands, as a header."""
-    plain = name.removeprefix(HEADER).removeprefix("X-").removeprefix("x-")
+    plain = name.removeprefix(QUERY).removeprefix(HEADER)
+    plain = plain.removeprefix("X-").removeprefix("x-")
     # RFC 9110, 13.1.1: it takes an entity tag.
     return "etag" if plain.lower() == "if-match" else plain
 
@@ -273,8 +283,8 @@ def type_cost(value: JSON, wants: str) -> float:
         return 0.0
     if wants == "objectid":
         return 0.0 if converted(value, wants) != value else 6.0
-    if wants == "uuid":
-        return 0.0 if isinstance(value, str) and _UUID.fullmatch(value) else 6.0
+    if wants in _FORMS:
+        return 0.0 if isinstance(value, str) and _FORMS[wants].fullmatch(value) else 6.0
     if wants in {"string", "array"}:
         return 0.3 if there in {"integer", "number"} else 1.0
     is_digits = there == "string" and isinstance(converted(value, wants), int)

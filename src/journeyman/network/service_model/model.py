@@ -48,7 +48,7 @@ from journeyman.network.service_model.request import (
     Placed,
     RequestShape,
     Values,
-    is_header,
+    is_outside,
 )
 from journeyman.network.service_model.writing import (
     Constraints,
@@ -179,7 +179,7 @@ class RequestModel:
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
-        learning = _Learning(before, fact.shape, action)
+        learning = _Learning(before, fact.shape, action, self.misread)
         known = learning.learned(fact)
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
@@ -505,12 +505,16 @@ class _Learning:
     known: Constraints
     shape: RequestShape
     action: str
+    misread: tuple[str, ...] = ()
+    """Names in the shape that nobody asked for after all."""
 
     @property
     def _around(self) -> Path:
         """The objects that are around everything in the body."""
         sources = {one.source for one in self.shape.placed if one.source}
         around = self.shape.envelope
+        if not {*self.misread}.isdisjoint(around):
+            return ()
         return () if is_of_one_value(around, self.action, sources) else around
 
     def learned(self, fact: RefusedBody) -> Constraints:
@@ -527,7 +531,7 @@ class _Learning:
             path = path[:-1]
         if not path:
             return
-        if is_header(path):
+        if is_outside(path):
             yield path
             return
         ends = [

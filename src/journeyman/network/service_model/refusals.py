@@ -37,7 +37,12 @@ from journeyman.network.service_model.naming import (
     words_of,
 )
 from journeyman.network.service_model.reading import spelling
-from journeyman.network.service_model.request import HEADER, is_header, leaves_of
+from journeyman.network.service_model.request import (
+    HEADER,
+    QUERY,
+    is_outside,
+    leaves_of,
+)
 
 
 class Fault(StrEnum):
@@ -93,6 +98,7 @@ _TYPES: Mapping[str, str] = {
         "array": "array list slice sequence",
         "boolean": "bool boolean true false",
         "uuid": "uuid guid",
+        "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
         "id": "pk id objectid mongodb ulid identifier primary",
     }.items()
     for word in words.split()
@@ -137,7 +143,14 @@ _TYPE_SAID = (
     re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
     # Stripe: Invalid integer: twelve
-    _any_case(r"\binvalid (?P<type>string|integer|object|array|boolean)(?=:|\W*$)"),
+    _any_case(
+        r"\binvalid (?P<type>string|integer|object|array|boolean|iso|datetime)"
+        r"(?=:|\W*$)"
+    ),
+    # Django REST, Joi, Go
+    _any_case(r"(?P<type>\w+) has wrong format\b"),
+    _any_case(r"\bin (?P<type>iso) 8601"),
+    _any_case(r"parsing (?P<type>time) "),
 )
 _BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _OPTIONS = _any_case(
@@ -382,7 +395,8 @@ _NO_NAMES = word_set(
     "credentials login permission permissions role scope token bad true false "
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
-    "supplied length contains option dictionary dict never"
+    "supplied length contains option dictionary dict never "
+    "query querystring url"
 )
 """Words that stand where a name could, and are none of ours."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -447,7 +461,16 @@ def _missing_header(said: str) -> FieldFault | None:
     return FieldFault((HEADER + name,), Fault.MISSING)
 
 
+_OF_THE_ADDRESS = _any_case(
+    r"\b(?:query ?string|query param(?:eter)?|url param(?:eter)?)s?\b"
+)
 _OF_NAMES = frozenset({Fault.MISSING, Fault.UNKNOWN, Fault.ALLOWED})
+
+
+def _in_address(found: FieldFault) -> FieldFault:
+    """Return what is said of a name as said of a parameter of the address."""
+    is_alone = len(found.path) == 1 and not is_outside(found.path)
+    return replace(found, path=(QUERY + found.path[0],)) if is_alone else found
 
 
 class _Prose:
@@ -479,7 +502,9 @@ class _Prose:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
         for clause in _CLAUSES.split(text):
             if not _ADVICE.match(clause):
-                yield from self._in_clause(clause, above)
+                found = self._in_clause(clause, above)
+                is_address = bool(_OF_THE_ADDRESS.search(clause))
+                yield from map(_in_address, found) if is_address else found
 
     def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
@@ -620,6 +645,10 @@ _CONTAINERS = word_set(
     "invalid problems failures causes body data extensions exception properties nested"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_OF_THE_WHOLE = word_set(
+    "errors _errors non_field_errors nonFieldErrors __all__ _schema"
+)
+"""Under these is what is said of the object around them, and of no field of it."""
 _TREE_KEYS = frozenset({"errors", "properties", "items"})
 _NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs to) \w")
 """A sentence that begins so is about the key that it stands under."""
@@ -756,7 +785,7 @@ class _Walk:
         texts = inner if isinstance(inner, list) else [inner]
         is_said = bool(texts) and all(isinstance(text, str) for text in texts)
         said = " ".join(map(str, texts)) if is_said else ""
-        if is_said and above and spelled == "errors":  # as zod's format() has them
+        if is_said and above and name in _OF_THE_WHOLE:
             yield _fault_at(above, said)
             return
         if is_said and self._is_field(name, inner, said, fields=fields):
@@ -920,6 +949,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     """Find which field an object speaks about; None when it names none."""
     # GraphQL says with `path` where in its answer, Spring which address it was.
     no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
+    names = sent if isinstance(sent, dict) else {}
     for layer in _layers(value, "source"):
         for key in _FIELD_KEYS:
             named = None if key == "path" and no_path else layer.get(key)
@@ -930,13 +960,19 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
                 named = ".".join(map(_part, named[begins:_MAX_DEPTH]))
             if not isinstance(named, str) or named.endswith(("Error", "Exception")):
                 continue
-            path = path_of(named, sent if isinstance(sent, dict) else ())
-            if path[:1] == ("header",) and path[1:]:
-                is_own = path[1].lower() in OWN_HEADERS
-                return None if is_own else (HEADER + path[1],)
+            path = path_of(named, names)
+            if path[1:] and path[0] in {"header", "query"} and path[0] not in names:
+                return _place_outside(*path[:2])
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+def _place_outside(part: str, name: str) -> Path | None:
+    """Return where a header or a parameter of the address is sent, if it is ours."""
+    if part == "query":
+        return (QUERY + name,)
+    return None if name.lower() in OWN_HEADERS else (HEADER + name,)
 
 
 def _part(part: JSON) -> str:
@@ -1152,7 +1188,7 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     if found.fault is Fault.TYPE and not found.wants and found.path[-1] == FIRST:
         return replace(found, wants="object")
     is_told = found.is_exact or found.fault is Fault.TYPE
-    is_unsaid = there is None and is_told and not is_header(found.path)
+    is_unsaid = there is None and is_told and not is_outside(found.path)
     if not found.is_exact and found.path[-1] in leaf_names(sent):
         is_unsaid = False
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:

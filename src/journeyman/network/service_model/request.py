@@ -21,6 +21,8 @@ Values = Mapping[str, JSON]
 
 HEADER = "header:"
 """Before the name of a header, which is then the whole path to a value."""
+QUERY = "query:"
+"""Before the name of a parameter of the address, likewise."""
 OBJECT = "{}"
 """As a source: the name is an object around others."""
 RECORD = "record."
@@ -113,7 +115,7 @@ class RequestShape:
         """Return the body: the same one for the same values, in the same order."""
         made: dict[str, JSON] = {}
         for one in self.placed:
-            if is_header(one.path):
+            if is_outside(one.path):
                 continue
             if not one.source:
                 _put(made, one.path, deepcopy(one.constant))
@@ -123,14 +125,22 @@ class RequestShape:
 
     def headers_for(self, values: Values) -> dict[str, str]:
         """Return the headers that it has besides our own."""
-        placed = {
-            one.path[0].removeprefix(HEADER): values.get(one.source, one.constant)
-            for one in self.placed
-            if is_header(one.path)
-        }
-        told = {name: str(value) for name, value in placed.items()}
+        told = self._under(HEADER, values)
         sendable = {k: v for k, v in told.items() if v.isascii() and v.isprintable()}
         return {**self.headers, **sendable}
+
+    def query_for(self, values: Values) -> dict[str, str]:
+        """Return what it says in the address."""
+        return self._under(QUERY, values)
+
+    def _under(self, prefix: str, values: Values) -> dict[str, str]:
+        said = {
+            one.path[0].removeprefix(prefix): values.get(one.source, one.constant)
+            for one in self.placed
+            if one.path[0].startswith(prefix)
+        }
+        is_text = {name: isinstance(value, str) for name, value in said.items()}
+        return {k: str(v) if is_text[k] else json.dumps(v) for k, v in said.items()}
 
     def fits(self, values: Values) -> bool:
         """Return whether all that it needs is there."""
@@ -172,7 +182,7 @@ class RequestShape:
         paths = [
             one.path[:-1]
             for one in self.placed
-            if one.source and not is_header(one.path)
+            if one.source and not is_outside(one.path)
         ]
         shared: list[str] = []
         for parts in zip(*paths, strict=False):
@@ -194,6 +204,11 @@ class RequestShape:
 def is_header(path: Path) -> bool:
     """Return whether a value goes into a header, and not into the body."""
     return path[0].startswith(HEADER)
+
+
+def is_outside(path: Path) -> bool:
+    """Return whether a value goes into a header or the address."""
+    return path[0].startswith((HEADER, QUERY))
 
 
 def _with_arrays(value: JSON) -> JSON:

@@ -79,10 +79,10 @@ MAX_QUOTED = 120
 
 
 Send: TypeAlias = Callable[
-    [Mapping[str, JSON], Mapping[str, str], IdempotencyKey],
+    [Mapping[str, JSON], Mapping[str, str], Mapping[str, str], IdempotencyKey],
     Awaitable[outcomes.Outcome[T]],
 ]
-"""Sends an action: a body, headers besides our own, and a key."""
+"""Sends an action: a body, headers besides our own, a query, and a key."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,6 +148,8 @@ class Learned:
     refusals: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By action: those of the round that goes on, and of them those that taught
     nothing."""
+    moments: dict[str, str] = field(default_factory=dict)
+    """By idempotency key: the time that a request tells, at each repeat the same."""
     described: dict[str, JsonValue] = field(default_factory=dict)
     """By action: the schema that a description showed last."""
 
@@ -158,6 +160,8 @@ class Learned:
         if len(self.open) > MAX_OPEN:
             # A post of unknown outcome is never repeated, so its key would stay.
             self.open.pop(next(iter(self.open)))
+        for old in [*self.moments][:-MAX_OPEN]:
+            self.moments.pop(old)
 
 
 DOCUMENT: TypeAdapter[Learned] = TypeAdapter(Learned)
@@ -228,7 +232,7 @@ class RequestSearch:
 
     async def run(self, request: Request, send: Send[T]) -> outcomes.Outcome[T]:
         """Send an action as this network wants it, as far as is known."""
-        action = request.action
+        action, request = request.action, self._dated(request)
         owner = self._owner.get(action)
         if owner is not None:
             return await _sent(request, owner, send)
@@ -243,12 +247,18 @@ class RequestSearch:
 
     def next_shape(self, request: Request) -> RequestShape | None:
         """Return the shape that would be sent first now; None where none is left."""
-        action = request.action
+        action, request = request.action, self._dated(request)
         return (
             self._owner.get(action)
             or self._proven(request)
             or self.model.next_shape(action, request.values(), request.listed)
         )
+
+    def _dated(self, request: Request) -> Request:
+        """Return a request that may tell the time of its first try."""
+        now = self._clock.now().isoformat(timespec="seconds")
+        at = self._learned.moments.get(request.key, now.replace("+00:00", "Z"))
+        return replace(request, said={**request.said, "now": at})
 
     def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because they are taken in no shape, and why."""
@@ -403,6 +413,9 @@ class RequestSearch:
         key, learned = request.key, self._learned
         was_open = learned.open.get(key) == shape
         learned.sends(key, shape)
+        if shape.path_of("now") and key not in learned.moments:
+            learned.moments[key] = str(request.said["now"])
+            self._save()
         try:
             outcome = self._judged(request, shape, await _sent(request, shape, send))
         except (ValueError, TypeError):
@@ -568,9 +581,10 @@ class RequestSearch:
 async def _sent(
     request: Request, shape: RequestShape, send: Send[T]
 ) -> outcomes.Outcome[T]:
-    body = shape.body(request.values(shape))
-    headers = shape.headers_for(request.values(shape))
-    return await send(body, headers, key_for(shape, request.key))
+    values = request.values(shape)
+    body, headers = shape.body(values), shape.headers_for(values)
+    query, key = shape.query_for(values), key_for(shape, request.key)
+    return await send(body, headers, query, key)
 
 
 def key_for(shape: RequestShape, key: IdempotencyKey) -> IdempotencyKey:

@@ -56,6 +56,7 @@ from journeyman.network.service_model.request import (
     Values,
     converted,
     is_header,
+    is_outside,
 )
 
 T = TypeVar("T")
@@ -479,6 +480,8 @@ class Writer:
         elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
+        if wanted.wants in {"integer", "number"} and word not in ID_WORDS:
+            yield 4.5, Placed(wanted.path, constant=1)  # a share, a rating, a count
 
     def _has_attributes(self, above: Path) -> bool:
         """Return whether an object is one of JSON:API's."""
@@ -492,7 +495,7 @@ class Writer:
 
     def _wrap_cost(self, wanted: Wanted) -> float:
         """Return what it costs to believe that a name is an object around others."""
-        if wanted.wants or is_header(wanted.path):
+        if wanted.wants or is_outside(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
         words = {*words_of(wanted.path[-1])}
         if words & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
