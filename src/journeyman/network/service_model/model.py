@@ -22,6 +22,7 @@ from journeyman.network.service_model.meaning import (
 )
 from journeyman.network.service_model.naming import (
     FIRST,
+    ID_WORDS,
     Path,
     case_of,
     walk,
@@ -584,7 +585,8 @@ class _Learning:
             if is_meant and one.path != around and self.shape.at(one.path) is None:
                 return one.path
         for above in self._wanted_objects() if not around else ():
-            if not self.known.is_unknown((*above, *path)):
+            is_told = path[: len(above)] == above  # the way to it begins there
+            if not (is_told or self.known.is_unknown((*above, *path))):
                 return (*above, *path)
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = self.shape.at(inner) is not None or self.known.is_unknown(inner)
@@ -679,8 +681,9 @@ class _Learning:
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
-        is_work = sent.source == "result"  # then a type that is not said is no value
-        is_untold = is_value or (is_work and not finding.wants)
+        # Of another type than any that we have: rather an object, if it is no id.
+        is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
+        is_untold = is_value or not (finding.wants or is_id)
         is_other = is_untold and not finding.options
         return self._misfit(known, sent) if is_other else known
 

@@ -133,7 +133,7 @@ _ABSENT = _any_case(
 _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
-        r"\b(?:expected|be|provide|valid|format|of type"
+        r"\b(?:expect(?:ed|ing|s)|be|provide|valid|format|of type"
         r"|(?:converted?|deserialized?) (?:in)?to)"
         r"(?=(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
