@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
@@ -282,9 +282,11 @@ class NetworkClient:
         request = Request(action=endpoint.name, said=said, key=key)
         shape = self.search.next_shape(request)
         body = shape.body(request.values(shape)) if shape else {}
+        query = shape.query_for(request.values(shape)) if shape else {}
+        said = f"?{urlencode(query)}" if query else ""
         return {
             "method": endpoint.method,
-            "address": f"{self._base_url}{endpoint.path}",
+            "address": f"{self._base_url}{endpoint.path}{said}",
             "headers": {
                 "Authorization": f"Bearer {HIDDEN}",
                 "Content-Type": "application/json",

@@ -22,7 +22,11 @@ from journeyman.network.service_model.model import (
     RefusedBody,
     ServiceModel,
 )
-from journeyman.network.service_model.refusals import read_refusal, says_strict
+from journeyman.network.service_model.refusals import (
+    mentioned,
+    read_refusal,
+    says_strict,
+)
 from journeyman.network.service_model.search import is_about_shape
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -83,7 +87,10 @@ def _search(
             why = "was taken for a refusal of the task"
             break
         is_strict = says_strict(heard, refused.message)
-        fact = RefusedBody(shape, findings, is_strict, refused.message, refused.status)
+        names = (*model.names_in(refused.message), *mentioned(heard, "", body))
+        fact = RefusedBody(
+            shape, findings, is_strict, refused.message, refused.status, names
+        ).without(model.misread)
         model = model.know(action, model.of(action).refuse(action, fact))
     return model, Search(
         number,

@@ -64,7 +64,7 @@ def _problems(action: str, table: Table) -> Iterator[str]:
         return
     known = ACTIONS[action].names
     for name in table:
-        if name in {*known, "constants", "headers"} or name.startswith(_FOUND):
+        if name in {*known, "now", "constants", "headers"} or name.startswith(_FOUND):
             continue
         near = get_close_matches(name, known, n=1)
         also = f", did you mean {near[0]}" if near else ""

@@ -235,6 +235,7 @@ class RequestSearch:
         action, request = request.action, self._dated(request)
         owner = self._owner.get(action)
         if owner is not None:
+            self._note_time(request, owner)
             return await _sent(request, owner, send)
         repeated, attempt = self._learned.open.get(request.key), None
         shape = repeated or self._proven(request)
@@ -259,6 +260,12 @@ class RequestSearch:
         now = self._clock.now().isoformat(timespec="seconds")
         at = self._learned.moments.get(request.key, now.replace("+00:00", "Z"))
         return replace(request, said={**request.said, "now": at})
+
+    def _note_time(self, request: Request, shape: RequestShape) -> None:
+        """Keep the time that a request is about to tell, for its repeats."""
+        if shape.path_of("now") and request.key not in self._learned.moments:
+            self._learned.moments[request.key] = str(request.said["now"])
+            self._save()
 
     def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because they are taken in no shape, and why."""
@@ -413,9 +420,7 @@ class RequestSearch:
         key, learned = request.key, self._learned
         was_open = learned.open.get(key) == shape
         learned.sends(key, shape)
-        if shape.path_of("now") and key not in learned.moments:
-            learned.moments[key] = str(request.said["now"])
-            self._save()
+        self._note_time(request, shape)
         try:
             outcome = self._judged(request, shape, await _sent(request, shape, send))
         except (ValueError, TypeError):
