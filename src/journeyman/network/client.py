@@ -283,10 +283,10 @@ class NetworkClient:
         shape = self.search.next_shape(request)
         body = shape.body(request.values(shape)) if shape else {}
         query = shape.query_for(request.values(shape)) if shape else {}
-        said = f"?{urlencode(query)}" if query else ""
+        tail = f"?{urlencode(query)}" if query else ""
         return {
             "method": endpoint.method,
-            "address": f"{self._base_url}{endpoint.path}{said}",
+            "address": f"{self._base_url}{endpoint.path}{tail}",
             "headers": {
                 "Authorization": f"Bearer {HIDDEN}",
                 "Content-Type": "application/json",

@@ -89,7 +89,13 @@ def _search(
         is_strict = says_strict(heard, refused.message)
         names = (*model.names_in(refused.message), *mentioned(heard, "", body))
         fact = RefusedBody(
-            shape, findings, is_strict, refused.message, refused.status, names
+            shape,
+            findings,
+            is_strict,
+            refused.message,
+            refused.status,
+            names,
+            str(heard),
         ).without(model.misread)
         model = model.know(action, model.of(action).refuse(action, fact))
     return model, Search(

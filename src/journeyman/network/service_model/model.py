@@ -72,6 +72,8 @@ class RefusedBody:
     status: int
     mentioned: tuple[str, ...] = ()
     """Words of it that may name what is missing, the likeliest first."""
+    answer: str = ""
+    """A digest of all that was answered."""
 
     def without(self, misread: frozenset[str]) -> "RefusedBody":
         """Return it without words that are no names."""
@@ -91,6 +93,8 @@ class RefusedShape:
     """Something was known after it that was not known before."""
     hoped: str = ""
     """What it mentions that was tried as a name, where nothing in it was understood."""
+    answer: str = ""
+    """A digest of all that was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,9 @@ class RequestModel:
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
         has_taught = known != self.constraints
-        refused = RefusedShape(fact.shape, fact.message, fact.status, has_taught, hoped)
+        refused = RefusedShape(
+            fact.shape, fact.message, fact.status, has_taught, hoped, fact.answer
+        )
         others = tuple(one for one in self.refused if one.shape.mark != fact.shape.mark)
         return replace(
             self,
@@ -198,16 +204,17 @@ class RequestModel:
     def _misread_in(self, fact: RefusedBody) -> tuple[str, ...]:
         """Return names that were asked for, and with which a refusal is the same.
 
-        Only where it mentions something else that may be meant.
+        Those that were read only where it mentions something else that may be meant.
         """
-        alike = [one for one in self.refused if one.message == fact.message]
-        if not alike or not {*fact.mentioned} - {*self.misread}:
+        alike = [one for one in self.refused if one.answer == fact.answer]
+        if not alike:
             return ()
-        others = [one for one in self.refused if one.message != fact.message]
+        others = [one for one in self.refused if one not in alike]
         # What was sent before, or changed what was said, is not in doubt.
         settled = {path[-1] for one in (alike[0], *others) for path in one.shape.paths}
-        asked = {one.path[-1] for one in fact.findings if len(one.path) == 1}
-        asked |= {one.hoped for one in alike}
+        asked = {one.hoped for one in alike}
+        if {*fact.mentioned} - {*self.misread}:
+            asked |= {one.path[-1] for one in fact.findings if len(one.path) == 1}
         sent = {path[-1] for path in fact.shape.paths}
         return tuple(sorted(sent & asked - settled - {*self.misread}))
 

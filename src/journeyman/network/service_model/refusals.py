@@ -1103,7 +1103,10 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
         if text.lstrip()[:1] in {"[", "{"} and _unpacked(text) is not None:
             continue  # it was read as a structure
         is_lone = text.isascii() and " " not in text.strip()
-        is_code = is_lone and (not way or spelling(way[-1]) in _PROSE_KEYS)
+        key = spelling(way[-1]) if way else ""
+        if is_lone and key in _BODY_KEYS:
+            continue  # an address
+        is_code = is_lone and (not way or key in _PROSE_KEYS)
         for one in _mentioned_in(text, is_code=is_code):
             is_value = one.path[-1] in values
             is_better = one.path not in found or one.form > found[one.path].form
@@ -1122,7 +1125,13 @@ def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
         if not words or known.issuperset(words) or (is_type and not is_code):
             continue
         is_like_one = is_foreign or "[" in name or bool(_HUMPED.search(name))
-        form = 0 if is_code else 2 if is_quoted else int(is_like_one)
+        form = (
+            0
+            if is_code or " " not in text.strip()
+            else 2
+            if is_quoted
+            else int(is_like_one)
+        )
         if form or not _MEANT.isdisjoint(words):
             yield _Mention(path_of("_".join(words) if is_code else name), form, text)
 

@@ -13,6 +13,8 @@ left is sent next. What was understood is remembered and used from then on.
   waits for minutes.
 """
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
@@ -37,6 +39,7 @@ from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
+    leaf_names,
     mentioned,
     names_a_field,
     read_refusal,
@@ -176,6 +179,12 @@ def read_document(saved: JSON) -> Learned:
     except ValidationError:
         return Learned()
     return learned if learned.version == VERSION else Learned()
+
+
+def digest_of(answer: JSON) -> str:
+    """Return what tells an answer from others."""
+    text = json.dumps(answer, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 class RequestSearch:
@@ -478,10 +487,11 @@ class RequestSearch:
         ):
             return None
         is_strict = says_strict(answer, message)
-        alike = (one for one in self.model.names_in(message) if one not in body)
+        sent = leaf_names(body)
+        alike = (one for one in self.model.names_in(message) if one not in sent)
         mentions = dict.fromkeys([*alike, *mentioned(answer, message, body)])
-        status, names = outcome.status, tuple(mentions)
-        fact = RefusedBody(shape, findings, is_strict, message, status, names)
+        told, names, status = digest_of(answer or message), (*mentions,), outcome.status
+        fact = RefusedBody(shape, findings, is_strict, message, status, names, told)
         return fact.without(self.model.misread)
 
     def _strangers(
