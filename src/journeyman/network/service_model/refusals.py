@@ -1076,7 +1076,7 @@ class _Mention:
 
     path: Path
     form: int
-    """How much it is written as a name: 2 in quotes, 1 with a `_` or a hump."""
+    """How much it is written as a name in a sentence: 2 in quotes, 1 with a `_`."""
     text: str
     """Where it stands."""
 
@@ -1117,6 +1117,7 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
 
 def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
     is_foreign = bool(_FOREIGN.search(text))
+    is_lone = text.isascii() and " " not in text.strip()
     for match in _TOKEN.finditer(text):
         name, is_quoted = match["name"], bool(match["quote"])
         words = [one for one in words_of(name) if not is_code or one not in _VERDICTS]
@@ -1125,13 +1126,7 @@ def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
         if not words or known.issuperset(words) or (is_type and not is_code):
             continue
         is_like_one = is_foreign or "[" in name or bool(_HUMPED.search(name))
-        form = (
-            0
-            if is_code or " " not in text.strip()
-            else 2
-            if is_quoted
-            else int(is_like_one)
-        )
+        form = 0 if is_lone else 2 if is_quoted else int(is_like_one)
         if form or not _MEANT.isdisjoint(words):
             yield _Mention(path_of("_".join(words) if is_code else name), form, text)
 
