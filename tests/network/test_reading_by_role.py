@@ -394,6 +394,17 @@ def test_such_a_name_stays_the_same_on_a_page_where_one_part_would_do() -> None:
     assert [task.id for task in last.tasks] == ["a/b#6"]
 
 
+def test_what_is_listed_twice_under_a_made_up_id_is_no_id_in_two_parts() -> None:
+    rows: list[JSON] = [
+        {"ref": f"task_{n % 2}4081ed3", "row": n, "body": TEXTS[n % 2]}
+        for n in range(4)
+    ]
+
+    read_twice = ListingReader().listing(rows).tasks
+
+    assert not any("#" in task.id for task in read_twice)
+
+
 def test_what_one_page_shows_of_states_holds_for_a_page_that_shows_only_one() -> None:
     reader = ListingReader()
     states = ("frei", "weg", "frei", "weg")

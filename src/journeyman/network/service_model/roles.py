@@ -205,11 +205,13 @@ class _Search:
             for column in self._columns
             if (ids := self._ids_of(column)) and not self._may_change(column)
         ]
+        # What is made to name something names one alone: twice, it is listed twice.
         pairs = (
             (score, column.path, other.path)
             for score, column, ids in likely
             for _, other, scopes in likely
-            if score >= _CLEAR_ID and other is not column and len({*scopes}) > 1
+            if score >= _CLEAR_ID and not all(map(_OPAQUE.fullmatch, ids))
+            if other is not column and len({*scopes}) > 1
             if len({*zip(scopes, ids, strict=True)}) == self._different
         )
         best = max(pairs, key=lambda one: one[0], default=None)
