@@ -396,7 +396,7 @@ def test_such_a_name_stays_the_same_on_a_page_where_one_part_would_do() -> None:
 
 def test_what_is_listed_twice_under_a_made_up_id_is_no_id_in_two_parts() -> None:
     rows: list[JSON] = [
-        {"ref": f"task_{n % 2}4081ed3", "row": n, "body": TEXTS[n % 2]}
+        {"ref": f"task_{n % 2}4081ed3", "lane": n // 2 + 2, "body": TEXTS[n % 2]}
         for n in range(4)
     ]
 
