@@ -341,7 +341,7 @@ async def test_an_absent_endpoint_is_a_warning(
     ("body", "grade", "said"),
     [
         ('{"tasks": []}', "ok", "lists no task now"),
-        ('{"tasks": [{"id": "t", "title": "Count"}]}', "ok", "1 tasks were read"),
+        ('{"tasks": [{"id": "t", "title": "Count"}]}', "ok", "1 task was read"),
         ('{"jobs": 5}', "fail", "it answers, and 0 tasks were read: no list of tasks"),
     ],
 )

@@ -1,6 +1,7 @@
 """What a refusal means is found out by trying where its words are not understood."""
 
 from datetime import timedelta
+from itertools import count
 
 from tests.network.service_model.strict_network import (
     Complain,
@@ -43,6 +44,27 @@ async def test_a_name_that_was_misread_is_taken_back_and_another_word_tried() ->
     network = StrictNetwork(
         wanting("jobRef"), saying("slot: required value for {}"), strict=False
     )
+
+    bodies = await bodies_of_a_claim(network)
+
+    assert "slot" in bodies[1]
+    assert "slot" not in bodies[2]
+    assert bodies[-1]["jobRef"] == "task-1"
+
+
+async def test_refusals_are_the_same_though_each_has_a_number_and_a_time() -> None:
+    refused = count(1)
+
+    def complain(missing: Names, unknown: Names) -> tuple[int, JSON]:
+        number = next(refused)
+        sentence = "slot: required value for {}".format(*missing, *unknown)
+        told = {
+            "timestamp": f"2026-11-23T10:00:{number:02}Z",
+            "id": f"rq-{number}f9f9f",
+        }
+        return 400, {"error": sentence, **told}
+
+    network = StrictNetwork(wanting("jobRef"), complain, strict=False)
 
     bodies = await bodies_of_a_claim(network)
 
