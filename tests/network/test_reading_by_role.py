@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from journeyman.domain.tasks import JSON, Task
+from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.service_model.listing import ListingReader
 from journeyman.network.service_model.reading import id_name, wire_id
 
@@ -381,6 +381,12 @@ def test_two_fields_may_name_a_task_together() -> None:
 
     assert [task.id for task in tasks] == ["a/b#1", "a/c#1", "a/c#2", "a/d#2"]
     assert [wire_id(task) for task in tasks] == [1, 1, 2, 2]
+
+
+def test_a_place_in_a_row_is_no_name_of_an_id() -> None:
+    task = Task(id=TaskId("t-9"), raw={"0": "t-9", "1": "Mow"})
+
+    assert id_name(task) is None
 
 
 def test_such_a_name_stays_the_same_on_a_page_where_one_part_would_do() -> None:

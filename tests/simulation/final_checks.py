@@ -72,6 +72,7 @@ times the longest pause of the daemon's own (schedule.discover_max_seconds)."""
 
 MISLED_SEARCH = "a search misled by replays"
 LOST_SUBMISSION = "a lost submission where nothing completes"
+MADE_UP = "a task that only a garbled listing has"
 
 
 class FinalChecks:
@@ -373,6 +374,15 @@ class FinalChecks:
             any(move.reason == UNSURE for move in history) for history in histories
         )
 
+    def _are_made_up(self) -> bool:
+        """Return whether the network has none of the tasks that are being submitted.
+
+        Their ids were garbled, and their claims answered by a garbled yes, again and
+        again: the daemon asks on for hours before it gives up.
+        """
+        records = self._journal.tasks.recent(TaskState.SUBMITTING, -1)
+        return not any(self._network.task(one.task_id) for one in records)
+
     def _test_work_in_vain(self) -> None:
         """Check that nobody went on for long whose results were all rejected."""
         limits = Settings().quarantine
@@ -400,6 +410,9 @@ class FinalChecks:
                 continue
             if state == TaskState.COMPLETING and self._is_silent_about_ends():
                 self._checker.skip(LOST_SUBMISSION)
+                continue
+            if state == TaskState.SUBMITTING and self._are_made_up():
+                self._checker.skip(MADE_UP)
                 continue
             self._check(
                 "I-18",

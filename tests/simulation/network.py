@@ -53,9 +53,11 @@ POST = f"{FUNCTIONS}write-post-task-public"
 ACTIONS = frozenset({CLAIM, SUBMIT, COMPLETE, POST})
 TASK_PLACES = ("task_id", "taskId", "task.id", "id", "task")
 AGENT_PLACES = ("agent_id", "agentId", "agent.id")
-WRAPPERS = frozenset({"data", "input", "claim", "submission", "completion", "posting"})
 RESULT_PLACES = ("result", "submission.result", "output", "answer")
-"""Where the daemon may put a value, since the contract does not show the bodies."""
+"""Where the daemon may put a value, since the contract does not show the bodies: also
+within an object of any name, since a refusal may mention that name."""
+WORK = frozenset({*RESULT_PLACES, "evidence"})
+"""What a strategy writes stands there, and not the daemon's values."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,9 +82,9 @@ class NetworkRequest:
     def fields(self) -> dict[str, Any]:
         """The JSON object in the body, or the only one in it; empty without any."""
         value = json.loads(self.body) if self.body else {}
-        if isinstance(value, dict) and len(value) == 1 and value.keys() <= WRAPPERS:
-            (value,) = value.values()
-        return value if isinstance(value, dict) else {}
+        value = value if isinstance(value, dict) else {}
+        inner = next(iter(value.values())) if len(value) == 1 else None
+        return inner if isinstance(inner, dict) and not WORK & {*value} else value
 
     @property
     def task_id(self) -> str:
@@ -110,7 +112,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - a JSON value
 
 
 def _first_at(fields: dict[str, Any], places: tuple[str, ...]) -> Any:  # noqa: ANN401 - a JSON value
-    wrapped = (fields[name] for name in WRAPPERS if name in fields)
+    wrapped = (fields[name] for name in fields if name not in WORK)
     for layer in (fields, *wrapped):
         for place in places:
             value: Any = layer

@@ -87,7 +87,7 @@ def _search(
             why = "was taken for a refusal of the task"
             break
         is_strict = says_strict(heard, refused.message)
-        names = (*model.names_in(refused.message), *mentioned(heard, "", body))
+        names = (*model.names_in(refused.message), *mentioned(heard, body))
         fact = RefusedBody(
             shape,
             findings,

@@ -665,10 +665,12 @@ def id_path(task: Task) -> Path:
 def id_name(task: Task) -> str | None:
     """Return the name of the field with the id, such as `uuid` or `attributes.id`.
 
-    None where the id stands in no field: the record was found under it.
+    None where the id stands in no field: the record was found under it, or it is the
+    first in a row.
     """
     path = id_path(task)
-    return None if path in {(), (KEY_FIELD,)} else ".".join(path)
+    is_position = path and path[-1].isdecimal()
+    return None if is_position or path in {(), (KEY_FIELD,)} else ".".join(path)
 
 
 def _names_itself(record: Mapping[str, JSON], task_id: TaskId) -> bool:

@@ -1081,13 +1081,14 @@ class _Mention:
     """Where it stands."""
 
 
-def mentioned(body: JSON, message: str, sent: JSON) -> tuple[str, ...]:
+def mentioned(body: JSON, sent: JSON) -> tuple[str, ...]:
     """Return words of a refusal that may name what is missing, the likeliest first.
 
-    They are no findings: only a trial tells. `message` is as for `read_refusal`.
+    They are no findings: only a trial tells. Of a page, whose words are mostly about
+    itself, there are none.
     """
     names = leaf_names(sent)
-    found = _mentions(message if body is None else body, sent)
+    found = _mentions(body, sent)
     found.sort(key=lambda one: -one.form)
     return tuple(one.path[-1] for one in found if one.path[-1] not in names)
 

@@ -498,7 +498,7 @@ class RequestSearch:
         is_strict = says_strict(answer, message)
         sent = leaf_names(body)
         alike = (one for one in self.model.names_in(message) if one not in sent)
-        mentions = dict.fromkeys([*alike, *mentioned(answer, message, body)])
+        mentions = dict.fromkeys([*alike, *mentioned(answer, body)])
         told, names, status = digest_of(answer or message), (*mentions,), outcome.status
         fact = RefusedBody(shape, findings, is_strict, message, status, names, told)
         return fact.without(self.model.misread)
@@ -508,7 +508,8 @@ class RequestSearch:
     ) -> tuple[FieldFault, ...]:
         """Return which identifier of a task that is ours names nothing there."""
         is_ours = request.action in {"submit", "complete"}
-        if not is_ours or refused.refusal is not outcomes.Refusal.ABSENT:
+        # A 405 or a 501 has looked for no task.
+        if not is_ours or refused.status not in {404, 410}:
             return ()
         values = request.values(shape)
         return self.model.strangers(request.action, values, request.listed, shape)
