@@ -194,7 +194,10 @@ class _PipedLines:
         for descriptor in (self.descriptor, self._ended):
             poll.register(descriptor, select.POLLIN)
         while (self._ended, select.POLLIN) not in poll.poll():
-            self._keep(os.read(self.descriptor, PIECE))
+            if piece := os.read(self.descriptor, PIECE):
+                self._keep(piece)
+            else:
+                poll.unregister(self.descriptor)  # some code has closed both outputs
 
     def _keep(self, piece: bytes) -> None:
         with self._lock:
