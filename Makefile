@@ -110,7 +110,7 @@ torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minute
 
 .PHONY: foreign
 foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths
-	$(BIN)/pytest -n 6 -m foreign $(PYTEST_ARGS) # networks mostly wait
+	$(BIN)/pytest -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
 
 .PHONY: prism
 prism: $(VENV)/.installed ## send requests that descriptions allow, as Prism judges (needs npx)

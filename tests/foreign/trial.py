@@ -113,6 +113,8 @@ def _config(backend: Backend, address: str, strategies: Path, data: Path) -> str
         "data": {"directory": str(data)},
         "strategies": {"directory": str(strategies)},
         "log": {"format": "json", "level": "debug"},
+        # Some networks review work only when they are asked for the listing.
+        "schedule": {"discover_max_seconds": 30},
     }
     for name, more in backend.settings.items():
         tables.setdefault(name, {}).update(more)

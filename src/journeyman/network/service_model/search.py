@@ -182,6 +182,8 @@ def read_document(saved: JSON) -> Learned:
     return learned if learned.version == VERSION else Learned()
 
 
+_UNREAD = frozenset({405, 501})
+"""By which a network says that it has not looked at the body (RFC 9110)."""
 _NUMBERED = re.compile(r"\b(?:\d[\w.:+-]*|(?=[\w-]*\d[\w-]*\d)[\w-]{8,})")
 """A number, a time, or an id: `42`, `2026-11-23T10:00:00Z`, `req_8fA21k`."""
 
@@ -480,7 +482,7 @@ class RequestSearch:
         is_search: bool,
     ) -> RefusedBody | None:
         """Return what a refusal says of a shape; None where it is not about that."""
-        if not isinstance(outcome, outcomes.Refused):
+        if not isinstance(outcome, outcomes.Refused) or outcome.status in _UNREAD:
             return None
         if request.may_have_worked and request.may_have_worked(outcome):
             return None
@@ -508,8 +510,7 @@ class RequestSearch:
     ) -> tuple[FieldFault, ...]:
         """Return which identifier of a task that is ours names nothing there."""
         is_ours = request.action in {"submit", "complete"}
-        # A 405 or a 501 has looked for no task.
-        if not is_ours or refused.status not in {404, 410}:
+        if not is_ours or refused.refusal is not outcomes.Refusal.ABSENT:
             return ()
         values = request.values(shape)
         return self.model.strangers(request.action, values, request.listed, shape)
