@@ -86,8 +86,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "who prints much waits for the loop that it holds",
             "daemon/output.py",
-            "self._keep(os.read(self.descriptor, PIECE))",
-            "break",
+            "if piece := os.read(self.descriptor, PIECE):",
+            'if piece := b"":',
             "daemon/test_output.py"
             "::test_who_writes_much_does_not_wait_for_the_loop_that_it_holds",
         ),
