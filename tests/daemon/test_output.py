@@ -83,19 +83,50 @@ async def test_two_that_print_at_once_are_told_apart() -> None:
     assert told == {"one": {"text": "one one"}, "two": {"text": "two two"}}
 
 
-@pytest.mark.timeout(60)
+LINES = "print('\\n'.join(['y' * 50_000] * 3))"
+
+
 async def test_who_writes_much_does_not_wait_for_the_loop_that_it_holds() -> None:
     log = RecordingLog()
 
     with captured_output(log):
-        os.write(1, (b"y" * 50_000 + b"\n") * 3)
-        subprocess.run(["head", "-c", "2000000", "/dev/zero"], check=True)  # noqa: ASYNC221, S607 - what holds the loop
+        for program in (
+            [sys.executable, "-c", LINES],
+            ["head", "-c", "2M", "/dev/zero"],
+        ):
+            subprocess.run(program, check=True, timeout=60)  # noqa: ASYNC221, S603 - what holds the loop
 
     *told, last = [str(line["text"]) for line in log.named("output.printed")]
     assert told[:3] == ["y" * 50_000] * 3
     assert max(map(len, told)) <= 65_536
     assert sum(map(len, told)) < 1_100_000
     assert last.endswith("bytes more, while the event loop was busy")
+
+
+CLOSES = """
+import asyncio, os, time
+from journeyman.daemon.output import captured_output
+from journeyman.testing import RecordingLog
+
+async def main():
+    with captured_output(RecordingLog()):
+        os.close(1)
+        os.close(2)
+        began = time.process_time()
+        time.sleep(0.3)
+        used = time.process_time() - began
+    print(used < 0.2)
+
+asyncio.run(main())
+"""
+
+
+def test_that_some_code_closes_both_outputs_costs_nothing() -> None:
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", CLOSES], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "True\n"
 
 
 async def test_a_line_without_an_end_is_told_at_the_end(

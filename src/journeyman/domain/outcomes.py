@@ -53,6 +53,17 @@ class Refused:
     answer: JSON = field(default=None, compare=False, repr=False)
     """Its body, without secrets; a text where it is not JSON."""
 
+    @property
+    def is_of_method(self) -> bool:
+        """Whether nothing is done so at this address, whatever the body says.
+
+        RFC 9110, sections 15.5.6 and 15.6.2.
+        """
+        return self.status in _OF_METHOD
+
+
+_OF_METHOD = frozenset({405, 501})
+
 
 @dataclass(frozen=True, slots=True)
 class NotSent:

@@ -86,7 +86,8 @@ def meaning_of(status: int) -> Refusal | None:
 
 #: A success that has no body by definition, and one that needs none: no front page
 #: answers so (RFC 9110, section 15.3).
-_EMPTY_STATUSES = frozenset({204, 205})
+_NO_CONTENT = 204
+_EMPTY_STATUSES = frozenset({_NO_CONTENT, 205})
 _MAYBE_EMPTY_STATUSES = frozenset({201, 202})
 _SEE_OTHER = 303
 _ASKS_TO_SIGN_IN = re.compile(r"log-?in|sign-?in|auth|sso|session|error", re.IGNORECASE)
@@ -115,10 +116,7 @@ def as_answered(reply: Reply, address: str) -> Reply:
     is_own = (target.scheme, target.netloc) == urlsplit(address)[:2]
     if not is_own or _ASKS_TO_SIGN_IN.search(target.path) or target.path in {"", "/"}:
         return reply
-    return Reply(NO_CONTENT, reply.headers, None, "")
-
-
-NO_CONTENT = 204
+    return Reply(_NO_CONTENT, reply.headers, None, "")
 
 
 def _failure_in_success(

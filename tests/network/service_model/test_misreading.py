@@ -21,8 +21,9 @@ from tests.network.service_model.test_search import (
     wanting,
 )
 
-from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.outcomes import Confirmed, Refused
 from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.search import digest_of
 
 
 def saying(sentence: str) -> Complain:
@@ -71,6 +72,33 @@ async def test_refusals_are_the_same_though_each_has_a_number_and_a_time() -> No
     assert "slot" in bodies[1]
     assert "slot" not in bodies[2]
     assert bodies[-1]["jobRef"] == "task-1"
+
+
+def test_refusals_with_different_error_codes_are_not_the_same() -> None:
+    first, second, again = (
+        digest_of({"message": "bad request", "code": code, "request": number})
+        for code, number in (
+            ("VALIDATION_1001", 7),
+            ("VALIDATION_1002", 7),
+            ("VALIDATION_1001", 8),
+        )
+    )
+
+    assert first != second
+    assert first == again
+
+
+async def test_what_is_done_nowhere_at_an_address_is_no_refusal_of_a_body() -> None:
+    def complain(_missing: Names, _unknown: Names) -> tuple[int, JSON]:
+        return 501, {"message": "Tasks are completed by their reviewer."}
+
+    network = StrictNetwork({"complete": ["anything"]}, complain)
+
+    async with client_of(network) as client:
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert len(network.bodies("complete")) == 1
 
 
 async def test_a_word_that_was_misread_once_is_not_misread_for_another_action() -> None:

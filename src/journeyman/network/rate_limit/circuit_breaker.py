@@ -133,7 +133,6 @@ CONSEQUENCES: Mapping[str, str] = {
 }
 """What the daemon does without an endpoint."""
 
-_BY_METHOD = frozenset({405, 501})
 _MAYBE_OF_THE_TASK = frozenset({404, 410})
 _NO_ENDPOINT = re.compile(
     r"\b(?:function|route|endpoint|path|url|method|handler|resource path)s?\b"
@@ -171,7 +170,7 @@ def presence_of(outcome: AnyOutcome, task_id: str) -> Presence:
     if outcome.refusal is not Refusal.ABSENT:
         return Presence.PRESENT
     said = outcome.message.partition(": ")[2].lower().replace("_", " ")
-    if outcome.status in _BY_METHOD or _NO_ENDPOINT.search(said):
+    if outcome.is_of_method or _NO_ENDPOINT.search(said):
         return Presence.ABSENT
     is_of_task = _NO_TASK.search(said) or _says_word(said, task_id)
     is_unclear = outcome.status in _MAYBE_OF_THE_TASK and not is_of_task

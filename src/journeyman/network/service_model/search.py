@@ -35,7 +35,7 @@ from journeyman.network.service_model.model import (
     Suggestion,
     named_in_listing,
 )
-from journeyman.network.service_model.naming import value_at
+from journeyman.network.service_model.naming import value_at, walk, words_of
 from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
@@ -182,8 +182,6 @@ def read_document(saved: JSON) -> Learned:
     return learned if learned.version == VERSION else Learned()
 
 
-_UNREAD = frozenset({405, 501})
-"""By which a network says that it has not looked at the body (RFC 9110)."""
 _NUMBERED = re.compile(r"\b(?:\d[\w.:+-]*|(?=[\w-]*\d[\w-]*\d)[\w-]{8,})")
 """A number, a time, or an id: `42`, `2026-11-23T10:00:00Z`, `req_8fA21k`."""
 
@@ -192,10 +190,19 @@ def digest_of(answer: JSON) -> str:
     """Return what tells an answer from others.
 
     What may differ each time, such as the number of the request or where in our body
-    a parser stopped, does not.
+    a parser stopped, does not. The number of an error does.
     """
-    text = _NUMBERED.sub("0", json.dumps(answer, sort_keys=True))
+    said = [
+        (way, value if way and "code" in words_of(way[-1]) else _unnumbered(value))
+        for way, value in walk(answer)
+        if not isinstance(value, dict | list)
+    ]
+    text = json.dumps(sorted(said, key=repr))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _unnumbered(value: JSON) -> str:
+    return _NUMBERED.sub("0", str(value))
 
 
 class RequestSearch:
@@ -482,7 +489,7 @@ class RequestSearch:
         is_search: bool,
     ) -> RefusedBody | None:
         """Return what a refusal says of a shape; None where it is not about that."""
-        if not isinstance(outcome, outcomes.Refused) or outcome.status in _UNREAD:
+        if not isinstance(outcome, outcomes.Refused) or outcome.is_of_method:
             return None
         if request.may_have_worked and request.may_have_worked(outcome):
             return None
