@@ -146,12 +146,27 @@ def test_a_task_is_watched_until_it_is_paid(visit: Open) -> None:
 
     page.goto("/tasks?stage=completed")
     link = page.locator(".tasks-list a").first
+    link.hover()
     title = link.inner_text()
     link.click()
 
     expect(page.get_by_role("heading", level=2)).to_have_text(title)
     for step in ("seen", "wanted", "claimed", "submitted", "paid", "completed"):
         expect(page.locator(f".story b:text-is('{step}')")).to_be_visible()
+
+
+def test_a_list_stands_still_under_the_pointer_until_it_leaves(visit: Open) -> None:
+    earned(visit("/"))
+    aimed_at, other = (visit("/tasks").locator("#tasks") for _ in range(2))
+    aimed_at.locator(".tasks-list a").first.hover()
+    shown = aimed_at.inner_text()
+    for _ in range(2):  # what is seen twice there, was sent here
+        expect(other).not_to_have_text(other.inner_text(), timeout=UNTIL_IT_EARNS)
+
+    assert aimed_at.inner_text() == shown
+
+    aimed_at.page.mouse.move(0, 0)
+    expect(aimed_at).not_to_have_text(shown, timeout=UNTIL_IT_EARNS)
 
 
 def test_it_is_paused_with_a_reason_and_resumed(visit: Open) -> None:

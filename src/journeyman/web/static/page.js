@@ -7,10 +7,12 @@ const waiting = new Map();
 
 // -- what changes ---------------------------------------------------------------
 
+// A link under the pointer stays where it is: a list that moved on would open another
+// task than the one that was aimed at. (The keyboard's focus moves along, by its id.)
+const IN_USE = ":is(input, select):focus, details[open] form, a:hover";
+
 function isInUse(section) {
-  const active = document.activeElement;
-  const isTyped = section.contains(active) && active.matches("input, select");
-  return isTyped || section.querySelector("details[open] form") !== null;
+  return section.querySelector(IN_USE) !== null;
 }
 
 function replace(name, html) {
