@@ -208,6 +208,7 @@ def test_what_was_archived_of_a_task_is_shown(run: Run, data: Path) -> None:
     listed = run("journal", "archives", *where)
     found = run("journal", "archives", task_id, *where)
     shown = run("tasks", "show", task_id, *where)
+    told = run("why", task_id, *where)
 
     assert (none.code, too_early.code) == (0, 2)
     assert "There are no archives" in none.out
@@ -215,6 +216,29 @@ def test_what_was_archived_of_a_task_is_shown(run: Run, data: Path) -> None:
     assert until[:7] in listed.out
     assert json.loads(found.out)["result"] == wanted[0]["result"]
     assert f"journal archives {task_id}" in shown.out
+    assert f"journal archives {task_id}" in told.out
+
+
+def test_of_a_task_of_the_past_it_is_told_where_more_of_it_is(
+    run: Run, data: Path
+) -> None:
+    where = ("--data-dir", str(data))
+    with Journal(data / "journal.db", SystemClock().now) as journal:
+        (done, *_) = journal.tasks.recent("completed", 1)
+        archives = Archives(data / "archives", journal, str)
+        archives.add(journal.tasks.texts_of_ended("", "9999"), "9999")
+        with journal.tx("history"):
+            journal.tasks.drop_tasks("", "9999")
+
+    told = run("why", done.task_id, *where)
+    shown = run("tasks", "show", done.task_id, *where)
+    found = run("journal", "archives", done.task_id, *where)
+
+    month = done.updated_at.isoformat()[:7]
+    assert (told.code, shown.code, found.code) == (2, 2, 0)
+    assert f"it ended in {month}, completed" in told.err
+    assert f"journal archives {done.task_id}" in shown.err
+    assert json.loads(found.out)["task"]["title"] == done.task.title
 
 
 def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:

@@ -12,6 +12,7 @@ from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.archives import archived
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import faults
+from journeyman.journal.tasks import PastTask
 
 
 def pass_over(site: Site, task_id: str, *, days_ago: float, text: str = "") -> None:
@@ -101,6 +102,40 @@ async def test_a_journal_that_is_too_large_loses_its_oldest_texts(site: Site) ->
     with site.journal() as journal:
         assert journal.tasks.get(TaskId("old")).task.text == ""
         assert journal.tasks.get(TaskId("recent")).task.text != ""
+        assert faults(journal) == []
+
+
+async def test_a_task_is_past_once_its_texts_and_moves_are_archived(
+    site: Site,
+) -> None:
+    await site.run(work__max_tasks=2)
+    with site.journal() as journal:
+        (done, *_) = journal.tasks.recent(TaskState.COMPLETED, 1)
+        counts = journal.tasks.counts()
+    keeping: dict[str, Any] = {
+        "work__archive": True,
+        "work__keep_texts_days": 1e-6,
+        "work__keep_events_days": 1e-6,
+        "work__keep_tasks_days": 1e-6,
+        "schedule__housekeeping_every_seconds": 0.05,
+    }
+    past: PastTask | None = None
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(site.run, **keeping))
+        while past is None:
+            await anyio.sleep(0.01)
+            with site.journal() as journal:
+                past = journal.tasks.past(done.task_id)
+        group.cancel_scope.cancel()
+
+    assert past is not None
+    found = archived(site.data / "archives", past.month, done.task_id)
+    assert [sorted(one.keys() & {"task", "moves"}) for one in found] == [
+        ["task"],
+        ["moves"],
+    ]
+    with site.journal() as journal:
+        assert journal.tasks.counts()["completed"] >= counts["completed"]
         assert faults(journal) == []
 
 

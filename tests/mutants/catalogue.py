@@ -140,6 +140,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "next_at <= ? + 3600 OR",
             "journal/test_decisions.py",
         ),
+        SourceMutant(
+            "a task of the past is new",
+            "journal/tasks.py",
+            "(task_id for task_id in task_ids if task_id not in known)",
+            "([])",
+            "journal/test_past_tasks.py",
+        ),
     ),
     RESULTS: (
         SourceMutant(

@@ -253,7 +253,8 @@ ARCHIVE_DELETED = declare(
 SHORTENED = declare(
     "journal.shortened",
     "info",
-    "texts_from moves_from used_mb max_mb",
-    "The journal was larger than work.max_journal_mb, so texts, then moves, of ended "
-    "tasks went earlier than is set: what ended since these moments still has them.",
+    "texts_from moves_from tasks_from used_mb max_mb",
+    "The journal was larger than work.max_journal_mb, so texts, then moves, then all "
+    "of ended tasks went earlier than is set: what ended since these moments still has "
+    "them.",
 )

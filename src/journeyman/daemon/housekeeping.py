@@ -1,6 +1,6 @@
 """Housekeeping: what a daemon does now and then, so that it can run for months."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.economy.reconcile import write_off_old
 from journeyman.journal.archives import Archives
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import EVENTS_DROPPED, TEXTS_DROPPED
+from journeyman.journal.tasks import EVENTS_DROPPED, TASKS_DROPPED, TEXTS_DROPPED
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.observability.events import Log
 
@@ -35,6 +35,8 @@ class _Part:
 
     fact: str
     """That holds until when they have lost it."""
+    after: Sequence[str]
+    """The facts of what they must have lost before."""
     read: Callable[[str, str], list[dict[str, JSON]]]
     drop: Callable[[str, str], None]
 
@@ -52,6 +54,8 @@ class Housekeeping:
     """How long the texts and the result of an ended task are kept."""
     keep_events_days: float
     """How long all moves of an ended task are kept."""
+    keep_tasks_days: float
+    """How long anything of an ended task is kept."""
     write_off_days: float
     """After how long work that nobody says is paid is not counted as owed."""
     max_journal_mb: int
@@ -72,9 +76,10 @@ class Housekeeping:
         self.disk.look()
         self.recording.trim()
         await self._forget_skipped()
-        texts, events_ = self._parts()
+        texts, events_, tasks = self._parts()
         await self._drop(texts, self.keep_texts_days)
         await self._drop(events_, self.keep_events_days)
+        await self._drop(tasks, self.keep_tasks_days)
         await self._shorten()
         self._bound_archives()
         await self._write_off()
@@ -113,6 +118,7 @@ class Housekeeping:
             events.SHORTENED,
             texts_from=self.journal.facts.get(TEXTS_DROPPED),
             moves_from=self.journal.facts.get(EVENTS_DROPPED),
+            tasks_from=self.journal.facts.get(TASKS_DROPPED),
             used_mb=self.journal.database.used_bytes() // MEBIBYTE,
             max_mb=self.max_journal_mb,
         )
@@ -121,11 +127,13 @@ class Housekeeping:
         used = self.journal.database.used_bytes()
         return 0 < self.max_journal_mb * MEBIBYTE < used
 
-    def _parts(self) -> tuple[_Part, _Part]:
-        tasks = self.journal.tasks
+    def _parts(self) -> tuple[_Part, _Part, _Part]:
+        tasks, before = self.journal.tasks, (TEXTS_DROPPED, EVENTS_DROPPED)
         return (
-            _Part(TEXTS_DROPPED, tasks.texts_of_ended, tasks.drop_texts),
-            _Part(EVENTS_DROPPED, tasks.moves_of_ended, tasks.drop_events),
+            _Part(TEXTS_DROPPED, (), tasks.texts_of_ended, tasks.drop_texts),
+            _Part(EVENTS_DROPPED, (), tasks.moves_of_ended, tasks.drop_events),
+            # All that an archive has of a task is archived with the other two.
+            _Part(TASKS_DROPPED, before, lambda *_: [], tasks.drop_tasks),
         )
 
     async def _drop(
@@ -135,11 +143,13 @@ class Housekeeping:
         is_needed: Callable[[], bool] = lambda: True,
     ) -> None:
         """Drop what is older, from where the last time ended, as far as needed."""
-        before, facts = self._ago(days), self.journal.facts
+        facts = self.journal.facts
+        lost = [str(facts.get(one) or "") for one in part.after]
+        before = min([self._ago(days).isoformat(), *lost])
         most = MOST_ARCHIVED if self.archives else MOST_FORGOTTEN
         for _ in range(MOST_STEPS):
             after = str(facts.get(part.fact) or "")
-            if after >= before.isoformat() or not is_needed():
+            if after >= before or not is_needed():
                 break
             until = self.journal.tasks.ended_until(after, before, most)
             archived = part.read(after, until) if self.archives else []

@@ -15,7 +15,7 @@ from journeyman.domain.tasks import (
 )
 from journeyman.domain.text import escape
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import PastTask, TaskRecord
 from journeyman.observability.events import Event
 
 if TYPE_CHECKING:
@@ -43,15 +43,26 @@ def find_task(journal: Journal, task_id: TaskId) -> TaskRecord:
     """Return what is known of a task.
 
     Raises:
-        UsageError: it was never seen here.
+        UsageError: it was never seen here, or its rows are gone.
     """
     try:
         return journal.tasks.get(task_id)
     except KeyError:
-        raise UsageError(
-            f"no task {escape(task_id)!r} was ever seen here",
+        raise _unknown(escape(task_id), journal.tasks.past(task_id)) from None
+
+
+def _unknown(task_id: str, past: PastTask | None) -> UsageError:
+    if past is None:
+        return UsageError(
+            f"no task {task_id!r} was ever seen here",
             "`journeyman tasks` lists those that were.",
-        ) from None
+        )
+    return UsageError(
+        f"task {task_id!r} is past: it ended in {past.month}, {past.state}, and the "
+        "journal has no more of it (work.keep_tasks_days)",
+        f"What the archives have of it: journeyman journal archives {task_id}. They "
+        "are kept with work.archive = true.",
+    )
 
 
 def retry(

@@ -738,6 +738,7 @@ class Components:
             forget_skipped_days=self.settings.work.forget_skipped_days,
             keep_texts_days=self.settings.work.keep_texts_days,
             keep_events_days=self.settings.work.keep_events_days,
+            keep_tasks_days=self.settings.work.keep_tasks_days,
             write_off_days=self.settings.work.write_off_days,
             max_journal_mb=self.settings.work.max_journal_mb,
             archives=self._archives(),

@@ -20,9 +20,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from journeyman.domain.tasks import JSON
+from journeyman.domain.tasks import JSON, TERMINAL
 from journeyman.journal import files
 from journeyman.journal.journal import Journal
+from journeyman.journal.tasks import TEXTS_DROPPED, TaskRecord
 
 ENDING = ".jsonl.gz"
 LENGTH_FACT = "archive."
@@ -50,6 +51,16 @@ def archives_in(folder: Path) -> list[Archive]:
     """Return all archives, oldest first."""
     found = sorted(folder.glob(f"????-??*{ENDING}"))
     return [Archive(one, one.stat().st_size) for one in found]
+
+
+def archive_of(journal: Journal, folder: Path, task: TaskRecord) -> Path | None:
+    """Return the archive that texts and result of a task went to, if there is one."""
+    ended = task.updated_at.isoformat()
+    is_dropped = task.state in TERMINAL and ended <= str(
+        journal.facts.get(TEXTS_DROPPED) or ""
+    )
+    month = [one.path for one in archives_in(folder) if ended.startswith(one.month)]
+    return month[-1] if is_dropped and task.strategy and month else None
 
 
 def archived(folder: Path, ended_at: str, task_id: str) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import ACCOUNT_TOTAL, KIND_TOTAL
 from journeyman.journal.tasks import (
     FORGOTTEN_TOTAL,
+    PAST_STATES,
     SEEN_TOTAL,
     SKIPPED_TOTAL,
     STATE_TOTAL,
@@ -160,13 +161,21 @@ def _disagreements(database: Database) -> Iterator[str]:
 def _wrong_totals(journal: Journal) -> Iterator[str]:
     seen, database = journal.totals.get(SEEN_TOTAL), journal.database
     forgotten = journal.totals.get(FORGOTTEN_TOTAL)
-    counted = database.number("SELECT count(*) FROM tasks")
+    counted = sum(
+        database.number(f"SELECT count(*) FROM {table}")  # noqa: S608 - ours
+        for table in ("tasks", "past_tasks")
+    )
     if seen - forgotten != counted:
         yield (
             f"totals: {seen} tasks were seen and {forgotten} of them forgotten, but "
             f"{counted} are stored"
         )
-    states = "SELECT state, count(*) FROM tasks GROUP BY state"
+    names = f"json_array({', '.join(map(repr, map(str, PAST_STATES)))})"
+    states = (
+        "SELECT state, count(*) FROM (SELECT state FROM tasks UNION ALL "  # noqa: S608 - ours
+        f"SELECT json_extract({names}, '$[' || state || ']') FROM past_tasks) "
+        "GROUP BY state"
+    )
     yield from _differences(journal, STATE_TOTAL, states)
     reasons = (
         "SELECT reason, count(*) FROM tasks WHERE state = 'skipped' GROUP BY reason"

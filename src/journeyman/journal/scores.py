@@ -1,8 +1,9 @@
 """What each strategy wanted, did and earned: for a person who compares them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from journeyman.domain.tasks import TaskState
 from journeyman.journal.codec import load
 from journeyman.journal.journal import Journal
 
@@ -28,18 +29,27 @@ def scoreboard(journal: Journal, since: datetime) -> dict[str, StrategyScore]:
     """
     rows = journal.database.rows(
         # A task that was wanted since then also moved since then: that has an index.
-        "WITH figures (strategy, wanted, completed, failed, credits) AS ("
-        "SELECT strategy, count(DISTINCT task_id), 0, 0, 0 "
+        "WITH figures (strategy, wanted, credits) AS ("
+        "SELECT strategy, count(DISTINCT task_id), 0 "
         "FROM tasks JOIN task_events USING (task_id) "
         "WHERE updated_at >= ?1 AND at >= ?1 AND after = 'wanted' GROUP BY strategy "
-        "UNION ALL SELECT strategy, 0, sum(state = 'completed'), "
-        "sum(state IN ('failed', 'rejected')), 0 FROM tasks GROUP BY strategy "
-        "UNION ALL SELECT strategy, 0, 0, 0, sum(amount) FROM ledger "
+        "UNION ALL SELECT strategy, 0, sum(amount) FROM ledger "
         "WHERE account = 'agent' GROUP BY strategy"
         ") "
-        "SELECT strategy, sum(wanted) AS wanted, sum(completed) AS completed, "
-        "sum(failed) AS failed, sum(credits) AS credits FROM figures "
-        "WHERE strategy != '' GROUP BY strategy ORDER BY strategy",
+        "SELECT strategy, sum(wanted) AS wanted, sum(credits) AS credits "
+        "FROM figures WHERE strategy != '' GROUP BY strategy",
         since.isoformat(),
     )
-    return {row["strategy"]: load(StrategyScore, row) for row in rows}
+    scores = {row["strategy"]: load(StrategyScore, row) for row in rows}
+    # Also of tasks of which the rows are gone.
+    for strategy, outcomes in journal.tasks.outcomes_by_strategy().items():
+        if strategy:
+            scores[strategy] = replace(
+                scores.get(strategy, StrategyScore()),
+                completed=outcomes.get(TaskState.COMPLETED, 0),
+                failed=sum(outcomes.get(state, 0) for state in _FAILED),
+            )
+    return dict(sorted(scores.items()))
+
+
+_FAILED = (TaskState.FAILED, TaskState.REJECTED)

@@ -1,5 +1,6 @@
 """The tasks that we know, and the only way to move one from state to state."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -22,6 +23,16 @@ SEEN_TOTAL = "tasks.seen"
 FORGOTTEN_TOTAL = "tasks.forgotten"
 TEXTS_DROPPED, EVENTS_DROPPED = "texts.dropped_until", "events.dropped_until"
 """The facts that hold until when ended tasks have lost theirs."""
+TASKS_DROPPED = "tasks.dropped_until"
+"""The fact that holds until when ended tasks are past: see `PastTask`."""
+PAST_STATES = (
+    tasks.TaskState.COMPLETED,
+    tasks.TaskState.LOST,
+    tasks.TaskState.DECLINED,
+    tasks.TaskState.FAILED,
+    tasks.TaskState.REJECTED,
+)
+"""How a task of the past ended. The journal holds places: more only go to the end."""
 LONG_REVIEW = 6
 """After so many answers, which take a minute, a review is long: where nothing was ever
 paid, other tasks need not wait for its end."""
@@ -141,6 +152,15 @@ class Decided:
     cost: float = 0.0
     """In credits, as the strategy says."""
     fingerprint: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PastTask:
+    """What is left of a task that ended long ago: its rows are gone."""
+
+    state: tasks.TaskState
+    month: str
+    """In which it ended (UTC), such as 2026-11."""
 
 
 def with_given(record: TaskRecord, given: tasks.Given) -> TaskRecord:
@@ -313,6 +333,17 @@ _DROP_EVENTS = (
     "AND event_id < (SELECT max(event_id) FROM task_events AS last "
     "WHERE last.task_id = task_events.task_id)"
 )
+_GONE = (
+    "SELECT task_id, state, updated_at FROM tasks "  # noqa: S608 - names of ours
+    f"WHERE state IN ({_named(tasks.TERMINAL)}) "
+    "AND next_at IS NULL AND updated_at > ? AND updated_at <= ?"
+)
+_NAMED = "task_id IN (SELECT value FROM json_each(?))"
+_DROP_TASKS = (
+    f"DELETE FROM task_texts WHERE {_NAMED}",  # noqa: S608 - ours
+    f"DELETE FROM task_events WHERE {_NAMED} {_NOT_NEWEST}",  # noqa: S608 - ours
+    f"DELETE FROM tasks WHERE {_NAMED}",  # noqa: S608 - ours
+)
 
 
 @dataclass(eq=False)
@@ -370,13 +401,38 @@ class Tasks:
             "WHERE task_id IN (SELECT value FROM json_each(?))",
             json.dumps([*task_ids]),
         )
-        return {
+        known = {
             tasks.TaskId(row["task_id"]): KnownTask(
                 state=tasks.TaskState(row["state"]),
                 reason=row["reason"],
                 fingerprint=row["fingerprint"],
                 seen_at=row["seen_at"],
                 strategy=row["strategy"],
+            )
+            for row in rows
+        }
+        past = self._past(task_id for task_id in task_ids if task_id not in known)
+        for task_id, one in past.items():
+            known[task_id] = KnownTask(
+                state=one.state, reason="", fingerprint="", seen_at="", strategy=""
+            )
+        return known
+
+    def past(self, task_id: tasks.TaskId) -> PastTask | None:
+        """Return what is left of a task of which the rows are gone."""
+        return self._past([task_id]).get(task_id)
+
+    def _past(self, task_ids: Iterable[tasks.TaskId]) -> dict[tasks.TaskId, PastTask]:
+        numbers = {_number_of(task_id): task_id for task_id in task_ids}
+        rows = self.database.rows(
+            "SELECT number, month, state FROM past_tasks "
+            "WHERE number IN (SELECT value FROM json_each(?))",
+            json.dumps([*numbers]),
+        )
+        return {
+            numbers[row["number"]]: PastTask(
+                state=PAST_STATES[row["state"]],
+                month=f"{row['month'] // 100}-{row['month'] % 100:02}",
             )
             for row in rows
         }
@@ -519,14 +575,34 @@ class Tasks:
         """Drop the moves of tasks that ended in a time, but for the last."""
         self.database.write(_DROP_EVENTS, after, until)
 
-    def ended_until(self, after: str, before: datetime, most: int) -> str:
+    def drop_tasks(self, after: str, until: str) -> None:
+        """Drop all rows of tasks that ended in a time, in a transaction.
+
+        A number stays, by which each is known when it is listed again, and how it
+        ended.
+        """
+        gone = self.database.rows(_GONE, after, until)
+        past = [
+            {
+                "number": _number_of(row["task_id"]),
+                "month": int(row["updated_at"][:7].replace("-", "")),
+                "state": PAST_STATES.index(row["state"]),
+            }
+            for row in gone
+        ]
+        self.database.upsert_all("past_tasks", "number", rows=past)
+        task_ids = json.dumps([row["task_id"] for row in gone])
+        for statement in _DROP_TASKS:
+            self.database.write(statement, task_ids)
+
+    def ended_until(self, after: str, before: str, most: int) -> str:
         """Return when the last of so many tasks ended, or the end of the time."""
         row = self.database.row(
             "SELECT updated_at FROM tasks WHERE next_at IS NULL AND updated_at > ? "
             "AND updated_at < ? ORDER BY updated_at LIMIT 1 OFFSET ?",
-            *(after, before.isoformat(), most - 1),
+            *(after, before, most - 1),
         )
-        return str(row["updated_at"]) if row else max(after, before.isoformat())
+        return str(row["updated_at"]) if row else max(after, before)
 
     # -- moves ------------------------------------------------------------
 
@@ -863,6 +939,12 @@ class Tasks:
     ) -> None:
         event = {"task_id": task_id, "before": before, "after": after}
         self._events.append({**event, "reason": reason, "at": at})
+
+
+def _number_of(task_id: str) -> int:
+    """Return what a task of the past is known by; two have the same by no chance."""
+    digest = hashlib.sha256(task_id.encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def _require(

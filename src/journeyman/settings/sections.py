@@ -592,11 +592,15 @@ class WorkSettings(Section):
     itself, and what was paid for it, stay."""
     keep_events_days: Days = 365
     """How long every move of an ended task is kept; after that, only the last."""
+    keep_tasks_days: Days = 365
+    """How long anything of an ended task is kept, but for its ledger entries. After
+    that, and not before its texts and moves have gone, it is known by a number of 8
+    bytes, so that it is not claimed again when it is listed again."""
     max_journal_mb: Annotated[int, Field(ge=0, le=10_000_000), unit("MiB")] = 4_096
-    """How large the journal may grow with that. Beyond it texts, results and moves go
-    earlier, the oldest first, though never within a day. What stays of a task for
-    ever, and the ledger, can outgrow it in the end: together about 1.5 KB a task. 0
-    sets no limit."""
+    """How large the journal may grow with that. Beyond it texts, then moves,
+    then all else of ended tasks go earlier, the oldest first, though never within a
+    day. What stays for ever can outgrow it in the end: the ledger, about 0.85 KB a
+    paid task. 0 sets no limit."""
     archive: bool = False
     """Keep what is taken out of the journal so, in compressed files of the data
     directory, one for each month: `archives/2026-11.jsonl.gz`. A task takes about a

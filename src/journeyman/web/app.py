@@ -174,11 +174,13 @@ class Site:
 
         return endpoint
 
-    async def not_found(self, request: Request, _error: Exception) -> Response:
+    async def not_found(self, request: Request, error: Exception) -> Response:
         """Answer where there is nothing."""
         html = self.pages.message(
             "Nothing is here",
-            f"There is no page {escape(request.url.path, longest=80)}.",
+            f"{error.problem}. {error.fix}"
+            if isinstance(error, UnknownTaskError)
+            else f"There is no page {escape(request.url.path, longest=80)}.",
         )
         return HTMLResponse(html, NOT_FOUND)
 

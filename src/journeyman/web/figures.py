@@ -10,10 +10,12 @@ from typing import Any, Final
 
 from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.earning import can_earn, known_of, summary
+from journeyman.daemon.owner_tasks import find_task
 from journeyman.daemon.story import outlook, story
 from journeyman.domain.errors import UsageError
 from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.economy.budget import limit_on_strategy
+from journeyman.journal.archives import archive_of
 from journeyman.journal.journal import Journal
 from journeyman.journal.ledger import RECEIVABLE, DayEarnings
 from journeyman.journal.tasks import TaskRecord
@@ -77,7 +79,7 @@ def tone(word: str) -> str:
 
 
 class UnknownTaskError(UsageError):
-    """There is no such task."""
+    """There is no such task, or no more of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,12 +196,9 @@ class Figures:
             UnknownTaskError: it was never seen here.
         """
         try:
-            record = self._journal.tasks.get(TaskId(visit.task_id))
-        except KeyError:
-            raise UnknownTaskError(
-                "no such task was ever seen here",
-                "The tasks page lists those that were.",
-            ) from None
+            record = find_task(self._journal, TaskId(visit.task_id))
+        except UsageError as error:
+            raise UnknownTaskError(error.problem, error.fix) from None
         result = record.result
         return {
             "record": record,
@@ -209,6 +208,9 @@ class Figures:
             ),
             "next": outlook(record, self._now(), self._budget()["costs"]),
             "result": "" if result is None else _as_text(result.output),
+            "is_archived": archive_of(
+                self._journal, self.commands.agent.directory.archives, record
+            ),
         }
 
     # -- strategies ---------------------------------------------------------------

@@ -166,13 +166,19 @@ def archives(
         _list_archives(session, folder)
         return
     with session.journal() as journal:
-        record = find_task(journal, TaskId(task_id))
-    found = [*archived(folder, record.updated_at.isoformat(), task_id)]
+        past = journal.tasks.past(TaskId(task_id))
+        ended = (
+            past.month
+            if past
+            else find_task(journal, TaskId(task_id)).updated_at.isoformat()
+        )
+    found = [*archived(folder, ended, task_id)]
     if not found:
         raise UsageError(
-            f"no archive has anything of {escape(task_id)}",
-            "What is still in the journal shows: journeyman tasks show "
-            f"{escape(task_id)}. Archives are kept with work.archive = true.",
+            f"no archive has anything of {escape(task_id)}, which ended in "
+            f"{ended[: len('2026-11')]}",
+            "Archives are kept with work.archive = true. What is still in the journal "
+            f"shows: journeyman tasks show {escape(task_id)}.",
         )
     session.answer(found, lambda: _print_lines(found))
 

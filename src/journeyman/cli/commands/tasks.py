@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,12 +14,12 @@ from journeyman.control.verbs import ABANDON, RETRY, TaskRequest
 from journeyman.daemon import owner_tasks
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.errors import UsageError
-from journeyman.domain.tasks import TERMINAL, TaskId, TaskState
+from journeyman.domain.tasks import TaskId, TaskState
 from journeyman.domain.text import escape
-from journeyman.journal.archives import archives_in
+from journeyman.journal.archives import archive_of
 from journeyman.journal.journal import Journal
 from journeyman.journal.profit import profit_of
-from journeyman.journal.tasks import TEXTS_DROPPED, TaskRecord
+from journeyman.journal.tasks import TaskRecord
 
 TaskArgument = Annotated[
     str,
@@ -102,8 +101,9 @@ def show_task(
 ) -> None:
     """Show the history of one task, with its result."""
     with session.journal() as journal:
-        data = _details(journal, TaskId(task_id), raw=raw)
-        archive = _archive_of(journal, session.directory().archives, data)
+        record = owner_tasks.find_task(journal, TaskId(task_id))
+        data = _details(journal, record, raw=raw)
+        archive = archive_of(journal, session.directory().archives, record)
     data |= {"archive": str(archive)} if archive else {}
     session.answer(data, lambda: _show_details(data))
 
@@ -136,9 +136,8 @@ def abandon_task(session: Session, task_id: TaskArgument) -> None:
     session.answer(answer, lambda: print(escape(shown)))
 
 
-def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
-    record = owner_tasks.find_task(journal, task_id)
-    task, result = record.task, record.result
+def _details(journal: Journal, record: TaskRecord, *, raw: bool) -> dict[str, Any]:
+    task, result, task_id = record.task, record.result, record.task_id
     details = {
         **_summary(record),
         **_money(journal, task_id),
@@ -159,16 +158,6 @@ def _details(journal: Journal, task_id: TaskId, *, raw: bool) -> dict[str, Any]:
         details["raw"] = dict(task.raw)
         details["not_understood"] = RecordReader().not_understood(task.raw)
     return details
-
-
-def _archive_of(journal: Journal, folder: Path, data: dict[str, Any]) -> Path | None:
-    """Return the archive that texts and result of a task went to, if there is one."""
-    ended = data["updated_at"]
-    is_dropped = data["state"] in TERMINAL and ended <= str(
-        journal.facts.get(TEXTS_DROPPED) or ""
-    )
-    month = [one.path for one in archives_in(folder) if ended.startswith(one.month)]
-    return month[-1] if is_dropped and data["strategy"] and month else None
 
 
 def _posted(journal: Journal, task_id: TaskId) -> dict[str, Any]:

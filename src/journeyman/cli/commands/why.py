@@ -15,6 +15,7 @@ from journeyman.daemon.system import SystemClock
 from journeyman.domain.errors import NotRunningError
 from journeyman.domain.tasks import TaskId
 from journeyman.domain.text import escape, one_line
+from journeyman.journal.archives import archive_of
 from journeyman.observability.log_file import read_lines
 
 HOURS_BEFORE = 24
@@ -52,6 +53,7 @@ def _why(session: Session, task_id: TaskId) -> None:
     with session.journal() as journal:
         record = find_task(journal, task_id)
         steps = story(journal, record, read_lines(session.directory().log))
+        archive = archive_of(journal, session.directory().archives, record)
     data: dict[str, Any] = {
         "task_id": record.task_id,
         "title": record.task.title,
@@ -61,6 +63,7 @@ def _why(session: Session, task_id: TaskId) -> None:
         "steps": [one.as_json() for one in steps],
         "next": outlook(record, SystemClock().now(), _costs(session)),
     }
+    data |= {"archive": str(archive)} if archive else {}
     session.answer(data, lambda: _show_story(data))
 
 
@@ -88,6 +91,8 @@ def _show_story(data: dict[str, Any]) -> None:
     print()
     if data["next"]:
         print_text(data["next"])
+    if "archive" in data:
+        print(f"Archived: journeyman journal archives {escape(data['task_id'])}")
     print(f"Result: journeyman tasks show {escape(data['task_id'])}")
     print(f"Its log: journeyman logs --task {escape(data['task_id'])}")
 
