@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from journeyman.daemon.strategies import StrategySource
+from journeyman.daemon.strategy_source import StrategySource
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.journal import Journal
 from journeyman.settings.sections import Settings, StrategySettings

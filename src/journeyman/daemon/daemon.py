@@ -20,11 +20,8 @@ from journeyman.daemon.notify import LOOK_SECONDS
 from journeyman.daemon.owner_pauses import keep_pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
-from journeyman.daemon.strategies import (
-    describer_for,
-    load_as_trusted,
-    report_problems,
-)
+from journeyman.daemon.strategies import describer_for, load_as_trusted
+from journeyman.daemon.strategy_source import report_problems
 from journeyman.daemon.watchdog import report_crash
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__

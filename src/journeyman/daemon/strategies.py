@@ -3,10 +3,9 @@
 import difflib
 import hashlib
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -14,17 +13,12 @@ from typing import Literal, get_args
 import anyio
 
 import journeyman
-from journeyman.daemon import events
-from journeyman.daemon.cluster import require_cluster
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
 from journeyman.lifecycle.active import Generation
-from journeyman.lifecycle.reload import Candidate, tell_slow_imports
-from journeyman.observability.events import Log
 from journeyman.settings.sections import IsolationSettings, Settings, StrategySettings
 from journeyman.strategies.api import RunnerName
-from journeyman.strategies.loading.importing import IMPORT_SECONDS
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import Described, Folders
 from journeyman.strategies.loading.problems import Problem
@@ -34,7 +28,7 @@ from journeyman.strategies.loading.source import strategy_stem
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.describing import Describer
 from journeyman.strategies.running.process import hide_memory
-from journeyman.strategies.running.runner import PROCESSES, run_aside
+from journeyman.strategies.running.runner import PROCESSES
 from journeyman.strategies.running.template import Template
 
 Runs = RunnerName | Literal["cluster"]
@@ -168,10 +162,10 @@ async def load_as_trusted(
     Not in a thread, as at a reload: nothing else is being done yet, and only in the
     main thread can an import that does not end be interrupted, and the rest be loaded.
     """
-    return load_strategies(settings, await _describe(settings, describer))
+    return load_strategies(settings, await describe_untrusted(settings, describer))
 
 
-async def _describe(
+async def describe_untrusted(
     settings: StrategySettings, describer: Describer | None
 ) -> Described:
     """Have children describe what is not trusted."""
@@ -207,25 +201,6 @@ def described_by_children(settings: Settings, more_files: Iterable[Path]) -> Des
     return anyio.run(describe) if files or names else {}
 
 
-async def _load_aside(
-    settings: StrategySettings, described: Described, longest: float
-) -> Registry:
-    """Load in a thread, so that an import that takes long or never ends stops nothing.
-
-    Raises:
-        ConfigurationError: it did not end within `longest` seconds.
-    """
-    try:
-        load = partial(load_strategies, settings, described)
-        return await run_aside(load, "loading", longest)
-    except TimeoutError:
-        raise ConfigurationError(
-            f"importing the strategies did not end within {longest:g} s",
-            "Do nothing at the top of a file that takes long, and reload again. The "
-            "import goes on in a thread, until it ends or the daemon is restarted.",
-        ) from None
-
-
 def _untrusted_files(settings: StrategySettings) -> list[Path]:
     return [
         file
@@ -251,27 +226,6 @@ def load_strategies(
     return with_configured_runners(
         Registry(enabled, registry.problems), settings.runners, folders.first
     )
-
-
-def report_problems(registry: Registry, settings: StrategySettings, log: Log) -> None:
-    """Log each strategy file that was refused, and that there is no strategy.
-
-    Raises:
-        ConfigurationError: the settings put one into the shadow that is not there.
-    """
-    shadows_of(registry, settings)
-    for problem in registry.problems:
-        log.emit(
-            events.STRATEGY_PROBLEM,
-            code=problem.code,
-            path=str(problem.path),
-            line=problem.line,
-            problem=problem.message,
-            fix=problem.fix,
-        )
-    if not registry.strategies:
-        log.emit(events.NO_STRATEGIES, directory=str(strategy_folders(settings)))
-    tell_slow_imports(registry, log)
 
 
 def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]:
@@ -326,89 +280,3 @@ def _fingerprint(loaded: LoadedStrategy) -> str:
     digest.update(repr(sorted(loaded.params.items())).encode())
     digest.update(loaded.runner.encode())
     return digest.hexdigest()
-
-
-RELOADABLE = frozenset(
-    {
-        "directory",
-        "disabled",
-        "installed",
-        "more_directories",
-        "params",
-        "ready",
-        "runners",
-        "shadow",
-        "trusted",
-    }
-)
-"""Settings of [strategies] that a reload applies."""
-
-
-@dataclass(eq=False)
-class StrategySource:
-    """Loads the strategies that the settings ask for, again at each reload."""
-
-    running: Settings
-    """Those that the daemon was started with."""
-    reread: Callable[[], Settings]
-    """Reads the settings again; may raise ConfigurationError."""
-    journal: Journal
-    """Remembers which strategies were promoted out of shadow."""
-    describer: Describer | None = None
-    """Describes the files that the owner does not trust. None is simulated time, where
-    there are no threads either."""
-    longest_seconds: float = IMPORT_SECONDS
-    """What the import of those that are trusted may take."""
-    settings: StrategySettings = field(init=False)
-    """The current ones; a reload changes them."""
-
-    def __post_init__(self) -> None:
-        self.settings = self.running.strategies
-
-    @property
-    def folders(self) -> Folders:
-        """The folders that strategies are loaded from."""
-        return strategy_folders(self.settings)
-
-    async def load(self) -> Candidate:
-        """Read the settings and load the strategies that they ask for.
-
-        Raises:
-            ConfigurationError: the settings cannot be used, or loading did not end.
-        """
-        wanted = self.reread()
-        described = await _describe(wanted.strategies, self.describer)
-        if self.describer is None:
-            registry = load_strategies(wanted.strategies, described)
-        else:
-            registry = await _load_aside(
-                wanted.strategies, described, self.longest_seconds
-            )
-            # That of the start: a reload does not connect to another one.
-            require_cluster(self.running.cluster, registry.strategies)
-
-        def accept() -> None:
-            self.settings = wanted.strategies
-
-        return Candidate(
-            registry=registry,
-            generation=lambda: generation_in_service(
-                registry, wanted.strategies, self.journal
-            ),
-            needs_restart=tuple(needs_restart(self.running, wanted)),
-            accept=accept,
-        )
-
-    def shadows(self, registry: Registry) -> Collection[str]:
-        """Return the names that the current settings put into shadow."""
-        return {*self.settings.shadow, *shadows_of(registry, self.settings)}
-
-
-def needs_restart(running: Settings, wanted: Settings) -> Iterator[str]:
-    """Yield the dotted names of settings that a reload does not apply."""
-    for section in type(running).model_fields:
-        before, after = getattr(running, section), getattr(wanted, section)
-        for name in type(before).model_fields:
-            is_reloadable = section == "strategies" and name in RELOADABLE
-            if not is_reloadable and getattr(before, name) != getattr(after, name):
-                yield f"{section}.{name}"
