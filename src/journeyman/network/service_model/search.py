@@ -5,9 +5,8 @@ left is sent next. What was understood is remembered and used from then on.
 
 - Never after an unknown outcome: its repeat has the same shape and the same key, and
   the answer to that is the caller's to decide on.
-- Never on a status that is about something else: 401, 403, 409, 429, any 5xx. But a 404
-  may be about a value that is not what its name asks for, and a 500 about a name that
-  our body lacks.
+- Never on a status that is about something else: 401, 403, 409, 429, any 5xx. But a 500
+  may be about a name that our body lacks.
 - Never on a verdict about the work, or about a value that was understood.
 - One at a time for each action. It goes on while refusals teach something, and then
   waits for minutes.
@@ -495,8 +494,6 @@ class RequestSearch:
             return None
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
-        if findings := () if is_proven else self._strangers(request, shape, outcome):
-            return RefusedBody(shape, findings, False, message, outcome.status)
         body = shape.body(request.values(shape))
         findings = read_refusal(answer, message, body, outcome.status)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
@@ -511,16 +508,6 @@ class RequestSearch:
         told, names, status = digest_of(answer or message), (*mentions,), outcome.status
         fact = RefusedBody(shape, findings, is_strict, message, status, names, told)
         return fact.without(self.model.misread)
-
-    def _strangers(
-        self, request: Request, shape: RequestShape, refused: outcomes.Refused
-    ) -> tuple[FieldFault, ...]:
-        """Return which identifier of a task that is ours names nothing there."""
-        is_ours = request.action in {"submit", "complete"}
-        if not is_ours or refused.refusal is not outcomes.Refusal.ABSENT:
-            return ()
-        values = request.values(shape)
-        return self.model.strangers(request.action, values, request.listed, shape)
 
     def _judged(
         self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
