@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
@@ -12,6 +13,9 @@ import trustme
 from anyio.abc import ByteStream, SocketAttribute
 from anyio.streams.tls import TLSListener
 
+from journeyman.domain.outcomes import NotSent
+from journeyman.network.advice import advice_for
+from journeyman.network.http import HttpClient, HttpLimits
 from journeyman.network.transport import AiohttpTransport
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK"
@@ -22,7 +26,11 @@ class Server:
 
     port = 0
     connections = 0
+    requests = 0
     answers = True
+
+    def __init__(self) -> None:
+        self.tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
 
     async def serve(self, stream: ByteStream) -> None:
         self.connections += 1
@@ -30,6 +38,7 @@ class Server:
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, OSError):
             async with stream:
                 while await stream.receive():
+                    self.requests += 1
                     if not self.answers:
                         await anyio.sleep_forever()
                     await stream.send(OK)
@@ -42,13 +51,16 @@ async def serving(certificate: trustme.LeafCert | None) -> AsyncIterator[Server]
     server.port = tcp.extra(SocketAttribute.local_port)  # noqa: S610 - not Django's
     listener: Any = tcp
     if certificate:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        certificate.configure_cert(context)
-        listener = TLSListener(tcp, context)
+        certificate.configure_cert(server.tls)
+        listener = TLSListener(tcp, server.tls)
     async with listener, anyio.create_task_group() as group:
         group.start_soon(listener.serve, server.serve)
         yield server
         group.cancel_scope.cancel()
+
+
+def in_days(days: int) -> datetime:
+    return datetime.now(UTC) + timedelta(days=days)  # noqa: TID251  # TLS has the machine's clock
 
 
 def transport(
@@ -84,23 +96,45 @@ async def test_a_certificate_that_a_known_authority_issued_is_accepted() -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "is_known"),
+    ("name", "is_known", "days", "reason"),
     [
-        pytest.param("127.0.0.1", False, id="nobody-vouches-for-it"),
-        pytest.param("another.example", True, id="it-names-another-host"),
+        pytest.param("127.0.0.1", False, 1, "issuer", id="nobody-vouches-for-it"),
+        pytest.param("another.example", True, 1, "mismatch", id="for-another-host"),
+        pytest.param("127.0.0.1", True, -1, "has expired", id="expired"),
     ],
 )
-async def test_a_wrong_certificate_ends_before_anything_is_sent(
-    name: str, *, is_known: bool
+async def test_a_wrong_certificate_ends_a_call_before_anything_is_sent(
+    name: str, *, is_known: bool, days: int, reason: str
 ) -> None:
     authority = trustme.CA()
+    certificate = authority.issue_cert(name, not_after=in_days(days))
 
     async with (
-        serving(authority.issue_cert(name)) as server,
+        serving(certificate) as server,
         transport(authority if is_known else None) as carrier,
     ):
-        with pytest.raises(httpx.ConnectError, match=r"(?i)certificate"):
+        outcome = await HttpClient(HttpLimits(), carrier).send(
+            "GET", f"https://127.0.0.1:{server.port}/", headers={}
+        )
+
+    assert isinstance(outcome, NotSent)
+    assert "certificate is not accepted" in outcome.message
+    assert reason in outcome.message
+    assert "clock" in advice_for(outcome, has_token=True)
+    assert server.requests == 0
+
+
+async def test_a_renewed_certificate_is_accepted_without_a_new_start() -> None:
+    authority = trustme.CA()
+    expired = authority.issue_cert("127.0.0.1", not_after=in_days(-1))
+
+    async with serving(expired) as server, transport(authority) as carrier:
+        with pytest.raises(httpx.ConnectError):
             await get(carrier, f"https://127.0.0.1:{server.port}/")
+        authority.issue_cert("127.0.0.1").configure_cert(server.tls)
+        body = await get(carrier, f"https://127.0.0.1:{server.port}/")
+
+    assert body == b"OK"
 
 
 async def test_a_host_that_does_not_exist_is_a_failed_connection() -> None:

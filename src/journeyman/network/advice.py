@@ -16,6 +16,13 @@ SET_HEADER = (
     "an API key that the network's documentation gives to everybody. Set it in the "
     'configuration, under [network]: headers = { apikey = "..." }.'
 )
+UNTRUSTED = "the service's certificate is not accepted"
+"""The beginning of what is said of it."""
+CHECK_CERTIFICATE = (
+    "Check base_url and this machine's clock and root certificates; if they are right, "
+    "the service has to renew or correct its own. Nothing is sent over a connection "
+    "that cannot be trusted; it is used again once it can."
+)
 _ADVICE = {
     Refusal.ABSENT: "There is no such endpoint at this address: check it (--base-url, "
     "setting network.base_url).",
@@ -41,6 +48,8 @@ def advice_for(failure: Failure, *, has_token: bool) -> str:
             return _ADVICE.get(refusal, _ADVICE[Refusal.OTHER])
         case Unknown(status=status) if status is not None and status < 400:  # noqa: PLR2004  # the class of a status
             return "Another service may have answered: check network.base_url."
+        case NotSent(message=message) if message.startswith(UNTRUSTED):
+            return CHECK_CERTIFICATE
         case NotSent() | Unknown():
             return (
                 "Check the address (--base-url, setting network.base_url) and that the "

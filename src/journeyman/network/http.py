@@ -19,6 +19,7 @@ import httpx2 as httpx
 from journeyman.domain import __version__
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.domain.tasks import JSON
+from journeyman.network.advice import UNTRUSTED
 from journeyman.network.call import Arrival, Keep, LaterReply, Reply
 from journeyman.network.json_text import (
     UnreadableJSONError,
@@ -309,6 +310,8 @@ def _told(error: Exception) -> str:
     the end of the chain of causes; some exceptions carry no words at all.
     """
     name, deepest = type(error).__name__, _deepest(error)
+    if isinstance(deepest, ssl.SSLCertVerificationError):
+        return f"{UNTRUSTED}: {deepest.verify_message.rstrip('.')}"
     if isinstance(deepest, ConnectionError) and deepest.errno:
         return f"{name}: {os.strerror(deepest.errno)}"
     if isinstance(deepest, OSError) and deepest.strerror:

@@ -21,7 +21,7 @@ from journeyman.daemon.service_clock import SKEW_WARN, ServiceClock
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused, Unknown
 from journeyman.domain.tasks import Identity
-from journeyman.network.advice import advice_for
+from journeyman.network.advice import CHECK_CERTIFICATE, advice_for
 from journeyman.network.discovery.comparison import Agreement, Expectations
 from journeyman.network.discovery.survey import Survey, survey
 from journeyman.network.endpoints import same_network
@@ -74,8 +74,7 @@ async def check_connection(address: str, clock: Clock) -> Finding:
     except (ssl.SSLError, anyio.EndOfStream, anyio.BrokenResourceError) as error:
         return fail(
             f"no TLS with {parts.hostname}: {_tls_reason(error)}",
-            "Check base_url and this machine's clock and root certificates. The token "
-            "is not sent over a connection that cannot be trusted.",
+            CHECK_CERTIFICATE,
         )
     except OSError as error:
         return fail(
