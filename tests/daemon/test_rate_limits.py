@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2 as httpx
 from tests.daemon.conftest import MakeSite, Site
+from tests.daemon.simulated import Household
 
+from journeyman.daemon.causes import EarningCause
+from journeyman.daemon.commands import OwnerCommands
 from journeyman.daemon.status import journal_status
 
 QUICK: dict[str, Any] = {
@@ -106,3 +110,21 @@ async def test_without_the_submit_endpoint_results_are_kept(site: Site) -> None:
     assert counts["submitting"] == 1
     assert "completed" not in counts
     assert all(record.result for record in waiting)
+
+
+def test_a_marketplace_that_keeps_failing_is_the_cause_and_not_an_empty_one(
+    tmp_path: Path,
+) -> None:
+    home = Household(tmp_path)
+    home.network.answers["get-marketplace-tasks"] = (500, {"error": "out of order"})
+    found: list[EarningCause] = []
+
+    async def look(commands: OwnerCommands) -> None:
+        await anyio.sleep(100)  # Simulated: several times as long as five failures.
+        found.extend(commands.parts.find_causes())
+
+    home.live(look)
+
+    told = {cause.name: cause.message for cause in found}
+    assert told["network_paused"].startswith("the marketplace is not read: it keeps")
+    assert "nothing_listed" not in told

@@ -73,7 +73,7 @@ class Surroundings:
     held_by: str | None = None
     """The process that holds the data directory, and may be starting."""
     network_pause: str = ""
-    """Why the whole network is spared requests; empty when it is not."""
+    """What is not asked of the network, and why; empty when nothing is held back."""
     free_mb: int | None = None
     """None: not known."""
     min_free_mb: int = 0
@@ -178,7 +178,7 @@ class Causes:
             yield EarningCause(
                 name="network_paused",
                 has_event=True,
-                message=f"no request is sent: {pause}",
+                message=pause,
                 fix="It is tried again by itself; `journeyman doctor` looks at the "
                 "connection.",
                 stops_all=True,
@@ -304,7 +304,11 @@ class Causes:
                 f"{count} for this reason: {reason}",
                 fix=next(fixes, "journeyman tasks --state skipped"),
             )
-        elif self._known.tasks_seen == 0 and self.around.is_running:
+        elif (
+            self._known.tasks_seen == 0
+            and self.around.is_running
+            and not self.around.network_pause
+        ):
             yield EarningCause(
                 name="nothing_listed",
                 message="the network has listed no task yet",

@@ -46,6 +46,7 @@ from journeyman.lifecycle.quarantine import Quarantine, QuarantineRule
 from journeyman.lifecycle.recording import DecisionRecording, RecordingLimits
 from journeyman.lifecycle.reload import Reloader
 from journeyman.lifecycle.wakeup import Wakeup
+from journeyman.network.rate_limit.pause import Cause
 from journeyman.settings.sections import Settings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.registry import Registry
@@ -57,6 +58,7 @@ from journeyman.strategies.running.runner import Runner
 from journeyman.worker import ranking
 from journeyman.worker.claim import Claim
 from journeyman.worker.complete import Complete
+from journeyman.worker.discover import ENDPOINT as LISTING
 from journeyman.worker.discover import Discover
 from journeyman.worker.endings import Endings
 from journeyman.worker.execute import Execute, ExecutionLimits
@@ -697,7 +699,12 @@ class Components:
     def _network_pause(self) -> str:
         for name, pause in self.agent.rate_limiter.pauses():
             if name == "service":
-                return f"{pause.reason}; it is asked again in {pause.seconds:.0f} s"
+                what = "no request is sent"
+            elif name == LISTING and pause.cause is Cause.FAILING:
+                what = "the marketplace is not read"
+            else:
+                continue
+            return f"{what}: {pause.reason}; it is asked again in {pause.seconds:.0f} s"
         return ""
 
     @cached_property
