@@ -13,7 +13,7 @@ import pytest
 from tests.one_task import in_one_task
 
 from journeyman.domain.tasks import Result, Task, TaskId
-from journeyman.strategies.api import Context
+from journeyman.strategies.api import Context, RetryLater
 from journeyman.strategies.child.confinement import available_confinement
 from journeyman.strategies.child.kernel import children_of
 from journeyman.strategies.loading.loaded import LoadedStrategy
@@ -316,7 +316,7 @@ def alive() -> set[int]:
     return {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()}
 
 
-async def test_a_child_that_somebody_else_kills_costs_at_most_its_task(
+async def test_a_task_whose_child_somebody_else_kills_is_done_again_later(
     stage: Stage, homes: Path
 ) -> None:
     async def kill_while(marks: int) -> None:
@@ -328,8 +328,8 @@ async def test_a_child_that_somebody_else_kills_costs_at_most_its_task(
     async with anyio.create_task_group() as group:
         group.start_soon(kill_while, 1)
         ended = await stage.ask("marks")
-    assert isinstance(ended, StrategyError)
-    assert "its supervisor was killed" in ended.error
+    assert isinstance(ended, RetryLater)
+    assert "its supervisor was killed" in ended.reason
     await stage.ask("pid")
     await kill_while(0)  # it waits for a task
     while still_in(homes):  # noqa: ASYNC110 - a process sets no Event

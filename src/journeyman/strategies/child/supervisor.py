@@ -75,9 +75,10 @@ def supervise(descriptors: Sequence[int], common: Iterable[Path]) -> NoReturn:
     # Told here and not by the worker, which runs code that could tell anything.
     write_all(report, pack({"supervisor": os.getpid(), "worker": worker}))
     ended = _Watch(worker, control, ours, config).until_all_is_gone()
+    # First: the daemon is not patient with a supervisor that has not reported.
+    write_all(report, pack(ended))
     # Here and not in the daemon: a folder of a million files takes its time.
     remove_folder(config.home)
-    write_all(report, pack(ended))
     # Not sys.exit: the buffers were copied by the fork, and belong to the worker.
     os._exit(0)
 
@@ -124,12 +125,15 @@ class _Watch:
 
     def until_all_is_gone(self) -> dict[str, object]:
         """Wait, kill where necessary, and return how the worker ended."""
-        while self._reap():
-            if self._is_ending:
-                self._signal_all(signal.SIGKILL)
-            else:
-                self._check_limits()
-            self._wait(KILL_EVERY_MS if self._is_ending else CHECK_EVERY_MS)
+        try:
+            while self._reap():
+                if self._is_ending:
+                    self._signal_all(signal.SIGKILL)
+                else:
+                    self._check_limits()
+                self._wait(KILL_EVERY_MS if self._is_ending else CHECK_EVERY_MS)
+        except Exception as error:  # noqa: BLE001 - unreported, it would pass for a kill
+            self._end(f"a mistake of its supervisor: {error!r}")
         code = os.waitstatus_to_exitcode(self._status or 0)
         return {"code": code, "reason": self._reason}
 

@@ -233,6 +233,8 @@ class ChildOutput:
 
 KILL_SECONDS = 5.0
 """What a supervisor may take to end everything, before it is killed itself."""
+REMOVE_SECONDS = 60.0
+"""What it may take after that to remove its folder."""
 MAX_MESSAGES = 2_000
 """In one run. A worker that keeps to the rules sends at most 1,000 costs
 (`MOST_COSTS`), 200 lines of its log (`worker.MAX_LINES`) and the outcome."""
@@ -246,6 +248,10 @@ SIGNALS = {
 
 class ChildGoneError(Exception):
     """The child ended, or does not keep to the protocol; the message says how."""
+
+
+class ChildKilledError(ChildGoneError):
+    """The child was killed from outside: nothing is known against its strategy."""
 
 
 class NotStartedError(Exception):
@@ -268,6 +274,7 @@ class Child:
         self._worker = 0
         self._frames = messages.FrameBuffer()
         self._reports = messages.FrameBuffer()
+        self._end: tuple[int, str] | None = None
         self._control_is_open = True
         self._is_reaped = False
         limit = launched.config.output_bytes
@@ -365,9 +372,12 @@ class Child:
         self._kill()
         with anyio.move_on_after(KILL_SECONDS):
             await self._reap()
+        if self._end_report():
+            with anyio.move_on_after(REMOVE_SECONDS):
+                await self._reap()
         if not self._is_reaped and self._supervisor:
-            # Only if the supervisor itself was stopped by somebody else. Its pipe is
-            # open, so the number is still its own.
+            # It was stopped by somebody else, or the machine is far too busy. Its pipe
+            # is open, so the number is still its own.
             with suppress(ProcessLookupError):
                 os.killpg(self._supervisor, signal.SIGKILL)
             await self._reap()
@@ -404,11 +414,9 @@ class Child:
         """How the worker ended, after `end`."""
         if self.output.is_flood:
             return "it was ended because it printed without end"
-        match self._last_report():
-            case {"code": int(code), "reason": str(reason)}:
-                pass
-            case _:
-                return "its supervisor was killed"
+        if (end := self._end_report()) is None:
+            return "its supervisor was killed"
+        code, reason = end
         if reason:
             return f"it was ended because of {reason}"
         if code >= 0:
@@ -420,12 +428,25 @@ class Child:
         meaning = SIGNALS.get(name, "")
         return f"it was killed by signal {name}{meaning and ': '}{meaning}"
 
-    def _last_report(self) -> messages.Message | None:
-        last = None
+    @property
+    def was_killed(self) -> bool:
+        """Whether, after `end`, its supervisor has not said how the worker ended.
+
+        The strategy cannot reach the supervisor: somebody else has killed it, the
+        kernel in want of memory, or we, because it did not get to its work in time.
+        """
+        return self._end_report() is None and not self.output.is_flood
+
+    def _end_report(self) -> tuple[int, str] | None:
+        """Return the worker's exit code, and why the supervisor ended it."""
         with suppress(messages.FrameError):
             while (report := self._reports.take()) is not None:
-                last = report
-        return last
+                match report:
+                    case {"code": int(code), "reason": str(reason)}:
+                        self._end = code, reason
+                    case _:
+                        pass
+        return self._end
 
     async def _receive(
         self, descriptor: int, frames: messages.FrameBuffer

@@ -25,6 +25,7 @@ from journeyman.strategies.running.child import (
     PREFIX,
     Child,
     ChildGoneError,
+    ChildKilledError,
     Isolation,
     NotStartedError,
     child_config,
@@ -39,7 +40,9 @@ LINES_AT_ONCE = 50
 """Of what a child printed, into the log; then the daemon has a turn."""
 
 
-How = Literal["done", "timed out", "not loaded", "not started", "no process", "gone"]
+How = Literal[
+    "done", "timed out", "not loaded", "not started", "no process", "killed", "gone"
+]
 Report = Callable[[messages.Message], None]
 """Takes a message before the last of a run: log, progress, costs."""
 
@@ -77,6 +80,7 @@ class Pool:
 
         Raises:
             NotStartedError: the strategy does not load in it.
+            ChildKilledError: it did not even come to its strategy.
             ChildGoneError: it ended at once, or took too long.
             OSError: the system has no process, folder or pipe left.
         """
@@ -141,10 +145,12 @@ class Pool:
         finally:
             if not is_ready:
                 await end_shielded(child)
-        if not is_ready:
-            printed = last_lines(child.output.take())
-            raise ChildGoneError("\n".join([reason or child.exit_reason, *printed]))
-        return child
+        if is_ready:
+            return child
+        if child.was_killed:
+            raise ChildKilledError(reason or child.exit_reason)
+        printed = last_lines(child.output.take())
+        raise ChildGoneError("\n".join([reason or child.exit_reason, *printed]))
 
 
 def hide_memory() -> None:
@@ -307,6 +313,8 @@ class ProcessRunner:
             child = await pool.acquire()
         except NotStartedError as error:
             return EndOfRun("not loaded", str(error))
+        except ChildKilledError as error:
+            return EndOfRun("killed", str(error))
         except ChildGoneError as error:
             return EndOfRun("not started", str(error))
         except OSError as error:
@@ -342,7 +350,8 @@ class ProcessRunner:
         if time.cancelled_caught:
             return EndOfRun("timed out")
         # What it printed is in the log already.
-        return EndOfRun("gone", problem or child.exit_reason)
+        how: How = "killed" if child.was_killed and not problem else "gone"
+        return EndOfRun(how, problem or child.exit_reason)
 
     async def _release(
         self, child: Child, pool: Pool, grace: float, *, is_reusable: bool
@@ -395,6 +404,13 @@ def outcome_of(
     return outcome
 
 
+_NOT_ITS_FAULT = {
+    "no process": "no process can be started",
+    "killed": "its process was killed from outside, or the machine is short of memory "
+    "or far too busy",
+}
+
+
 def _without_end(loaded: LoadedStrategy, ended: EndOfRun, limit: float) -> RunOutcome:
     match ended.how:
         case "timed out":
@@ -408,8 +424,9 @@ def _without_end(loaded: LoadedStrategy, ended: EndOfRun, limit: float) -> RunOu
             # No quarantine at once: the machine may only have been short of memory.
             first, *printed = ended.problem.splitlines() or [""]
             return _error(loaded, f"its process does not start: {first}", printed)
-        case "no process":
-            return RetryLater(f"no process can be started: {ended.problem}")
+        case "no process" | "killed":
+            # `work.max_attempts` still ends it, should the task be the reason.
+            return RetryLater(f"{_NOT_ITS_FAULT[ended.how]}: {ended.problem}")
         case _:
             return _error(loaded, f"its process is gone: {ended.problem}")
 
