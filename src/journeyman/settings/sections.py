@@ -6,12 +6,13 @@ command line's name for the setting. All three reach the reference by the schema
 """
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,11 @@ from pydantic import (
     JsonValue,
     SecretStr,
     model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
 )
 
 from journeyman.domain.credits import CREDITS_PER_USD
@@ -1094,10 +1100,10 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class Settings(BaseModel):
+class Settings(BaseSettings):
     """All settings of the daemon, read by `load_settings`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, strict=True)
 
     network: NetworkSettings = NetworkSettings()
     contract: ContractSettings = ContractSettings()
@@ -1123,3 +1129,18 @@ class Settings(BaseModel):
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     tracing: TracingSettings = Field(default_factory=TracingSettings)
+
+    sources: ClassVar[Sequence[PydanticBaseSettingsSource]] = ()
+    """The strongest first; `load_settings` names them."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return `sources` alone: nothing is read behind the caller's back."""
+        return (init_settings, *cls.sources)

@@ -6,10 +6,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from platformdirs import user_config_path
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
+from pydantic_settings import PydanticBaseSettingsSource
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.observability.redaction import HIDDEN
@@ -18,10 +21,11 @@ from journeyman.settings.schema import Key, setting_of, settings_by_key
 from journeyman.settings.sections import Settings
 
 
-class SettingsSource:
+class SettingsSource(PydanticBaseSettingsSource):
     """One source: values by key, where each stands, and what is wrong."""
 
     def __init__(self) -> None:
+        super().__init__(Settings)
         self.values: dict[schema.Key, object] = {}
         self.origins: dict[schema.Key, str] = {}
         """Such as `config/journeyman.toml:12` or `environment JOURNEYMAN_...`."""
@@ -36,9 +40,16 @@ class SettingsSource:
             self.values[leaf] = inner
             self.origins[leaf] = origin
 
-    def nested(self) -> dict[str, object]:
-        """Return the values as the settings model takes them."""
-        root: dict[str, object] = {}
+    def get_field_value(
+        self, field: FieldInfo, field_name: str
+    ) -> tuple[Any, str, bool]:
+        """Return the values of one section."""
+        del field
+        return self().get(field_name), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the values nested, as the settings model takes them."""
+        root: dict[str, Any] = {}
         for key, value in self.values.items():
             _put(root, key, value)
         return root
@@ -53,7 +64,7 @@ def leaves(value: object, key: schema.Key = ()) -> Iterator[tuple[schema.Key, ob
         yield key, value
 
 
-def _put(table: dict[str, object], key: schema.Key, value: object) -> None:
+def _put(table: dict[str, Any], key: schema.Key, value: object) -> None:
     for part in key[:-1]:
         inner = table.setdefault(part, {})
         if not isinstance(inner, dict):
@@ -61,14 +72,6 @@ def _put(table: dict[str, object], key: schema.Key, value: object) -> None:
             return
         table = inner
     table[key[-1]] = value
-
-
-def _merged(weaker: object, stronger: object) -> object:
-    """Return the stronger value; of two tables, one with the values of both."""
-    if not (isinstance(weaker, dict) and isinstance(stronger, dict)):
-        return stronger
-    known = {name: _merged(weaker.get(name), one) for name, one in stronger.items()}
-    return weaker | known
 
 
 # -- the command line and the environment: all values are text ----------------
@@ -190,7 +193,10 @@ def files_nearby(cwd: Path) -> Sequence[Path]:
 
 
 class TomlFileSource(SettingsSource):
-    """A TOML file that must exist."""
+    """A TOML file that must exist.
+
+    The library's own source skips a file that is missing, and keeps no line numbers.
+    """
 
     def __init__(self, path: Path, cwd: Path) -> None:
         super().__init__()
@@ -303,11 +309,12 @@ def load_settings(
     origins = dict.fromkeys(settings_by_key(), DEFAULT)
     for source in weakest_first:
         origins |= source.origins
-    values: object = {}
-    for source in weakest_first:
-        values = _merged(values, source.nested())
+
+    class Sourced(Settings):
+        sources: ClassVar[Sequence[PydanticBaseSettingsSource]] = weakest_first[::-1]
+
     try:
-        settings = Settings.model_validate(values)
+        settings = Sourced()
     except ValidationError as error:
         problems += _explain(error, origins)
         raise _refuse(problems) from None
