@@ -164,8 +164,18 @@ def test_recordings_that_grow_too_large_lose_their_oldest(journal: Journal) -> N
 
     assert journal.recordings.bytes() <= before // 2
     assert kept(journal)[-1] == "t299"
-    assert 0 < journal.recordings.count() < 150
+    assert 0 < journal.recordings.count() <= 150
     assert faults(journal) == []
+
+
+def test_recordings_lose_no_more_than_is_too_much(journal: Journal) -> None:
+    for number in range(300):
+        keep(journal, task(f"t{number}"))
+
+    with journal.tx("trim"):
+        journal.recordings.shrink(journal.recordings.bytes() - 1)
+
+    assert 270 < journal.recordings.count() < 300
 
 
 def test_no_room_at_all_keeps_nothing(journal: Journal) -> None:

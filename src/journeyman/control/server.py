@@ -20,6 +20,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from journeyman.control import events
 from journeyman.control.verbs import HEALTH, VERBS, Verb, VerbRequest
@@ -47,10 +48,8 @@ def build_app(commands: object) -> Starlette:
 def _endpoint(
     verb: Verb[Any], handler: Callable[..., Any]
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
-    model = TypeAdapter(verb.request) if verb.request else None
-
     async def endpoint(request: HttpRequest) -> Response:
-        asked = [] if model is None else [await _read(request, model)]
+        asked = [await _read(request, verb.request)] if verb.request else []
         answer = handler(*asked)
         if isawaitable(answer):
             answer = await answer
@@ -60,11 +59,13 @@ def _endpoint(
     return endpoint
 
 
-async def _read(request: HttpRequest, model: TypeAdapter[VerbRequest]) -> VerbRequest:
+async def _read(request: HttpRequest, kind: type[VerbRequest]) -> VerbRequest:
     in_path = request.path_params
     # What is asked without a word more is asked with the defaults.
     body = await request.body() or b"{}"
     text = json.dumps(in_path).encode() if in_path else body
+    # Made for each request, as they are rare: one for each verb would hold up a start.
+    model: TypeAdapter[VerbRequest] = TypeAdapter(kind)
     try:
         return model.validate_json(text, strict=True)
     except ValidationError as error:
@@ -120,6 +121,7 @@ async def serve_app(
     """
     config = uvicorn.Config(
         app,
+        http=H11Protocol,  # not by its name, for which it imports while others wait
         log_config=None,
         access_log=False,
         server_header=False,

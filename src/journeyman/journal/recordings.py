@@ -132,9 +132,7 @@ def decode_opinions(text: str) -> dict[str, Opinion]:
 BYTES_TOTAL = "recordings.bytes"
 ROW_BYTES = 200
 """About what a row takes beside its texts, with its place in the index."""
-LEFT_AFTER_SHRINKING = 0.9
-"""Of the limit, so that a full table is not shortened for each new row."""
-SHORTENED_BY = 100
+SHORTENED_BY = 25
 """So many rows are dropped at a time."""
 
 
@@ -186,9 +184,7 @@ class Recordings:
         """Drop the oldest rows where there are too many, inside a transaction."""
         self._write_added()
         size = self.bytes()
-        if size <= most_bytes:
-            return
-        while size > most_bytes * LEFT_AFTER_SHRINKING:
+        while size > most_bytes:
             dropped = self._drop(
                 "number IN (SELECT number FROM recordings ORDER BY number LIMIT ?)",
                 SHORTENED_BY,

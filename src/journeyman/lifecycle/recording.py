@@ -14,8 +14,9 @@ from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.observability.redaction import Redactor
 from journeyman.strategies.loading.registry import Choice, Verdict
 
-LEEWAY = 0.1
-"""The share of its limit by which the recording may be larger for a while."""
+LEEWAY = 0.01
+"""The share of its limit by which the recording may be larger for a while. What is
+above the limit goes in one turn of the event loop, so that it must not be much."""
 LONGEST_REASON = 200
 """In characters; authors are asked for a few words."""
 MOST_ENCODED = 500
