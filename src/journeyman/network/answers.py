@@ -9,6 +9,7 @@ from datetime import datetime
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import type_of
+from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,
@@ -141,6 +142,7 @@ class _Answer:
         Raises:
             WrongShapeError: it is neither an object nor a list of one.
         """
+        answer = plain(answer)
         self.sent, self.own = answer, own
         self.outer = _open(answer)
         self.layers = layers_of(answer, own)
@@ -225,7 +227,7 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
     is_flagged = seen.all.says(NAMES["ours_in_refusals"], flag=True)
     if not (claimant == agent_id or is_flagged or _says_ours(answer)):
         return None
-    return Receipt(lease_until=seen.lease, given=values_in("claim", answer))
+    return Receipt(lease_until=seen.lease, given=values_in("claim", seen.sent))
 
 
 def read_posted(answer: JSON) -> Posted:

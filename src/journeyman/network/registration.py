@@ -15,6 +15,7 @@ from urllib.parse import unquote_plus, urlsplit
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
 from journeyman.network.json_text import UnreadableJSONError, decoded, parse
+from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
     Fields,
@@ -101,6 +102,7 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
     Raises:
         WrongShapeError: there is no agent id or no token that can be used.
     """
+    answer = plain(answer)
     # The objects in which the contract's names stand lie over each other.
     seen = Fields(answer if isinstance(answer, dict) else {})
     seen = seen.opened(NAMES["answer_wrappers"]).opened(NAMES["account_wrappers"])

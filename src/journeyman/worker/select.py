@@ -256,15 +256,24 @@ class Select:
         return not never.issuperset(self.journal.tasks.counts())
 
     def _worth_asking(self, tasks: tuple[Task, ...]) -> frozenset[str]:
-        """Return the unknown words; before the first claim, only the commonest."""
+        """Return the unknown words; before the first claim, only the commonest.
+
+        Not even that while others are surely open: their claims show how one is made.
+        """
         words = Counter(t.status for t in tasks if self.states.may_ask(t.status))
         if not words or self._has_claimed():
             return frozenset(words)
+        if any(map(self._is_surely_open, tasks)):
+            return frozenset()
         return (
             frozenset()
             if self.states.asked
             else frozenset({max(words, key=words.__getitem__)})
         )
+
+    def _is_surely_open(self, task: Task) -> bool:
+        is_open = self.states.meaning(task.status) is Meaning.OPEN
+        return is_open and task.claimant is None
 
     def _asks(self, task: Task) -> bool:
         """Return whether a claim of this task would tell what its state means."""

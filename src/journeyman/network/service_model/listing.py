@@ -13,6 +13,7 @@ from journeyman.network.service_model.naming import (
     words_of,
 )
 from journeyman.network.service_model.pages import PageRequest, Paging, next_pages
+from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
     SCOPE,
@@ -182,7 +183,7 @@ class ListingReader:
         Raises:
             WrongShapeError: the answer is neither an array nor an object.
         """
-        answer = unquoted(answer)
+        answer = plain(unquoted(answer))
         if not isinstance(answer, list | dict):
             raise WrongShapeError(f"a JSON {type_of(answer)} where a list was expected")
         groups, form = self._as_before(answer), self._form

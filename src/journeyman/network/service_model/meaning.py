@@ -252,6 +252,8 @@ _LONE = frozenset({"value", "data", "result", "response", "payload"})
 """Under these an answer may have nothing but an identifier."""
 _WORK = frozenset({"input", "inputs", "task_input", "document", "content"})
 """Objects in a task that are there to be worked on."""
+_NOTHING_MADE = TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS | {*RESULT_WORDS}
+"""Words for what was there before, or is no record."""
 _TELLING_LETTERS = 4
 """A shorter last word of a name may be that of many."""
 
@@ -273,7 +275,11 @@ def _given_id_affinity(
         return 2.0 + 0.1 * len(way)
     if noun and noun == {*leaf} - ID_WORDS:
         return 0.6
-    return 4.1 if is_id else TOO_DEAR
+    if is_id:
+        return 4.1
+    # Once there is nothing left to hand in, an unknown word is what was made of it.
+    is_made = verb == "submit" and len(way) == len(leaf) == 1
+    return 4.3 if is_made and noun.isdisjoint(_NOTHING_MADE) else TOO_DEAR
 
 
 def type_cost(value: JSON, wants: str) -> float:

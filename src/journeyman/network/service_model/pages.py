@@ -46,7 +46,7 @@ _TOTALS = (
 _TOTAL_HEADERS = ("x-total-count", "x-total", "total-count")
 PAGING_HEADERS = ("link", *_TOTAL_HEADERS)
 """Headers, in lower case, that the page after an answer depends on."""
-_OFFSETS = ("offset", "skip", "start", "startindex", "from")
+_OFFSETS = ("offset", "skip", "start", "startindex", "startat", "from")
 _CURSORS = (
     *("cursor", "after", "start_cursor", "page_token", "pageToken"),
     *("starting_after", "next"),

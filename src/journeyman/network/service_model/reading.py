@@ -26,6 +26,8 @@ from journeyman.network.service_model.vocabulary import ASSUMED
 
 T = TypeVar("T")
 
+CREDITS_OF_A_DOLLAR = 100
+"""The contract's exchange rate (section 1)."""
 MAX_CREDITS = 2**53
 """Beyond it, JSON readers disagree and a database integer may overflow."""
 LONGEST_WORD = 200
@@ -46,14 +48,6 @@ _NOBODY = re.compile(r"[0-]+|none|null|nil|nobody|false|n/a", re.IGNORECASE)
 """A claimant that is none: also the UUID of zeros."""
 _LARGEST_CODE = 1000
 """A state that is a larger number is something else."""
-_TYPE_KEYS = frozenset(
-    {
-        *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
-        *("booleanValue", "timestampValue", "$oid", "$uuid", "$numberInt"),
-        *("$numberLong", "$numberDouble", "#text"),
-    }
-)
-"""The only key of a value that a document database writes with its type."""
 _WORD_KEYS = ("name", "label", "slug", "tag", "value", "title", "code")
 """Inside a word that is an object."""
 _TAG_SEPARATORS = re.compile(r"[,;|]")
@@ -63,26 +57,6 @@ _NUMBER_WITH_UNIT = re.compile(
     r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18}|,\d{1,2})?)"
     r"\s*(?P<unit>[A-Za-z]*)\s*",
 )
-
-
-def untyped(value: JSON) -> JSON:
-    """Return what an object holds that only says the type of its value."""
-    if isinstance(value, dict) and len(value) == 1:
-        ((name, inner),) = value.items()
-        return inner if name in _TYPE_KEYS else value
-    kind = value.get("type") if isinstance(value, dict) else None
-    if isinstance(value, dict) and isinstance(kind, str) and kind in value:
-        return _joined(value[kind])  # {"type": "number", "number": 5}
-    return value
-
-
-def _joined(value: JSON) -> JSON:
-    """Return a text that is written as a list of its parts; None for an empty one."""
-    if not isinstance(value, list):
-        return value
-    parts = [one.get("plain_text") for one in value if isinstance(one, dict)]
-    texts = [part for part in parts if isinstance(part, str)]
-    return value if len(texts) < len(value) else "".join(texts) or None
 
 
 def as_string(value: JSON) -> str | None:
@@ -114,7 +88,6 @@ def as_state(value: JSON) -> str | None:
 
 def as_identifier(value: JSON) -> str | None:
     """Return an id as a string, also where it is a whole number."""
-    value = untyped(value) if isinstance(value, dict) else value
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if isinstance(value, float):
@@ -258,9 +231,8 @@ class Fields(dict[str, JSON]):
         super().__init__()
         for layer in layers:
             for name, value in layer.items():
-                plain = untyped(value) if isinstance(value, dict) else value
-                if plain is not None:
-                    self.setdefault(_reduced(name[:_LONGEST_NAME]), plain)
+                if value is not None:
+                    self.setdefault(_reduced(name[:_LONGEST_NAME]), value)
 
     def value(self, names: Iterable[str]) -> JSON:
         """Return the first value under these names, whatever it is."""
@@ -370,10 +342,19 @@ def as_exact_credits(value: JSON) -> float | None:
         cents = inside.value(NAMES["reward_cents"])
         if cents is not None and unit in {"", "usd"}:
             return as_amount(cents)
+        value = inside.value(NAMES["reward_amount"])
+        if unit == "usd":
+            return _from_dollars(value)
         if unit not in ASSUMED.credit_units:
             return None
-        value = inside.value(NAMES["reward_amount"])
     return as_exact_amount(value)
+
+
+def _from_dollars(value: JSON) -> float | None:
+    """Return credits for US dollars; None for a whole number, which may be cents."""
+    if not re.fullmatch(r"\d{1,12}\.\d\d", str(value)):
+        return None
+    return as_exact_amount(round(float(str(value)) * CREDITS_OF_A_DOLLAR))
 
 
 _PAID_WORDS = word_set("earned earnings awarded paid credited")
@@ -403,6 +384,8 @@ Places = Mapping[str, Path]
 """Where a listing's records have a role, such as their id, under no known name."""
 SCOPE = "scope"
 """The role of what an id is only unique in, such as the repository of a number."""
+FLAG = "flag"
+"""The role of a flag whose name is the state of the records in which it is true."""
 KEY_FIELD = "@key"
 """In `Task.raw`: the name under which a record without an id was found."""
 _AGENT_NAMES = ("login", "username", "handle", "slug", "name")
@@ -442,11 +425,6 @@ class RecordReader:
         flags = self._all_of("open_flags", "closed_flags")
         self._flags = flags | {f"{name}at" for name in self._names["closed_flags"]}
         self._telling = self._all_of(*self.TELLING)
-        self._maybe_wrappers = self._all_of(
-            "record_wrappers",
-            "record_wrappers_without_id",
-            "record_wrappers_of_bare_ids",
-        )
         self._readers: dict[str, Callable[[JSON], object]] = {
             "id": as_identifier,
             **dict.fromkeys(("title", "description", "text"), as_string),
@@ -523,10 +501,12 @@ class RecordReader:
         if name == KEY_FIELD or spelling(name) in self._flags:
             return True
         role = self.role_of(name)
-        return bool(role) and self._readers[role](untyped(value)) is not None
+        return bool(role) and self._readers[role](value) is not None
 
     def agent(self, value: JSON) -> str | None:
         """Read who an agent is: an id, or an object that has one."""
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
         if not isinstance(value, dict):
             return as_identifier(value)
         seen = Fields(value).opened(self._names["account_wrappers"])
@@ -574,30 +554,36 @@ class RecordReader:
         """Lay what a record's wrappers hold over what is outside of them."""
         opened = Fields(record)
         for _ in range(MOST_WRAPPERS):
-            if not opened.has(self._maybe_wrappers):
+            if not (inner := self._wrappers(opened)):
                 break
-            inner = self._wrappers(opened)
             outer = {n: held for n, held in opened.items() if n not in inner}
             opened = Fields(*inner.values(), outer)
         for role, path in self._places.items():
             value = value_at(record, path)
             if value is not None:
-                opened[role] = untyped(value)
+                opened[role] = value
         return opened
 
     def _wrappers(self, outer: Fields) -> dict[str, dict[str, JSON]]:
         """Find the objects in a record that hold (part of) the task itself."""
+        objects = {n: held for n, held in outer.items() if isinstance(held, dict)}
+        if not objects:
+            return {}
         inner = outer.objects(self._names["record_wrappers"])
         more = outer.objects(self._names["record_wrappers_without_id"])
+        others = {n: held for n, held in objects.items() if not self.role_of(n)} | more
+        # Who has it, its state and its type may stand outside of what it is.
+        outside = {self.role_of(name) for name in outer if name not in others}
+        is_bare = outside.isdisjoint((*self.TELLING, "reward"))
         if not self._id(outer):
             # The one with the id is the record; `data` beside it is its input.
             every = inner | more
-            named = {n: held for n, held in every.items() if self._id(Fields(held))}
+            likely = others | every if is_bare else every
+            named = {n: held for n, held in likely.items() if self._id(Fields(held))}
             return named or (inner if self._features(outer, less=every) else every)
-        more |= outer.objects(self._names["record_wrappers_of_bare_ids"])
-        if more and not inner and not self._features(outer, less=more):
+        if is_bare and not inner:
             # With a reward, or two other features, it is a task and not a task's input.
-            return {n: h for n, h in more.items() if self._features(Fields(h)) > 1}
+            return {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
         return inner
 
     def _features(self, seen: Fields, less: Collection[str] = ()) -> int:
@@ -618,7 +604,7 @@ class RecordReader:
 
     def _status(self, seen: Fields) -> str:
         """Read the network's word for it; a flag that the task is taken wins."""
-        status = seen.pick(self._names["status"], as_state) or ""
+        status = seen.pick(self._names["status"], as_state) or self._flagged(seen)
         if not seen.has(self._flags):
             return status
         for name in self._names["closed_flags"]:
@@ -626,6 +612,11 @@ class RecordReader:
                 return name.removeprefix("is")
         is_closed = seen.says(self._names["open_flags"], flag=False)
         return "closed" if is_closed else status or self._since(seen)
+
+    def _flagged(self, seen: Fields) -> str:
+        """Return the name of the flag that tells some records from others."""
+        is_true = seen.get(f"@{FLAG}") is True
+        return " ".join(words_of(self._places[f"@{FLAG}"][-1])) if is_true else ""
 
     def _since(self, seen: Fields) -> str:
         """Return what has happened by the moments of a record without a state."""
@@ -647,7 +638,7 @@ class RecordReader:
 def wire_id(task: Task) -> JSON:
     """Return a task's id as the network wrote it: a number as a number."""
     path = id_path(task)
-    return untyped(value_at(task.raw, path)) if path else task.id
+    return value_at(task.raw, path) if path else task.id
 
 
 def id_path(task: Task) -> Path:

@@ -262,8 +262,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
 
 _QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
 _NAME = (
-    r"\$?[A-Za-z_][\w-]{0,60}"
-    r"(?:[./][A-Za-z_][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[['\"]?[A-Za-z_]?[\w-]{0,60}['\"]?\]){0,6}"
+    r"\$?[^\W\d][\w-]{0,60}"
+    r"(?:[./][^\W\d][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[['\"]?[A-Za-z_]?[\w-]{0,60}['\"]?\]){0,6}"
 )
 _QUOTED = rf"{_QUOTE}{_NAME}{_QUOTE}"
 _NAMES = (
@@ -525,8 +525,12 @@ class _Prose:
                 is_around = is_sent and not is_again
                 found = self._in_clause(said, path if is_around else above)
                 named = [one for one in found if one.fault in _OF_NAMES]
-                others = {spelling(one.path[-1]) for one in named} - {"value"}
-                if others - {spelling(path[-1])}:
+                others = {
+                    spelling(one.path[-1])
+                    for one in named
+                    if _is_marked(one.path[-1], said)
+                }
+                if others - {spelling(path[-1]), "value"}:
                     yield from named  # as in `output: missing field "kind"`
                 else:
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
@@ -594,6 +598,12 @@ class _Prose:
             path = path_of(name, self._sent)
             if path:
                 yield path
+
+
+def _is_marked(name: str, said: str) -> bool:
+    """Return whether a word is written as a name, and no word of the sentence."""
+    is_named = rf"(?:{_NOUN}\s|[`'\"\u201c\[(]){re.escape(name)}(?!\w)"
+    return bool(_HUMPED.search(name) or _any_case(is_named).search(said))
 
 
 def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[FieldFault]:
@@ -1121,6 +1131,8 @@ def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
     is_lone = text.isascii() and " " not in text.strip()
     for match in _TOKEN.finditer(text):
         name, is_quoted = match["name"], bool(match["quote"])
+        if is_foreign and not is_quoted and not name.isascii():
+            continue
         words = [one for one in words_of(name) if not is_code or one not in _VERDICTS]
         is_type = name.endswith(("Error", "Exception")) or name.isupper()
         known = _NO_NAMES - _WEAK_NAMES if is_quoted else _NO_NAMES

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import FIRST, Path
-from journeyman.network.service_model.reading import untyped
 
 Values = Mapping[str, JSON]
 """What a request may say, by source: `task_id`, `result`, what earlier answers gave as
@@ -46,8 +45,7 @@ def values_in(
     level: list[tuple[str, JSON]] = [(source, value)]
     for _ in range(_DEEPEST):
         below: list[tuple[str, JSON]] = []
-        for way, sent in level:
-            inner = untyped(sent)  # {"$oid": "..."} is a single value, too
+        for way, inner in level:
             if isinstance(inner, dict):
                 below += [(f"{way}.{name}", one) for name, one in inner.items()]
             elif isinstance(inner, list):

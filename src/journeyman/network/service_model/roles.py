@@ -21,6 +21,7 @@ from journeyman.network.service_model.naming import (
     words_of,
 )
 from journeyman.network.service_model.reading import (
+    FLAG,
     NAMES,
     SCOPE,
     Places,
@@ -158,6 +159,8 @@ class _Search:
                 self._taken[role] = column.path
             elif role == "id":
                 self._taken |= self._scoped_id()
+            elif role == "status":
+                self._taken |= self._flag()
         return self._taken
 
     def _is_known(self, role: str) -> bool:
@@ -288,6 +291,18 @@ class _Search:
         named = (column for column in words if column.has(STATE_WORDS))
         said = (column for column in words if _has_known_state(column))
         return _first(named) or _first(said) or self._lone_word(words)
+
+    def _flag(self) -> dict[str, Path]:
+        """Find the flag that tells some records from others, where nothing is a state.
+
+        Of several, the one that is true in the fewest.
+        """
+        flags = [
+            (sum(map(bool, column.values.values())), column.path)
+            for column in self._columns
+            if {*map(repr, column.values.values())} == {"True", "False"}
+        ]
+        return {FLAG: min(flags)[1]} if flags else {}
 
     def _lone_word(self, words: list[_Column]) -> _Column | None:
         """Return the only field of few words, which may be a state or a kind.

@@ -138,9 +138,9 @@ class Vocabulary:
     """Inside a reward that is an object."""
     reward_cents: tuple[str, ...] = ("amount_cents", "cents", "price_cents")
     """The same in cents of a US dollar, each worth a credit (contract, section 1)."""
-    reward_unit: tuple[str, ...] = ("unit", "currency", "units")
+    reward_unit: tuple[str, ...] = ("unit", "currency", "units", "currency_code")
     credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
-    """Units that are credits. Other money is not converted: it reads as 0."""
+    """Units that are credits. Of other money only dollars with cents are converted."""
     status: tuple[str, ...] = ("status", "task_status", "state", "task_state")
     open_flags: tuple[str, ...] = in_order(
         "is_open open is_available available is_claimable claimable is_active active",
@@ -185,11 +185,6 @@ class Vocabulary:
     record_wrappers_without_id: tuple[str, ...] = ("node", "record", "item", "data")
     """The same, opened only where the record has no id outside of them, or nothing
     but an id, and they hold a task."""
-    record_wrappers_of_bare_ids: tuple[str, ...] = in_order(
-        "fields properties source doc document value",
-    )
-    """The same, opened only where the record has nothing but an id."""
-
     # Where a listing's array may be.
     task_containers: tuple[str, ...] = in_order(
         "tasks marketplace marketplace_tasks available_tasks open_tasks "

@@ -1,0 +1,236 @@
+"""JSON that carries another form of data, turned into plain objects, lists and values.
+
+Databases write a value with its type, forms write a list of names and values, gateways
+write XML, data frames write columns, editors write a text as a tree. What they say is
+the same, and so it is read in one way only: everything that reads an answer reads it
+after this. An answer that has none of these forms is returned as it is.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import type_of, word_set, words_of
+
+Object = dict[str, JSON]
+
+_TYPE_KEYS = frozenset(
+    {
+        *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
+        *("booleanValue", "timestampValue", "$oid", "$uuid", "$numberInt"),
+        *("$numberLong", "$numberDouble", "#text"),
+    }
+)
+"""The only key of a value that a document database writes with its type."""
+_TYPES = word_set(
+    "string str text integer int long short number float double decimal boolean bool "
+    "date datetime json object null"
+)
+"""What stands beside a value to say only of which type it is."""
+_LABELS = (
+    *("name", "key", "code", "field", "attribute_code", "attribute", "property"),
+    *("trait_type", "label", "rel", "relation", "url", "type"),
+)
+"""Under which a member of a list of names and values has its name, in order."""
+_RELATIONS = frozenset({"rel", "relation"})
+_ADDRESSES = ("href", "url", "uri")
+"""What stands beside a relation."""
+_BESIDE = word_set("type prompt label title method display data_type datatype")
+"""What may stand beside a name and its value."""
+_LABEL_OF = ("text", "name", "code", "label", "display")
+"""In a name that is an object."""
+_FEWEST_COLUMNS = 3
+_TEXTS = ("text", "plain_text")
+_ADDRESS_ENDS = re.compile(r"[/#]")
+
+
+def plain(value: JSON) -> JSON:
+    """Return a JSON value without the form in which other data is carried by it.
+
+    A record stays one, whatever its fields are called.
+    """
+    found = _plain(value)
+    is_record = isinstance(value, dict) and len(value) > 1
+    return value if is_record and not isinstance(found, dict | list) else found
+
+
+def _plain(value: JSON) -> JSON:
+    if isinstance(value, list):
+        return _plain_list(value) if _nests(value) else value
+    if not isinstance(value, dict):
+        return value
+    return _plain_object(value) if _nests(value.values()) else _untyped(value)
+
+
+def _plain_object(value: Object) -> JSON:
+    if (text := _text_of(value)) is not None:
+        return text
+    members = {name: _plain(one) for name, one in value.items()}
+    if any(one is not value[name] for name, one in members.items()):
+        value = members
+    forms = (form(value) for form in (_untyped, _element, _frame))
+    return next((found for found in forms if found is not value), value)
+
+
+def _plain_list(value: list[JSON]) -> JSON:
+    if (text := _text_of(value)) is not None:
+        return text
+    members = [*map(plain, value)]
+    if all(one is other for one, other in zip(value, members, strict=True)):
+        members = value
+    return _named(members) or members
+
+
+def _nests(values: Collection[JSON]) -> bool:
+    return any(isinstance(one, dict | list) for one in values)
+
+
+def _untyped(value: Object) -> JSON:
+    """Return what an object holds that only says the type of its value."""
+    if len(value) == 1:
+        ((name, inner),) = value.items()
+        return inner if name in _TYPE_KEYS else value
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return value
+    if kind in value and value.keys() <= {kind, "type", "id", "name"}:
+        return None if value[kind] == [] else value[kind]
+    is_typed = kind.lower() in _TYPES and "value" in value
+    return value["value"] if is_typed else value
+
+
+def _element(value: Object) -> JSON:
+    """Return an element of XML: its attributes are fields, a list of one is its one."""
+    attributes = value.get("$")
+    if not isinstance(attributes, dict):
+        return value
+    rest = {
+        "value" if name == "_" else name: _lone(inner)
+        for name, inner in value.items()
+        if name != "$"
+    }
+    return {**attributes, **rest}
+
+
+def _lone(inner: JSON) -> JSON:
+    """Return what is alone in a list, unless that has objects or lists of its own."""
+    if not isinstance(inner, list) or len(inner) != 1:
+        return inner
+    (only,) = inner
+    is_record = isinstance(only, dict) and _nests(only.values())
+    return inner if is_record else only
+
+
+def _frame(value: Object) -> JSON:
+    """Return the records of a table that is written by its columns.
+
+    What is of one type is a column: records hold values of several types.
+    """
+    if not all(isinstance(one, dict | list) for one in value.values()):
+        return value
+    columns = {name: _cells(one) for name, one in value.items()}
+    first = next(iter(columns.values()), None)
+    kinds = [_kinds(cells) for cells in columns.values() if cells]
+    is_table = (
+        first is not None
+        and len(kinds) == len(columns) >= _FEWEST_COLUMNS
+        and all(cells and cells.keys() == first.keys() for cells in columns.values())
+        and all(len(one) <= 1 for one in kinds)
+        and len(frozenset().union(*kinds)) > 1
+    )
+    if not is_table or first is None:
+        return value
+    rows: dict[str, JSON] = {
+        at: {name: cells[at] for name, cells in columns.items() if cells}
+        for at in first
+    }
+    is_list = all(isinstance(one, list) for one in value.values())
+    return [*rows.values()] if is_list else rows
+
+
+def _cells(column: JSON) -> Object | None:
+    """Return a column's values by their rows; None for what is no column."""
+    if isinstance(column, list):
+        column = {str(at): one for at, one in enumerate(column)}
+    is_column = isinstance(column, dict) and not _nests(column.values())
+    return column if is_column and isinstance(column, dict) else None
+
+
+def _kinds(cells: Object) -> frozenset[str]:
+    """Return the types of a column's values; a null may stand in any."""
+    kinds = {type_of(one) for one in cells.values() if one is not None}
+    return frozenset({"number" if one == "integer" else one for one in kinds})
+
+
+# -- a list of names and values ---------------------------------------------------
+
+
+def _named(members: Sequence[JSON]) -> Object | None:
+    """Return the object that a list of names and values is; None for another list."""
+    named: Object = {}
+    for entry in map(_entry, members):
+        if entry is None or entry[0] in named:
+            return None
+        named[entry[0]] = entry[1]
+    return named or None
+
+
+def _entry(member: JSON) -> tuple[str, JSON] | None:
+    if not isinstance(member, dict):
+        return None
+    key = next((one for one in _LABELS if one in member), None)
+    label = _label(member[key]) if key else ""
+    held = [name for name in member if words_of(name)[:1] == ("value",)]
+    if key in _RELATIONS and not held:
+        held = [name for name in _ADDRESSES if name in member]
+    if not label or len(held) != 1:
+        return None
+    rest = member.keys() - {key, *held} - _BESIDE
+    return None if rest else (label, member[held[0]])
+
+
+def _label(value: JSON) -> str:
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, dict):
+        value = next((value[name] for name in _LABEL_OF if name in value), None)
+    text = value.strip() if isinstance(value, str) else ""
+    return _ADDRESS_ENDS.split(text)[-1] if "://" in text else text
+
+
+# -- a text that is a tree -----------------------------------------------------------
+
+
+def _text_of(node: JSON) -> str | None:
+    """Return the text of a document: of nodes with types, and texts at the leaves."""
+    if isinstance(node, dict):
+        inner = [one for one in node.values() if isinstance(one, list) and one]
+        node = inner[0] if len(inner) == 1 and _has_type(node) else None
+    return _text_of_all(node) if isinstance(node, list) else None
+
+
+def _text_of_all(nodes: list[JSON]) -> str | None:
+    texts: list[str] = []
+    is_of_blocks = bool(nodes)
+    for node in nodes:
+        leaf = _leaf(node)
+        text = _text_of(node) if leaf is None else leaf
+        if text is None:
+            return None
+        is_of_blocks = is_of_blocks and leaf is None
+        texts.append(text)
+    return ("\n" if is_of_blocks else "").join(texts)
+
+
+def _leaf(node: JSON) -> str | None:
+    """Return the text of a leaf: beside it are only its type and how it looks."""
+    if not isinstance(node, dict) or "id" in node:
+        return None
+    text = next((node[name] for name in _TEXTS if name in node), None)
+    others = (one for name, one in node.items() if name not in _TEXTS)
+    is_plain = all(isinstance(one, str | bool | list | dict | None) for one in others)
+    return text if isinstance(text, str) and is_plain and _has_type(node) else None
+
+
+def _has_type(node: Object) -> bool:
+    return any(name.lower().endswith("type") for name in node)
