@@ -871,8 +871,6 @@ async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("refusal", "header", "given", "value"),
     [
-        ((428, {}), "if-match", {"claim.etag": '"v3"'}, '"v3"'),
-        ((428, {}), "if-match", {}, "*"),
         (
             (400, {"error": "Missing required header: X-Lease-Token"}),
             "x-lease-token",
@@ -907,19 +905,6 @@ async def test_the_version_that_an_answers_header_shows_is_kept_for_the_next_ste
 
     assert isinstance(outcome, Confirmed)
     assert outcome.value.given["claim.etag"] == '"v1"'
-
-
-async def test_a_way_that_begins_with_what_is_no_part_of_the_body_is_shortened() -> (
-    None
-):
-    network = StrictNetwork(SNAKE)
-    network.answers += [missing("claimRequest.jobRef")] * 2
-    network.answers += [missing("claimRequest.claimedBy"), (200, {})]
-
-    async with client_of(network) as client:
-        await client.claim(TASK, KEY)
-
-    assert network.bodies()[-1] == {"jobRef": "task-1", "claimedBy": "agent-1"}
 
 
 async def test_the_text_of_a_task_is_never_sent_as_if_it_were_a_result() -> None:

@@ -21,7 +21,6 @@ from journeyman.network.service_model.meaning import (
     is_of_one_value,
 )
 from journeyman.network.service_model.naming import (
-    FIRST,
     ID_WORDS,
     Path,
     case_of,
@@ -515,10 +514,6 @@ class _Learning:
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
         path = self._rooted(finding.path)
-        if finding.fault is Fault.VALUE and path[-1:] == (FIRST,):
-            path = path[:-1]
-        if not path:
-            return
         if is_outside(path):
             yield path
             return
@@ -557,11 +552,6 @@ class _Learning:
             if case and all(map(_PASCAL.fullmatch, path)):
                 ours = tuple(map(Style(case).write, path))
                 path = path if self.known.is_unknown(ours) else ours
-        for one in self.known.respelled:
-            for wanted in self.known.wanted:
-                root = one[: -len(wanted.path)]
-                if root and (*root, *wanted.path) == one and path[: len(root)] == root:
-                    return path[len(root) :]
         return path
 
     def _missing_place(self, path: Path, around: Path) -> Path:

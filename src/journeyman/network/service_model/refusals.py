@@ -30,7 +30,6 @@ from journeyman.network.service_model.naming import (
     FIRST,
     Path,
     in_order,
-    type_of,
     value_at,
     walk,
     word_set,
@@ -333,9 +332,6 @@ _SIGNATURE = _any_case(
 """A function is named with all the arguments that it takes, as PostgREST does."""
 _SOUGHT = _any_case(r"^(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
-_CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
-_LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
-"""Jackson names the way to a value at the end of what it says of it."""
 _CLAUSES = re.compile(
     r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])"
     r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
@@ -497,9 +493,6 @@ class _Prose:
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
-        chain = _CHAIN.fullmatch(text)
-        if chain:
-            text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
         for clause in _CLAUSES.split(text):
             if not _ADVICE.match(clause):
                 found = self._in_clause(clause, above)
@@ -645,8 +638,6 @@ _LISTS: Mapping[str, Fault] = {
     for name in names.split()
 }
 """Where whole lists of names are, as `spelling` reduces it."""
-_OF_RULE = frozenset({"required", "requiredfields"})
-"""Of them, those that may list all that a rule asks for, and not what is missing."""
 _ASKED_TYPE_KEYS = word_set("bsonType expectedType expected_type expected")
 """Where a structure has the type that is wanted, perhaps below what it says of it."""
 _CONTAINERS = word_set(
@@ -758,9 +749,6 @@ class _Walk:
         members = tree.get("properties")
         for name, inner in members.items() if isinstance(members, dict) else ():
             yield from self._in_tree(inner, (*above, name))
-        items = tree.get("items")
-        for inner in items if isinstance(items, list) else ():
-            yield from self._in_tree(inner, (*above, FIRST))
 
     def _at(
         self, path: Path, said: str, value: Mapping[str, JSON]
@@ -803,9 +791,6 @@ class _Walk:
             return
         is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
         is_sent = isinstance(value_at(self._sent, (*above, name)), dict)
-        if is_sent and isinstance(inner, dict):
-            # Where it repeats our body, a word such as "data" is a field of it.
-            is_container = not _KEYS.isdisjoint(map(spelling, inner))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -839,8 +824,6 @@ class _Walk:
         if fields:
             return spelled not in _PROSE_KEYS or fault_in(said) is not None
         is_told = fault_in(said) is not None
-        if spelled in _CONTAINERS:
-            return is_told and not [*self._prose.findings(said)]
         # Words that are no sentences say nothing.
         return is_told or any(" " in one for one in _texts(inner))
 
@@ -900,8 +883,6 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
     for layer in _layers(value, "params"):
         for key, inner in layer.items():
             fault = _LISTS.get(spelling(key))
-            if spelling(key) in _OF_RULE and not said:
-                fault = Fault.ALLOWED
             names = inner if isinstance(inner, list) else [inner]
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
@@ -992,15 +973,11 @@ def _part(part: JSON) -> str:
 # -- all that is said ------------------------------------------------------------
 
 
-def read_refusal(
-    body: JSON, message: str, sent: JSON, status: int = 400
-) -> tuple[FieldFault, ...]:
+def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]:
     """Return what a refusal says of the body that was sent.
 
     `message` is what is left of an answer that is not JSON.
     """
-    if status == PRECONDITION_REQUIRED:  # says it without a word
-        return (FieldFault((f"{HEADER}If-Match",), Fault.MISSING),)
     body = message if body is None else body
     found: dict[Path, FieldFault] = {}
     for one in _Walk(sent).findings(body):
@@ -1170,8 +1147,6 @@ def leaf_names(body: JSON) -> set[str]:
     return {name for path, _ in leaves_of(body) for name in path}
 
 
-PRECONDITION_REQUIRED = 428
-"""A status that asks for the version that a change is about (RFC 6585, 3)."""
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 
 
@@ -1210,8 +1185,4 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         is_unsaid = False
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
-    if found.fault is Fault.MISSING and there is not None and found.wants:
-        # As in "A valid integer is required".
-        is_typed = found.wants != type_of(there)
-        return replace(found, fault=Fault.TYPE if is_typed else Fault.VALUE)
     return found

@@ -495,7 +495,7 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        findings = read_refusal(answer, message, body, outcome.status)
+        findings = read_refusal(answer, message, body)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome, findings, shape, is_proven=is_proven, is_doubted=is_doubted
@@ -521,7 +521,7 @@ class RequestSearch:
         if not isinstance(outcome, outcomes.Unknown) or is_post or not outcome.answer:
             return outcome
         body = shape.body(request.values(shape))
-        findings = read_refusal(outcome.answer, "", body, SERVER_ERROR)
+        findings = read_refusal(outcome.answer, "", body)
         if not _lacks(findings, shape):
             return outcome
         return outcomes.Refused(
