@@ -32,6 +32,7 @@ from journeyman.observability.redaction import Redactor
 from journeyman.settings.sections import Settings
 from journeyman.settings.sources import load_settings
 from journeyman.testing import RecordingLog
+from journeyman.worker.join import AGENT
 
 TOKEN = "tok-of-the-doctors-test"  # noqa: S105 - of no real service
 
@@ -208,6 +209,18 @@ async def test_a_journal_that_is_older_than_it_was_is_told_before_and_after_it_i
     assert [one.grade for one in (sound, before, after)] == ["ok", "warn", "warn"]
     assert "older" in before.message
     assert f"found at {now:%Y-%m-%d}" in after.message
+
+
+async def test_a_journal_of_another_agent_is_told(offline: Patient) -> None:
+    offline.join("https://network.example")
+    with closing(Journal(offline.data.journal, SystemClock().now)) as journal:
+        with journal.tx("as a stranger's first start does"):
+            journal.facts.put(AGENT, "agent-other")
+        found = (await offline.examined())["journal"]
+
+    assert found.grade == "fail"
+    assert "that of the agent agent-other" in found.message
+    assert "journeyman journal restore" in found.fix
 
 
 async def test_before_the_first_start_nothing_is_wrong(patient: Patient) -> None:

@@ -220,7 +220,9 @@ class Database:
             try:
                 yield
             finally:
-                self._connection.execute("ROLLBACK")
+                # An error of the file may have ended it already.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from error
 

@@ -197,20 +197,8 @@ class Join:
             raise missing_journal(saved.agent_id, self.journal.database.path)
 
     def _require_own_journal(self, identity: Identity | None) -> None:
-        owner = self.journal.facts.get(AGENT)
-        if owner is not None and (identity is None or identity.agent_id != owner):
-            raise SafetyError(
-                f"the journal in this data directory is that of the agent {owner}, and "
-                + (
-                    f"the identity is {identity.agent_id}"
-                    if identity
-                    else "its identity is missing"
-                ),
-                "Restore identity.json from a backup. Only if that agent and its "
-                "credits may be given up: `journeyman join --replace` registers a new "
-                "one and sets this journal aside. A ledger must not continue as that "
-                "of another agent.",
-            )
+        if stranger := foreign_journal(self.journal, identity):
+            raise stranger
 
     def _tidy_answer(self, identity: Identity) -> None:
         """Remove an answer whose token is safe; one of another agent is left alone."""
@@ -391,6 +379,26 @@ def missing_journal(agent_id: AgentId, journal: Path) -> SafetyError:
         "Without it nobody knows what was spent and which tasks are in flight. Restore "
         "the newest backup with `journeyman journal restore`; or, where there is none, "
         "begin a new one with `journeyman journal begin`. Until then nothing is sent.",
+    )
+
+
+def foreign_journal(journal: Journal, identity: Identity | None) -> SafetyError | None:
+    """Return the refusal to work with the journal of another agent; None if it is ours.
+
+    A ledger must not continue as that of another agent.
+    """
+    owner = journal.facts.get(AGENT)
+    if owner is None or (identity is not None and identity.agent_id == owner):
+        return None
+    has = f"identity is {identity.agent_id}" if identity else "identity is missing"
+    return SafetyError(
+        f"the journal in this data directory is that of the agent {owner}, and the "
+        + has,
+        "Put the two together that belong together: identity.json from a backup of "
+        f"{owner}, or the other agent's journal (`journeyman journal restore` takes "
+        "the newest copy in backups/). Only if that agent and its credits may be given "
+        "up: `journeyman join --replace` registers a new one and sets this journal "
+        "aside.",
     )
 
 

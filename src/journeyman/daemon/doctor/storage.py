@@ -23,6 +23,7 @@ from journeyman.journal.identity import load_identity, load_mark
 from journeyman.journal.journal import Journal
 from journeyman.journal.maintenance import quick_faults
 from journeyman.journal.strategy_health import Condition
+from journeyman.worker.join import foreign_journal
 
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
@@ -128,6 +129,18 @@ TOLD_FOR = timedelta(days=30)
 """How long an older journal is a finding: by then the limits of its month are over."""
 
 
+def _unusable(journal: Journal, directory: DataDirectory) -> Finding | None:
+    if faults := quick_faults(journal):
+        return fail(
+            f"{directory.journal} is damaged: {faults[0]}",
+            "Stop the daemon, then: journeyman journal restore. The old file is "
+            "kept; `journeyman journal check` shows more.",
+        )
+    if stranger := foreign_journal(journal, load_identity(directory.identity)):
+        return fail(stranger.problem, stranger.fix)
+    return None
+
+
 def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     """Read every page of the journal, without changing it."""
     if not directory.journal.exists():
@@ -140,12 +153,8 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     # Before the journal, which only grows: else a daemon could write it meanwhile.
     mark = load_mark(directory.identity)
     with Journal(directory.journal, clock.now, read_only=True) as journal:
-        if faults := quick_faults(journal):
-            return fail(
-                f"{directory.journal} is damaged: {faults[0]}",
-                "Stop the daemon, then: journeyman journal restore. The old file is "
-                "kept; `journeyman journal check` shows more.",
-            )
+        if unusable := _unusable(journal, directory):
+            return unusable
         seen = journal.totals.get("tasks.seen")
         older = mark is not None and is_behind(journal, mark)
         found_at = found_older(journal) or ""
