@@ -152,6 +152,17 @@ def test_a_strategy_without_examples_is_tried_on_odd_tasks(run: Run) -> None:
     assert "(strategies/length.py:12 in run)" in checked.out
 
 
+def test_wants_that_fails_is_told_by_check(run: Run) -> None:
+    Path("strategies").mkdir()
+    asks = LENGTH + "\n    def wants(self, task):\n        return task.nothing\n"
+    Path("strategies/length.py").write_text(asks)
+
+    checked = run("check", "length")
+
+    assert "length  loads, but it has no examples to run" in checked.out
+    assert "other tasks: wants raised AttributeError: 'Task' object has" in checked.out
+
+
 def test_what_reaches_somebody_is_not_tried_on_tasks_that_nobody_gave(run: Run) -> None:
     Path("strategies").mkdir()
     with_hosts = LENGTH.replace("Strategy\n", "Needs, Strategy\n", 1).replace(

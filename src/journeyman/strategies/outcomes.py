@@ -149,6 +149,9 @@ def outcome_of_return(loaded: LoadedStrategy, returned: object) -> RunOutcome:
         )
     except ResultError as error:
         return _error(loaded, str(error))
+    except MemoryError:
+        text = "too large: the result cannot be written as JSON in the memory it has"
+        return _error(loaded, text)
 
 
 def outcome_of_exception(

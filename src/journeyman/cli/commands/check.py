@@ -1,5 +1,6 @@
 """`journeyman check`: load strategies and run their examples, without a network."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from journeyman.strategies.loading.loader import Loading
 from journeyman.strategies.outcomes import StrategyError, TimedOut
 from journeyman.strategies.running.dry_run import (
     DryRunContext,
+    ExampleOutcome,
     ask_wants,
     dry_run,
     run_examples,
@@ -78,7 +80,7 @@ def _load(available: catalog.AvailableStrategies, names: list[str]) -> Loading:
 
 
 def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
-    outcomes = anyio.run(run_examples, loaded, runner)
+    outcomes = anyio.run(_run_examples, loaded, runner)
     instead: dict[str, Any] = {}
     if not outcomes:
         try_out = _ask if _why_not_run(loaded) else _rehearse
@@ -100,6 +102,11 @@ def _row(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
             if not one.passed
         ],
     }
+
+
+async def _run_examples(loaded: LoadedStrategy, runner: Runner) -> list[ExampleOutcome]:
+    async with runner.running():
+        return await run_examples(loaded, runner)
 
 
 def _why_not_run(loaded: LoadedStrategy) -> str:
@@ -137,11 +144,14 @@ async def _rehearse(loaded: LoadedStrategy, runner: Runner) -> dict[str, Any]:
     failures: list[dict[str, str]] = []
     async with runner.running():
         for number, (name, task) in enumerate(tasks_for(loaded)):
-            outcome = (await dry_run(loaded, task, runner=runner)).outcome
+            done = await dry_run(loaded, task, runner=runner)
+            outcome = done.outcome
             if number == 0 and isinstance(outcome, Result):
                 proposed = _example(task, outcome)
             if isinstance(outcome, StrategyError | TimedOut):
                 failures.append({"task": name, "error": str(outcome)})
+            elif done.verdict.failed:
+                failures.append({"task": name, "error": done.verdict.reason})
     return {"proposed": proposed, "odd_failures": failures}
 
 
@@ -183,18 +193,19 @@ def _remarks(row: dict[str, Any]) -> Iterator[str]:
         yield f"`journeyman try {row['name']} --text ...` runs it on a task of yours"
     if row["proposed"]:
         yield f"correct, and add: {row['proposed']}"
-    by_error: dict[str, list[str]] = {}
+    alike: dict[str, list[dict[str, str]]] = {}
     for failed in row["odd_failures"]:
-        by_error.setdefault(failed["error"], []).append(failed["task"])
-    for error, tasks in by_error.items():
-        others = len(tasks) - 1
-        more = f", and {plural(others, 'other task')}" if others else ""
-        yield f"fails on {tasks[0]}{more}: {error}"
+        alike.setdefault(re.sub(r"\d+", "0", failed["error"]), []).append(failed)
+    for first, *others in alike.values():
+        more = f", and {plural(len(others), 'other task')}" if others else ""
+        yield f"fails on {first['task']}{more}: {first['error']}"
 
 
 def _verdict(row: dict[str, Any]) -> str:
     if not row["passed"]:
         return "FAILED"
     if not row["examples"]:
-        return "ok, but it has no examples to run"
+        # What fails on tasks that nobody gave is loaded, and no more is known of it.
+        word = "loads" if row["odd_failures"] else "ok"
+        return f"{word}, but it has no examples to run"
     return f"ok, {plural(row['examples'], 'example')}"

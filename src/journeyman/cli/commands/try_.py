@@ -133,7 +133,9 @@ async def _run_once(
     runner = available.runner(session)
     began = clock.monotonic()
     context = DryRunContext(now=clock.now)
-    done = await dry_run(loaded, task, context, anyway=anyway, runner=runner)
+    # One process for both answers, as in the daemon: it is started once.
+    async with runner.running():
+        done = await dry_run(loaded, task, context, anyway=anyway, runner=runner)
     return done, clock.monotonic() - began
 
 

@@ -227,9 +227,15 @@ def _missing(
     return source.problem("E102", f"no module {name!r}", fix, line)
 
 
+_OF_EXTRAS = {"openai": "llm", "anthropic": "llm", "pydantic_ai": "llm"}
+"""Modules that extras of ours bring: templates and ready strategies import them."""
+
+
 def _how_to_install(source: Source, top: str) -> str:
     if named_in(source.path, source.text) is not None:
         return f"`{SYNC}` installs the libraries that the file names"
+    if top in _OF_EXTRAS:
+        return f"run `pip install 'journeyman[{_OF_EXTRAS[top]}]'`"
     return (
         f"name the package that provides {top!r} in the file (PEP 723) and run "
         f"`{SYNC}`, or install it where journeyman is installed"

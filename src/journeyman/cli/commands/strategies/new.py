@@ -3,6 +3,7 @@
 import keyword
 import re
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -51,12 +52,22 @@ def new_strategy(
     _write(test, _render(f"test_{template}", name))
     shown = name if folder == own_folder else str(strategy)
     steps = [
+        *_missing(template),
         f"journeyman check {shown}",
         f'journeyman try {shown} --text "to be or not"',
         f"pytest {test.parent}",
     ]
     data = {"strategy": str(strategy), "test": str(test), "next": steps}
     session.answer(data, lambda: _show(template, strategy, test, steps))
+
+
+def _missing(template: str) -> list[str]:
+    """Return the commands that install what the files import, where it is missing."""
+    needed = {"pytest": "pytest"}
+    if template == "llm":
+        needed["pydantic_ai"] = "'journeyman[llm]'"
+    lacking = [package for name, package in needed.items() if find_spec(name) is None]
+    return [f"pip install {' '.join(lacking)}"] if lacking else []
 
 
 def _require_name(name: str) -> None:
