@@ -424,6 +424,8 @@ class Tasks:
 
     def _past(self, task_ids: Iterable[tasks.TaskId]) -> dict[tasks.TaskId, PastTask]:
         numbers = {_number_of(task_id): task_id for task_id in task_ids}
+        if not numbers:  # as for most pages of a listing
+            return {}
         rows = self.database.rows(
             "SELECT number, month, state FROM past_tasks "
             "WHERE number IN (SELECT value FROM json_each(?))",
@@ -863,8 +865,11 @@ class Tasks:
         self, task_id: tasks.TaskId, state: tasks.TaskState
     ) -> list[TaskEvent]:
         """Return the moves that led to a state; what happened in it is no move."""
-        history = self.history(task_id)
-        return [one for one in history if one.after == state != one.before]
+        if self._events:
+            self._write_pending()
+        return _moves(
+            self.database, "AND after = ? AND before != after", task_id, state
+        )
 
     def outcomes_by_strategy(self) -> dict[str, dict[str, int]]:
         """Return, for each strategy that ever wanted a task, its tasks by state.
@@ -962,10 +967,14 @@ def _due_at(state: tasks.TaskState, next_at: float) -> float | None:
 
 def history_of(database: Database, task_id: str) -> list[TaskEvent]:
     """Return all moves of a task, oldest first."""
+    return _moves(database, "", task_id)
+
+
+def _moves(database: Database, condition: str, *values: object) -> list[TaskEvent]:
     rows = database.rows(
-        "SELECT before, after, reason, at FROM task_events WHERE task_id = ? "
-        "ORDER BY event_id",
-        task_id,
+        "SELECT before, after, reason, at FROM task_events "  # noqa: S608 - ours
+        f"WHERE task_id = ? {condition} ORDER BY event_id",
+        *values,
     )
     return [
         TaskEvent(

@@ -1,5 +1,7 @@
 """The client: one method for each endpoint of the contract, and the documents."""
 
+from __future__ import annotations  # those of inner functions cost at each call
+
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace

@@ -114,11 +114,11 @@ class Endings:
         return record
 
     def _seconds_since_claim(self, record: TaskRecord) -> float:
-        history = self.intents.journal.tasks.history(record.task_id)
-        claims = [one.at for one in history if one.after == TaskState.CLAIMING]
+        tasks = self.intents.journal.tasks
+        claims = tasks.arrivals(record.task_id, TaskState.CLAIMING)
         if not claims:
             return 0.0
-        return max(0.0, (history[-1].at - claims[0]).total_seconds())
+        return max(0.0, (record.updated_at - claims[0].at).total_seconds())
 
     async def reject(self, record: TaskRecord, message: str) -> TaskRecord:
         """End a task whose result or completion was definitely refused."""
