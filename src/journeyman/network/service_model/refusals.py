@@ -273,7 +273,6 @@ _NOUN = (
     r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
 )
 _REWRITTEN = (
-    (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
     (re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"]\W*$"), r"\2: \1"),
     # At path: result.type -- Expected ...
@@ -293,7 +292,6 @@ _REWRITTEN = (
         ),
         r"\2: \1",
     ),
-    (re.compile(r"\bKey: '[^']{1,200}' (?=Error:)"), ""),
     # graphql-js
     (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
@@ -315,13 +313,6 @@ _REWRITTEN = (
     (
         _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
         r"\n\1: ",
-    ),
-    (
-        _any_case(
-            r"^.*\b(?:(?:column|field|property) [`'\"]|(?:type|value) for [`'\"]?)"
-            r"([\w.]{1,80})[`'\"]?: "
-        ),
-        r"\1: ",
     ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
