@@ -159,8 +159,9 @@ bench: $(VENV)/.bench ## measure the daemon beside other clients, on a fast netw
 	@$(BIN)/python benchmarks/throughput.py
 
 .PHONY: scale
-scale: $(VENV)/.installed ## measure large markets (10,000, 100,000) and a million past tasks
+scale: $(VENV)/.installed ## measure large markets (10,000, 100,000), a million past tasks, and what stays of old ones
 	@$(BIN)/python benchmarks/scale.py
+	@$(BIN)/python benchmarks/retention.py
 
 .PHONY: soak
 soak: $(VENV)/.installed ## let the daemon work for five minutes, and see whether it grows

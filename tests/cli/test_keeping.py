@@ -15,6 +15,7 @@ from journeyman.journal.archives import Archives
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger_archives import LedgerArchives
 from journeyman.journal.tasks import TEXTS_DROPPED
 
 Run = Callable[..., Any]
@@ -239,6 +240,38 @@ def test_of_a_task_of_the_past_it_is_told_where_more_of_it_is(
     assert f"it ended in {month}, completed" in told.err
     assert f"journal archives {done.task_id}" in shown.err
     assert json.loads(found.out)["task"]["title"] == done.task.title
+
+
+def test_old_entries_are_shown_from_their_archive_and_missed_where_it_is_gone(
+    run: Run, data: Path, tmp_path: Path
+) -> None:
+    where = ("--data-dir", str(data))
+    questions = [
+        ("ledger", "--csv"),
+        ("ledger", "--by", "strategy", "--json"),
+        ("ledger", "show", "2", "--json"),
+        ("profit", "--json"),
+    ]
+    with Journal(data / "journal.db", SystemClock().now) as journal:
+        with journal.tx("history"):
+            journal.tasks.drop_tasks("", "9999")
+        before = [run(*one, *where).out for one in questions]
+        archives = LedgerArchives(data / "archives", journal, stay=1)
+        assert archives.add(SystemClock().now(), SystemClock().now())
+        assert journal.ledger.entry(2) is None
+
+    assert [run(*one, *where).out for one in questions] == before
+    verified = run("ledger", "verify", *where)
+    backup = run("journal", "backup", str(tmp_path / "copy.db"), *where, "--json")
+    (archive,) = backup.answer["not_in_it"]
+    Path(archive).unlink()
+    broken, refused = run("ledger", "verify", *where), run("ledger", "--csv", *where)
+    listed = run("journal", "archives", *where)
+
+    assert (verified.code, broken.code, refused.code) == (0, 1, 1)
+    assert f"{archive}, with entries 1 to" in broken.out
+    assert "is missing" in refused.err
+    assert "missing" in listed.out
 
 
 def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:

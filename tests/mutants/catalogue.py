@@ -414,6 +414,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     BOOKS: (
         SourceMutant(
+            "what was changed is archived",
+            "journal/ledger_archives.py",
+            "        _require_whole(rows, last)\n",
+            "",
+            "journal/test_ledger_archives.py",
+        ),
+        SourceMutant(
+            "what is owed leaves the journal",
+            "journal/ledger_archives.py",
+            "return is_old and not sums[ACCOUNT_TOTAL + RECEIVABLE]",
+            "return is_old",
+            "journal/test_ledger_archives.py",
+        ),
+        SourceMutant(
+            "an entry is deleted before it is archived",
+            "journal/ledger_archives.py",
+            'all(row["entry_id"] <= until for row in rows)',
+            "True",
+            "journal/test_ledger_archives.py",
+        ),
+        SourceMutant(
             "`done: false` is read as done",
             "network/answers.py",
             "            progress = Progress.IN_REVIEW  # an operation that goes on",
@@ -423,7 +444,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "an entry may be changed",
             "journal/ledger.py",
-            'is_changed = row["hash"] != _hash(values)',
+            'is_changed = row["hash"] != entry_hash(values)',
             'is_changed = not row["hash"]',
             "journal/test_ledger.py",
         ),

@@ -15,6 +15,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.economy.reconcile import write_off_old
 from journeyman.journal.archives import Archives
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger_archives import LedgerArchives
 from journeyman.journal.tasks import EVENTS_DROPPED, TASKS_DROPPED, TEXTS_DROPPED
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.observability.events import Log
@@ -27,6 +28,8 @@ MOST_STEPS = 400
 """Of each kind in one go, so that a busy market is kept up with: 100,000 tasks."""
 LEAST_DAYS = 1.0
 """What ended within them is kept, however large the journal is."""
+LEAST_LEDGER_DAYS = 40.0
+"""What the daemon itself looks back to in the ledger, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Housekeeping:
     """In MiB; 0 sets no limit."""
     archives: Archives | None
     """Get what is taken out of the journal; None: that is gone."""
+    ledger_archives: LedgerArchives
     max_archives_mb: int
     """In MiB; 0 sets no limit."""
     clock: Clock
@@ -80,6 +84,7 @@ class Housekeeping:
         await self._drop(texts, self.keep_texts_days)
         await self._drop(events_, self.keep_events_days)
         await self._drop(tasks, self.keep_tasks_days)
+        await self._archive_ledger(self.keep_tasks_days)
         await self._shorten()
         self._bound_archives()
         await self._write_off()
@@ -114,6 +119,7 @@ class Housekeeping:
             return
         for part in self._parts():
             await self._drop(part, LEAST_DAYS, self._is_too_large)
+        await self._archive_ledger(LEAST_LEDGER_DAYS, self._is_too_large)
         self.log.emit(
             events.SHORTENED,
             texts_from=self.journal.facts.get(TEXTS_DROPPED),
@@ -122,6 +128,22 @@ class Housekeeping:
             used_mb=self.journal.database.used_bytes() // MEBIBYTE,
             max_mb=self.max_journal_mb,
         )
+
+    async def _archive_ledger(
+        self, days: float, is_needed: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Archive the entries of tasks of the past that are older."""
+        past = str(self.journal.facts.get(TASKS_DROPPED) or "")
+        before = self._ago(max(days, LEAST_LEDGER_DAYS))
+        if not past:
+            return
+        before = min(before, datetime.fromisoformat(past))
+        for _ in range(MOST_STEPS):
+            if not is_needed() or not self.ledger_archives.add(
+                before, self.clock.now()
+            ):
+                break
+            await anyio.lowlevel.checkpoint()
 
     def _is_too_large(self) -> bool:
         used = self.journal.database.used_bytes()

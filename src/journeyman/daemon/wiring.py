@@ -35,6 +35,7 @@ from journeyman.economy.following import PostWatch
 from journeyman.economy.growth import GrowthWatch
 from journeyman.economy.plan import PostingPlan
 from journeyman.journal.archives import Archives
+from journeyman.journal.ledger_archives import LedgerArchives
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.lifecycle.context import StrategyContexts, StrategyMemory
 from journeyman.lifecycle.gate import Gate
@@ -746,6 +747,9 @@ class Components:
             write_off_days=self.settings.work.write_off_days,
             max_journal_mb=self.settings.work.max_journal_mb,
             archives=self._archives(),
+            ledger_archives=LedgerArchives(
+                self.agent.directory.archives, self.agent.journal
+            ),
             max_archives_mb=self.settings.work.max_archives_mb,
             clock=self.environment.clock,
             log=self.environment.log,

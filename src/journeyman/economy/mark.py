@@ -96,6 +96,8 @@ def mark_of(journal: Journal, now: datetime, zone: tzinfo = UTC) -> JournalMark:
 def is_behind(journal: Journal, mark: JournalMark) -> bool:
     """Return whether a journal was once further than it is: a restored backup is."""
     is_short = journal.spends.recorded() < mark.spends
+    if mark.entries < journal.ledger.archived().last_entry:
+        return is_short  # It went on from there long ago, and is further.
     return is_short or journal.ledger.hash_of(mark.entries) != mark.head
 
 

@@ -13,6 +13,7 @@ drop is cut off and written anew.
 import gzip
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -81,37 +82,30 @@ def _about(path: Path, task_id: str) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(eq=False)
-class Archives:
-    """The folder of archives, for the one daemon that writes to it."""
+class GrowingFiles:
+    """Files that get one gzip member after another, each once, whenever we die."""
 
     folder: Path
     journal: Journal
-    clean: Callable[[str], str]
-    """Takes our own secrets out of a line."""
+    keeps_known: bool = False
+    """Whether a file that is longer than the journal knows goes on from what it knows:
+    what is put aside is then a copy."""
     _added: tuple[str, int] | None = field(init=False, default=None)
     """The file that was written last, and how long it is now."""
 
-    def add(self, records: Sequence[Record], until: str) -> str:
-        """Write down what is about to be dropped, all until then; return until when.
-
-        The records are in the order in which their tasks ended. Of several months, only
-        the first is written. `note_dropped` belongs into the commit that drops them.
+    def append(self, name: str, text: str, fix: str = "") -> None:
+        """Add a text to a file, and sync it; `note_dropped` says that it stays.
 
         Raises:
-            StateError: the disk refused; nothing may be dropped.
+            StateError: the disk refused. `fix` says what else may be done.
         """
-        month = str(records[0]["ended_at"])[:_MONTH]
-        some = [one for one in records if str(one["ended_at"]).startswith(month)]
-        text = "".join(f"{self.clean(json.dumps(one))}\n" for one in some)
-        path = self.folder / f"{month}{ENDING}"
+        path = self.folder / name
         with files.disk_errors(
             f"the archive {path} cannot be written",
-            "Free some space, give this user write access to it, or keep no archives: "
-            "work.archive = false.",
+            f"Free some space, or give this user write access to it. {fix}".rstrip(),
         ):
             self.folder.mkdir(mode=files.PRIVATE_DIRECTORY, exist_ok=True)
             self._append(path, gzip.compress(text.encode(), mtime=0))
-        return until if len(some) == len(records) else str(some[-1]["ended_at"])
 
     def note_dropped(self) -> None:
         """Note, in the commit that drops it, that what was added last stays."""
@@ -119,20 +113,10 @@ class Archives:
             name, length = self._added
             self._note(name, length)
 
-    def bound(self, most_bytes: int) -> list[Archive]:
-        """Delete the oldest archives while all are larger, and return them.
-
-        Never the newest.
-        """
-        found = archives_in(self.folder)
-        size, deleted = sum(one.bytes for one in found), []
-        for one in found[:-1]:
-            if size <= most_bytes:
-                break
-            one.path.unlink(missing_ok=True)
-            size -= one.bytes
-            deleted.append(one)
-        return deleted
+    def is_whole(self, name: str) -> bool:
+        """Return whether a file has all that the journal knows of it."""
+        path = self.folder / name
+        return path.exists() and path.stat().st_size >= self._known(path)[0]
 
     def _append(self, path: Path, member: bytes) -> None:
         descriptor = self._opened(path)
@@ -154,21 +138,82 @@ class Archives:
         restored, and what stands in it may come a second time.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        fact: Any = self.journal.facts.get(LENGTH_FACT + path.name)
-        length, adding = fact or (0, 0)
+        length, adding = self._known(path)
         size = path.stat().st_size if path.exists() else 0
         if size not in (0, *range(length, length + adding + 1)):
-            path.rename(_free_name(path))
+            aside = free_name(path)
+            if self.keeps_known and size > length:
+                shutil.copyfile(path, aside)
+                aside.chmod(files.PRIVATE_FILE)
+                files.sync_file(aside)
+            else:
+                path.rename(aside)
         descriptor = os.open(path, flags, files.PRIVATE_FILE)
-        if size in range(length + 1, length + adding + 1):
+        if os.fstat(descriptor).st_size > length:
             os.ftruncate(descriptor, length)
         return descriptor
+
+    def _known(self, path: Path) -> tuple[int, int]:
+        """Return how long a file is, and how much was about to be added to it."""
+        fact: Any = self.journal.facts.get(LENGTH_FACT + path.name)
+        length, adding = fact or (0, 0)
+        return length, adding
 
     def _note(self, name: str, length: int, *, adding: int = 0) -> None:
         self.journal.facts.put(LENGTH_FACT + name, [length, adding])
 
 
-def _free_name(path: Path) -> Path:
+@dataclass(eq=False)
+class Archives:
+    """The folder of archives, for the one daemon that writes to it."""
+
+    folder: Path
+    journal: Journal
+    clean: Callable[[str], str]
+    """Takes our own secrets out of a line."""
+    _files: GrowingFiles = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._files = GrowingFiles(self.folder, self.journal)
+
+    def add(self, records: Sequence[Record], until: str) -> str:
+        """Write down what is about to be dropped, all until then; return until when.
+
+        The records are in the order in which their tasks ended. Of several months, only
+        the first is written. `note_dropped` belongs into the commit that drops them.
+
+        Raises:
+            StateError: the disk refused; nothing may be dropped.
+        """
+        month = str(records[0]["ended_at"])[:_MONTH]
+        some = [one for one in records if str(one["ended_at"]).startswith(month)]
+        text = "".join(f"{self.clean(json.dumps(one))}\n" for one in some)
+        fix = "Or keep no archives: work.archive = false."
+        self._files.append(f"{month}{ENDING}", text, fix)
+        return until if len(some) == len(records) else str(some[-1]["ended_at"])
+
+    def note_dropped(self) -> None:
+        """Note, in the commit that drops it, that what was added last stays."""
+        self._files.note_dropped()
+
+    def bound(self, most_bytes: int) -> list[Archive]:
+        """Delete the oldest archives while all are larger, and return them.
+
+        Never the newest.
+        """
+        found = archives_in(self.folder)
+        size, deleted = sum(one.bytes for one in found), []
+        for one in found[:-1]:
+            if size <= most_bytes:
+                break
+            one.path.unlink(missing_ok=True)
+            size -= one.bytes
+            deleted.append(one)
+        return deleted
+
+
+def free_name(path: Path) -> Path:
     """Return the first name for an archive of the same month that is not taken."""
-    names = (f"{path.name[:_MONTH]}.{number}{ENDING}" for number in count(1))
+    month = path.name.removesuffix(ENDING).partition(".")[0]
+    names = (f"{month}.{number}{ENDING}" for number in count(1))
     return next(one for one in map(path.with_name, names) if not one.exists())

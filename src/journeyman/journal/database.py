@@ -2,7 +2,15 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -225,6 +233,32 @@ class Database:
                     self._connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from error
+
+    def show_more(
+        self, table: str, number: str, key: str, rows: Iterable[Mapping[str, object]]
+    ) -> None:
+        """Have every question in a snapshot see further rows of a table, until its end.
+
+        Only those of which the number is not there already; nothing is written to the
+        file.
+        """
+        more = f"temp.more_{table}"
+        execute = self._connection.execute
+        execute(
+            f"CREATE TEMP TABLE more_{table} AS SELECT * FROM main.{table} LIMIT 0"  # noqa: S608 - our own names
+        )
+        for row in rows:
+            execute(_insert(more, tuple(row)), tuple(row.values()))
+        execute(
+            f"DELETE FROM {more} WHERE {number} IN (SELECT {number} FROM main.{table})"  # noqa: S608 - our own names
+        )
+        for column in (number, key):
+            execute(f"CREATE INDEX temp.more_{column} ON more_{table} ({column})")
+        # A name is looked for among what is temporary first.
+        execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} "  # noqa: S608 - our own names
+            f"UNION ALL SELECT * FROM {more}"
+        )
 
     def backup_to(self, path: Path) -> None:
         """Write a compact copy of the whole journal to a new or an empty file.

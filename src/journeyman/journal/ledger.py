@@ -19,6 +19,10 @@ GENESIS = "0" * 64
 """The previous hash of the first entry."""
 KIND_TOTAL = "ledger."
 ACCOUNT_TOTAL = "account."
+STRATEGY_TOTAL = "strategy."
+"""Kept of archived entries alone."""
+ARCHIVED_TOTAL = "archived."
+"""What entries add up to that only archives have; one of the three above follows."""
 AGENT = "agent"
 """The account of what we hold."""
 RECEIVABLE = "receivable"
@@ -208,6 +212,25 @@ class Entry(NewEntry):
         return max(0, (self.claimed or 0) - self.amount)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerArchive:
+    """A file of old entries, which stand there one after another."""
+
+    name: str = ""
+    first_entry: int = 1
+    last_entry: int = 0
+    previous_hash: str = GENESIS
+    """Of the entry before the first."""
+    hash: str = GENESIS
+    """Of the last entry: with it the chain goes on."""
+    balance: int = 0
+    """After the last entry."""
+    first_at: str = ""
+    """The earliest time of an entry, as it is stored."""
+    last_at: str = ""
+    """The latest."""
+
+
 @dataclass(eq=False)
 class Ledger:
     """The append-only table of credits."""
@@ -235,7 +258,7 @@ class Ledger:
         values = dump(new) | {"account": account, "contra": contra, "balance": balance}
         values |= {"at": self.now().isoformat(), "version": HASH_VERSION}
         values["previous_hash"] = previous
-        digest = values["hash"] = _hash(values)
+        digest = values["hash"] = entry_hash(values)
         if not self.database.insert_if_new("ledger", "key", **values):
             return False
         if new.cost:
@@ -259,9 +282,18 @@ class Ledger:
         """Return the hash of an entry; None where there is none."""
         if entry_id == 0:
             return GENESIS
+        if entry_id == (archived := self.archived()).last_entry:
+            return archived.hash
         query = "SELECT hash FROM ledger WHERE entry_id = ?"
         row = self.database.row(query, entry_id)
         return str(row["hash"]) if row else None
+
+    def archived(self) -> LedgerArchive:
+        """Return the newest archive: all entries up to its last stand in archives."""
+        row = self.database.row(
+            "SELECT * FROM ledger_archives ORDER BY last_entry DESC LIMIT 1"
+        )
+        return load(LedgerArchive, row) if row else LedgerArchive()
 
     def totals(self) -> dict[str, int]:
         """Return the credits that each kind of entry brought us or took, in all."""
@@ -532,14 +564,20 @@ class Ledger:
         return next(self._faults(last), None)
 
     def _faults(self, last: int | None) -> Iterator[str]:
+        archived = self.archived()
         number = 0 if last is None else max(0, self.head()[0] - last)
-        before = self.database.row(
-            "SELECT hash, balance FROM ledger WHERE entry_id = ?", number
-        )
-        previous, balance = tuple(before) if before else (GENESIS, 0)
+        before = None
+        if number > archived.last_entry:
+            before = self.database.row(
+                "SELECT hash, balance FROM ledger WHERE entry_id = ?", number
+            )
+        else:
+            number = archived.last_entry
+        start = archived.hash, archived.balance
+        previous, balance = tuple(before) if before else start
         for row in self._rows_after(number):
             number += 1
-            if fault := _fault(row, number, previous, balance):
+            if fault := fault_in(row, number, previous, balance):
                 yield fault
                 return  # what follows is compared with what is wrong
             previous, balance = row["hash"], row["balance"]
@@ -587,7 +625,9 @@ def _accounts(kind: EntryKind, subject: str, version: int = 2) -> tuple[str, str
     return account.format(subject), contra.format(subject)
 
 
-def _fault(row: Row, number: int, previous: str, balance: int) -> str | None:
+def fault_in(
+    row: Row | Mapping[str, object], number: int, previous: str, balance: int
+) -> str | None:
     """Return what is wrong with an entry, after one that was right."""
     values = dict(row)
     name = f"entry {row['entry_id']}"
@@ -595,7 +635,7 @@ def _fault(row: Row, number: int, previous: str, balance: int) -> str | None:
         return f"{name} does not follow the one before it"
     try:
         # The row as it is: a value of another type would be read as the same.
-        is_changed = row["hash"] != _hash(values)
+        is_changed = row["hash"] != entry_hash(values)
         entry = load(Entry, values)
         accounts = _accounts(entry.kind, entry.subject, entry.version)
     except (LookupError, TypeError, ValueError):  # a column may have another name
@@ -618,7 +658,7 @@ _COVERED_SINCE_VERSION_2 = (
 )
 
 
-def _hash(values: Mapping[str, object]) -> str:
+def entry_hash(values: Mapping[str, object]) -> str:
     """Bind an entry to all before it: change one, and every later hash is wrong."""
     content = [values[name] for name in _COVERED]
     if values["version"] != 1:

@@ -1,5 +1,6 @@
 """Maintenance of a journal: check it, copy it, make it smaller."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,8 @@ from journeyman.domain.errors import StateError
 from journeyman.journal.database import Database
 from journeyman.journal.files import create_new, disk_errors, sync_directory, sync_file
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import ACCOUNT_TOTAL, KIND_TOTAL
+from journeyman.journal.ledger import ACCOUNT_TOTAL, ARCHIVED_TOTAL, KIND_TOTAL
+from journeyman.journal.ledger_archives import archive_faults
 from journeyman.journal.tasks import (
     FORGOTTEN_TOTAL,
     PAST_STATES,
@@ -31,10 +33,11 @@ class Compacted:
     after: int
 
 
-def faults(journal: Journal) -> list[str]:
+def faults(journal: Journal, archives: Path | None = None) -> list[str]:
     """Check the file, the ledger's chain, and every total against what it counts.
 
     Reads everything, at one moment, also while a daemon writes. Empty: it is whole.
+    `archives` is the folder of the ledger's archives; None: they are not read.
 
     Raises:
         StateError: the file cannot even be read.
@@ -42,7 +45,7 @@ def faults(journal: Journal) -> list[str]:
     return _checked(
         journal,
         lambda: [
-            *_broken_books(journal),
+            *_broken_books(journal, archives),
             *_wrong_totals(journal),
             *_wrong_histories(journal.database),
         ],
@@ -94,19 +97,22 @@ def _broken_ledger(journal: Journal, last: int | None = None) -> list[str]:
     return [f"ledger: {broken}"] if broken else []
 
 
-def ledger_faults(journal: Journal) -> list[str]:
+def ledger_faults(journal: Journal, archives: Path | None = None) -> list[str]:
     """Check the file, the ledger's chain and sums, and that tasks and spends agree.
 
     Reads everything, at one moment, also while a daemon writes. Empty: it is whole.
+    `archives` is the folder of the ledger's archives; None: they are not read.
 
     Raises:
         StateError: the file cannot even be read.
     """
-    return _checked(journal, lambda: _broken_books(journal))
+    return _checked(journal, lambda: _broken_books(journal, archives))
 
 
-def _broken_books(journal: Journal) -> list[str]:
+def _broken_books(journal: Journal, archives: Path | None) -> list[str]:
     chain = _broken_ledger(journal)
+    if archives is not None:
+        chain += archive_faults(journal, archives)
     # An entry that was changed tells nothing of a task.
     return chain or list(_disagreements(journal.database))
 
@@ -197,7 +203,8 @@ def _wrong_totals(journal: Journal) -> Iterator[str]:
 
 def _differences(journal: Journal, prefix: str, query: str) -> Iterator[str]:
     known = journal.totals.starting_with(prefix)
-    found = {str(row[0]): int(row[1]) for row in journal.database.rows(query)}
+    found = Counter(journal.totals.starting_with(ARCHIVED_TOTAL + prefix))
+    found.update({str(row[0]): int(row[1]) for row in journal.database.rows(query)})
     for name in sorted(known.keys() | found.keys()):
         total, real = known.get(name, 0), found.get(name, 0)
         if total != real:

@@ -6,6 +6,7 @@ from datetime import datetime
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.codec import load
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import ARCHIVED_TOTAL, STRATEGY_TOTAL
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,11 +42,14 @@ def scoreboard(journal: Journal, since: datetime) -> dict[str, StrategyScore]:
         since.isoformat(),
     )
     scores = {row["strategy"]: load(StrategyScore, row) for row in rows}
+    archived = journal.totals.starting_with(ARCHIVED_TOTAL + STRATEGY_TOTAL)
     # Also of tasks of which the rows are gone.
     for strategy, outcomes in journal.tasks.outcomes_by_strategy().items():
         if strategy:
+            score = scores.get(strategy, StrategyScore())
             scores[strategy] = replace(
-                scores.get(strategy, StrategyScore()),
+                score,
+                credits=score.credits + archived.get(strategy, 0),
                 completed=outcomes.get(TaskState.COMPLETED, 0),
                 failed=sum(outcomes.get(state, 0) for state in _FAILED),
             )

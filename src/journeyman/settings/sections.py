@@ -593,14 +593,16 @@ class WorkSettings(Section):
     keep_events_days: Days = 365
     """How long every move of an ended task is kept; after that, only the last."""
     keep_tasks_days: Days = 365
-    """How long anything of an ended task is kept, but for its ledger entries. After
-    that, and not before its texts and moves have gone, it is known by a number of 8
-    bytes, so that it is not claimed again when it is listed again."""
+    """How long anything of an ended task is kept. After that, and not before its texts
+    and moves have gone, it is known by a number of 8 bytes, so that it is not claimed
+    again when it is listed again, and its ledger entries go into archives, which are
+    never deleted: `archives/ledger-2026-11.jsonl.gz`. Entries of the last 40 days, and
+    the last 5,000, stay."""
     max_journal_mb: Annotated[int, Field(ge=0, le=10_000_000), unit("MiB")] = 4_096
     """How large the journal may grow with that. Beyond it texts, then moves,
     then all else of ended tasks go earlier, the oldest first, though never within a
-    day. What stays for ever can outgrow it in the end: the ledger, about 0.85 KB a
-    paid task. 0 sets no limit."""
+    day. What stays, whatever is set: the ledger of 40 days, 0.8 KB a paid task, and 22
+    bytes for each task for ever. 0 sets no limit."""
     archive: bool = False
     """Keep what is taken out of the journal so, in compressed files of the data
     directory, one for each month: `archives/2026-11.jsonl.gz`. A task takes about a

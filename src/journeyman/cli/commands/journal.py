@@ -19,6 +19,8 @@ from journeyman.domain.text import escape
 from journeyman.economy.mark import acknowledge_older
 from journeyman.journal.archives import archived, archives_in
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger import LedgerArchive
+from journeyman.journal.ledger_archives import archives_of
 from journeyman.journal.maintenance import back_up, compact, faults
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def check_journal(session: Session) -> int:
     broken.
     """
     with session.journal() as journal:
-        found = faults(journal)
+        found = faults(journal, session.directory().archives)
 
     def show() -> None:
         for fault in found:
@@ -57,12 +59,19 @@ def back_up_journal(
 ) -> None:
     """Copy the journal to a new file, even while a daemon runs.
 
-    The token is not in it: see `journeyman identity export`.
+    The token is not in it: see `journeyman identity export`. Nor are archives: those of
+    the ledger are named, to be copied too.
     """
     with session.journal() as journal:
         size = back_up(journal, file)
-    data = {"file": str(file), "bytes": size}
-    fields = {"backup": str(file), "bytes": str(size)}
+        folder = session.directory().archives
+        beside = [str(folder / one.name) for one in archives_of(journal)]
+    data = {"file": str(file), "bytes": size, "not_in_it": beside}
+    fields = {
+        "backup": str(file),
+        "bytes": str(size),
+        "not in it": "\n".join(beside),
+    }
     session.answer(data, lambda: print_fields(fields))
 
 
@@ -158,14 +167,14 @@ def archives(
 ) -> None:
     """List the archives, or show what they have of a task.
 
-    They hold what was taken out of the journal, where `work.archive` is set: texts,
-    results and moves of tasks that ended long ago.
+    They hold what was taken out of the journal: old entries of the ledger and, where
+    `work.archive` is set, texts, results and moves of tasks that ended long ago.
     """
     folder = session.directory().archives
-    if task_id is None:
-        _list_archives(session, folder)
-        return
     with session.journal() as journal:
+        if task_id is None:
+            _list_archives(session, archives_of(journal), folder)
+            return
         past = journal.tasks.past(TaskId(task_id))
         ended = (
             past.month
@@ -183,20 +192,33 @@ def archives(
     session.answer(found, lambda: _print_lines(found))
 
 
-def _list_archives(session: Session, folder: Path) -> None:
-    found = archives_in(folder)
-    data = [
-        {"month": one.month, "file": str(one.path), "bytes": one.bytes} for one in found
+def _list_archives(
+    session: Session, of_ledger: list[LedgerArchive], folder: Path
+) -> None:
+    data: list[dict[str, Any]] = [
+        {
+            "holds": f"entries {one.first_entry} to {one.last_entry}",
+            "bytes": path.stat().st_size if path.exists() else None,
+            "file": str(path),
+        }
+        for one in of_ledger
+        for path in [folder / one.name]
     ]
-    rows: list[list[str | int]] = [
-        [one.month, one.bytes, str(one.path)] for one in found
+    data += [
+        {
+            "holds": f"tasks that ended in {one.month}",
+            "bytes": one.bytes,
+            "file": str(one.path),
+        }
+        for one in archives_in(folder)
     ]
+    rows = [["missing" if x is None else x for x in one.values()] for one in data]
 
     def show() -> None:
         if not rows:
             print(f"There are no archives in {folder} (work.archive).")
             return
-        print_table(["month", "bytes", "file"], rows)
+        print_table(["holds", "bytes", "file"], rows)
 
     session.answer(data, show)
 

@@ -1,6 +1,7 @@
 """`journeyman ledger`: every credit that came, went or is owed, and why."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +33,11 @@ from journeyman.journal.ledger import (
     Ledger,
     Receivable,
     SumBy,
+)
+from journeyman.journal.ledger_archives import (
+    STAY,
+    archived_entries,
+    archived_entry,
 )
 from journeyman.journal.maintenance import ledger_faults
 
@@ -76,10 +82,17 @@ def ledger(
     zone = session.zone()
     begin, end = period_of(since, until, SystemClock().now(), zone)
     session.require_one_format(as_csv=as_csv)
-    with session.journal() as journal:
+    if limit is None and not (as_csv or begin or end or by):
+        limit = SHOWN
+    # The last ones are in the journal, however old.
+    is_short = limit is not None and limit < STAY and not (begin or end or by)
+    with (
+        session.journal() as journal,
+        nullcontext()
+        if is_short
+        else archived_entries(journal, session.directory().archives, begin, end),
+    ):
         book = journal.ledger
-        if limit is None and not (as_csv or begin or end):
-            limit = SHOWN
         entries = book.recent(limit, begin, end) if limit else book.entries(begin, end)
         columns = (by.value, *SUM_COLUMNS) if by else ENTRY_COLUMNS
         rows = (
@@ -208,7 +221,7 @@ def verify(session: Session) -> int:
     wrong.
     """
     with session.journal() as journal:
-        found = ledger_faults(journal)
+        found = ledger_faults(journal, session.directory().archives)
         entries, _ = journal.ledger.head()
 
     def show() -> None:
@@ -236,7 +249,9 @@ def show_entry(
 ) -> None:
     """Show one entry with its cause: the request, the answer, and what led there."""
     with session.journal() as journal:
-        entry = journal.ledger.entry(entry_id)
+        entry = journal.ledger.entry(entry_id) or archived_entry(
+            journal, session.directory().archives, entry_id
+        )
         if entry is None:
             raise UsageError(
                 f"there is no entry {entry_id}",
@@ -327,7 +342,10 @@ def plot(
     begin, end = period_of(since, until, SystemClock().now(), session.zone())
     if out is not None:
         require_image(out)
-    with session.journal() as journal:
+    with (
+        session.journal() as journal,
+        archived_entries(journal, session.directory().archives, begin, end),
+    ):
         entries = journal.ledger.entries(begin, end)
         points = [(one.at, one.balance) for one in entries if one.account == AGENT]
     if out is not None and points:

@@ -11,6 +11,7 @@ from journeyman.cli.spans import SinceOption, UntilOption, period_as_json, perio
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.credits import MILLIONTHS
 from journeyman.domain.text import duration
+from journeyman.journal.ledger_archives import archived_entries
 from journeyman.journal.profit import Profit, ProfitBy, profits, unexplained
 
 ALL = "all"
@@ -37,7 +38,10 @@ def profit(
     zone, currency = session.zone(), session.load().settings.currency
     period = period_of(since, until, SystemClock().now(), zone)
     session.require_one_format(as_csv=as_csv)
-    with session.journal() as journal:
+    with (
+        session.journal() as journal,
+        archived_entries(journal, session.directory().archives, *period),
+    ):
         groups = profits(journal.database, by, *period, zone=zone)
         difference = unexplained(journal.database, *period)
     rate = currency.credits_per_unit
