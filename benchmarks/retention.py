@@ -80,7 +80,12 @@ def work(journal: Journal, clock: RunningClock, first: int, tasks: int) -> None:
 def _do(journal: Journal, chance: str, number: int) -> None:
     task_id, strategy = TaskId(f"task_{chance[:12]}"), "count_words"
     text = " ".join(chance[at : at + 4] for at in range(0, 60, 4)) * 5
-    raw: dict[str, JSON] = {"id": task_id, "text": text, "reward": 3, "poster": f"agent_{chance[:8]}"}
+    raw: dict[str, JSON] = {
+        "id": task_id,
+        "text": text,
+        "reward": 3,
+        "poster": f"agent_{chance[:8]}",
+    }
     task = Task(
         id=task_id,
         title=f"Count the words of text {number}",

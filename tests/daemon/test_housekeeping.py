@@ -5,13 +5,15 @@ from functools import partial
 from typing import Any
 
 import anyio
+import pytest
 from tests.daemon.conftest import Site
 
 from journeyman.daemon.system import SystemClock
 from journeyman.domain.tasks import Task, TaskId, TaskState
+from journeyman.economy.bookkeeping import Answered, book_delivery, book_earning
 from journeyman.journal.archives import archived
 from journeyman.journal.journal import Journal
-from journeyman.journal.maintenance import faults
+from journeyman.journal.maintenance import LAST_ENTRIES, faults
 from journeyman.journal.tasks import PastTask
 
 
@@ -137,6 +139,54 @@ async def test_a_task_is_past_once_its_texts_and_moves_are_archived(
     with site.journal() as journal:
         assert journal.tasks.counts()["completed"] >= counts["completed"]
         assert faults(journal) == []
+
+
+def book_pay(site: Site, tasks: int, *, days_ago: float) -> None:
+    """Leave the ledger entries of tasks that are past."""
+
+    def then() -> datetime:
+        return SystemClock().now() - timedelta(days=days_ago)
+
+    with Journal(site.data / "journal.db", then) as journal, journal.tx("pay"):
+        for number in range(tasks):
+            task_id = TaskId(f"past-{number}")
+            book_delivery(journal.ledger, task_id, strategy="s", listed=3, request="")
+            book_earning(
+                journal.ledger,
+                task_id,
+                strategy="s",
+                listed=3,
+                answered=Answered(credits=3),
+                cause="complete",
+            )
+
+
+@pytest.mark.endurance
+async def test_a_long_ledger_goes_into_archives_but_for_its_last_entries(
+    site: Site,
+) -> None:
+    site.data.mkdir(mode=0o700)
+    book_pay(site, 2_600, days_ago=50)
+    keeping: dict[str, Any] = {
+        "work__keep_texts_days": 1,
+        "work__keep_events_days": 1,
+        "work__keep_tasks_days": 1,
+        "schedule__housekeeping_every_seconds": 0.05,
+    }
+    archived_until = 0
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(site.run, **keeping))
+        while not archived_until:
+            await anyio.sleep(0.05)
+            with site.journal() as journal:
+                archived_until = journal.ledger.archived().last_entry
+        group.cancel_scope.cancel()
+
+    with site.journal() as journal:
+        entries, _ = journal.ledger.head()
+        assert entries - archived_until >= LAST_ENTRIES
+        assert journal.ledger.entry(1) is None
+        assert faults(journal, site.data / "archives") == []
 
 
 async def test_what_the_journal_loses_is_archived_where_its_owner_wants_that(

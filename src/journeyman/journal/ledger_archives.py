@@ -41,7 +41,7 @@ from journeyman.journal.ledger import (
 
 PREFIX = "ledger-"
 """Of their names; the month (UTC) follows."""
-MOST_AT_ONCE = 500
+MOST_AT_ONCE = 250
 """Entries of one step, which takes some milliseconds on the event loop."""
 STAY = 5_001
 """Entries that stay in the journal, however old: all that a start checks, and one."""
