@@ -266,12 +266,13 @@ def test_old_entries_are_shown_from_their_archive_and_missed_where_it_is_gone(
     (archive,) = backup.answer["not_in_it"]
     Path(archive).unlink()
     broken, refused = run("ledger", "verify", *where), run("ledger", "--csv", *where)
-    listed = run("journal", "archives", *where)
+    listed, doctor = run("journal", "archives", *where), run("doctor", *where)
 
     assert (verified.code, broken.code, refused.code) == (0, 1, 1)
     assert f"{archive}, with entries 1 to" in broken.out
     assert "is missing" in refused.err
     assert "missing" in listed.out
+    assert "with old entries of the ledger, is missing" in " ".join(doctor.out.split())
 
 
 def test_a_pause_is_written_down_while_no_daemon_runs(run: Run, data: Path) -> None:

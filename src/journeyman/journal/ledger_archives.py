@@ -176,6 +176,12 @@ def archives_of(journal: Journal) -> list[LedgerArchive]:
     return [load(LedgerArchive, row) for row in rows]
 
 
+def missing_archives(journal: Journal, folder: Path) -> list[Path]:
+    """Return the archives of the ledger that are not where they were written."""
+    paths = (folder / one.name for one in archives_of(journal))
+    return [one for one in paths if not one.exists()]
+
+
 def entries_in(folder: Path, archive: LedgerArchive) -> Iterator[dict[str, Any]]:
     """Yield the entries of an archive as rows of the ledger, hashes included.
 

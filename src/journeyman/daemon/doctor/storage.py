@@ -21,6 +21,7 @@ from journeyman.economy.mark import found_older, is_behind
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity, load_mark
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger_archives import missing_archives
 from journeyman.journal.maintenance import quick_faults
 from journeyman.journal.strategy_health import Condition
 from journeyman.worker.join import foreign_journal
@@ -155,6 +156,7 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
     with Journal(directory.journal, clock.now, read_only=True) as journal:
         if unusable := _unusable(journal, directory):
             return unusable
+        missing = missing_archives(journal, directory.archives)
         seen = journal.totals.get("tasks.seen")
         older = mark is not None and is_behind(journal, mark)
         found_at = found_older(journal) or ""
@@ -166,6 +168,15 @@ def check_journal(directory: DataDirectory, clock: Clock) -> Finding:
             "spent since counts against the limits, and the tasks since are not known",
             "Compare `journeyman ledger` with what the network shows, then: journeyman "
             "journal acknowledge",
+        )
+    return _intact(seen, missing)
+
+
+def _intact(seen: int, missing: list[Path]) -> Finding:
+    if missing:
+        return warn(
+            f"intact, but {missing[0]}, with old entries of the ledger, is missing",
+            "Put it back from a copy of the data directory; nothing else has them.",
         )
     return ok(f"intact; it has seen {seen} tasks")
 
