@@ -56,6 +56,7 @@ def test_it_holds_what_helps_and_can_be_read_by_its_owner_alone(
     }
     assert origins["data.directory"] == "command line --data-dir"
     assert json.loads(files["status.json"])["tasks"]["completed"] == 4
+    assert json.loads(files["archives.json"]) == []
     assert json.loads(files["contract.json"])["openapi"].startswith("3.1")
     events = [json.loads(line)["event"] for line in files["log.jsonl"].splitlines()]
     assert events[-1] == "daemon.stopped"

@@ -19,7 +19,6 @@ from journeyman.domain.text import escape
 from journeyman.economy.mark import acknowledge_older
 from journeyman.journal.archives import archived, archives_in
 from journeyman.journal.journal import Journal
-from journeyman.journal.ledger import LedgerArchive
 from journeyman.journal.ledger_archives import archives_of
 from journeyman.journal.maintenance import back_up, compact, faults
 
@@ -173,7 +172,7 @@ def archives(
     folder = session.directory().archives
     with session.journal() as journal:
         if task_id is None:
-            _list_archives(session, archives_of(journal), folder)
+            _list_archives(session, journal, folder)
             return
         past = journal.tasks.past(TaskId(task_id))
         ended = (
@@ -192,26 +191,8 @@ def archives(
     session.answer(found, lambda: _print_lines(found))
 
 
-def _list_archives(
-    session: Session, of_ledger: list[LedgerArchive], folder: Path
-) -> None:
-    data: list[dict[str, Any]] = [
-        {
-            "holds": f"entries {one.first_entry} to {one.last_entry}",
-            "bytes": path.stat().st_size if path.exists() else None,
-            "file": str(path),
-        }
-        for one in of_ledger
-        for path in [folder / one.name]
-    ]
-    data += [
-        {
-            "holds": f"tasks that ended in {one.month}",
-            "bytes": one.bytes,
-            "file": str(one.path),
-        }
-        for one in archives_in(folder)
-    ]
+def _list_archives(session: Session, journal: Journal, folder: Path) -> None:
+    data = archives_as_json(journal, folder)
     rows = [["missing" if x is None else x for x in one.values()] for one in data]
 
     def show() -> None:
@@ -221,6 +202,28 @@ def _list_archives(
         print_table(["holds", "bytes", "file"], rows)
 
     session.answer(data, show)
+
+
+def archives_as_json(journal: Journal, folder: Path) -> list[dict[str, Any]]:
+    """Return all archives, the ledger's first; one that is missing has no size."""
+    found: list[dict[str, Any]] = [
+        {
+            "holds": f"entries {one.first_entry} to {one.last_entry}",
+            "bytes": path.stat().st_size if path.exists() else None,
+            "file": str(path),
+        }
+        for one in archives_of(journal)
+        for path in [folder / one.name]
+    ]
+    found += [
+        {
+            "holds": f"tasks that ended in {one.month}",
+            "bytes": one.bytes,
+            "file": str(one.path),
+        }
+        for one in archives_in(folder)
+    ]
+    return found
 
 
 def _print_lines(found: list[dict[str, Any]]) -> None:

@@ -16,6 +16,7 @@ import typer
 from pydantic import SecretStr
 
 from journeyman.cli.commands.contract import read_records
+from journeyman.cli.commands.journal import archives_as_json
 from journeyman.cli.output import plural
 from journeyman.cli.session import Session, command
 from journeyman.domain import __version__
@@ -35,6 +36,7 @@ Made by `journeyman support-bundle`, for somebody who shall help.
 versions.json  Journeyman, Python, the system, and each library that is installed
 settings.json  every setting, with its origin; secrets are ***
 status.json    balance, tasks by state, and what keeps the agent from earning
+archives.json  which archives of the journal there are: names and sizes
 contract.json  what was learned of the network, as OpenAPI: no value of any body
 log.jsonl      the last lines of the log
 
@@ -79,6 +81,7 @@ def _parts(session: Session) -> Mapping[str, Callable[[], str]]:
         "versions.json": lambda: _as_json(_versions()),
         "settings.json": lambda: _as_json(_settings(session)),
         "status.json": lambda: _as_json(_status(session)),
+        "archives.json": lambda: _as_json(_archives(session)),
         "contract.json": lambda: _as_json(_contract(session)),
         "log.jsonl": lambda: "".join(_log(session)),
     }
@@ -109,6 +112,11 @@ def _status(session: Session) -> dict[str, Any]:
         # Whoever has it can see, and pay, what was asked for.
         top_up.pop("url", None)
     return status
+
+
+def _archives(session: Session) -> list[dict[str, Any]]:
+    with session.journal() as journal:
+        return archives_as_json(journal, session.directory().archives)
 
 
 def _contract(session: Session) -> dict[str, Any]:
