@@ -79,6 +79,38 @@ def test_two_strategies_have_two_versions_of_one_library(
     assert (version_in(run, "old"), version_in(run, "new")) == ("1.0", "2.0")
 
 
+def test_libraries_are_found_in_a_data_directory_that_is_given_as_in_the_readme(
+    run: Run,
+) -> None:
+    file = write_strategy("old", "<2")
+    named = named_in(file, file.read_text())
+    assert named is not None
+    folder = named.folder(Path("data", "libraries"))
+    folder.mkdir(parents=True)
+    (folder / "greeting.py").write_text("VERSION = '1.0'\n")
+
+    assert run("check", "old", "--data-dir", "data").code == 0
+
+
+@pytest.mark.endurance
+def test_an_index_that_cannot_be_reached_is_said_in_one_line(
+    run: Run, data: DataDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_strategy("old", "<2")
+    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1/simple")
+    for name in ("PIP_RETRIES", "UV_HTTP_RETRIES"):
+        monkeypatch.setenv(name, "1")
+
+    done = run("strategies", "sync")
+
+    assert done.code == 1
+    assert "old: the package index cannot be reached" in done.out
+    assert "UV_DEFAULT_INDEX" in done.out.split("reached")[1]
+    assert "Error" not in done.out
+    assert not list(data.libraries.iterdir())
+
+
 def test_without_libraries_there_is_nothing_to_install(
     run: Run, data: DataDirectory
 ) -> None:

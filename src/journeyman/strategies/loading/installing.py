@@ -1,6 +1,7 @@
 """Install what a strategy names, by uv or pip: wheels, into a folder of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,12 @@ COMPILED = "--compile-bytecode"
 it at each of its starts."""
 LAST_LINES = 8
 """Of what an installer printed before it failed."""
+
+_UNREACHABLE = re.compile(
+    r"NewConnectionError|NameResolutionError|ConnectTimeoutError|dns error"
+    r"|tcp connect error|client error \(Connect\)"
+)
+"""In what pip or uv prints, again and again, while there is no connection."""
 
 
 class InstallerError(JourneymanError):
@@ -92,10 +99,19 @@ def require_success(done: "subprocess.CompletedProcess[bytes]") -> None:
     Raises:
         InstallerError: it did; the message has the last of what it printed.
     """
-    if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        last = "\n".join(said.splitlines()[-LAST_LINES:])
-        raise InstallerError(last or f"{done.args[0]} failed", "")
+    if not done.returncode:
+        return
+    said = (done.stderr or done.stdout).decode(errors="replace").strip()
+    if _UNREACHABLE.search(said):
+        raise InstallerError(
+            "the package index cannot be reached",
+            "Connect this machine to it, or name another: PIP_INDEX_URL for pip, "
+            "UV_DEFAULT_INDEX for uv. What is installed already needs none.",
+        )
+    lines = said.splitlines()
+    # A warning is at most the reason why it failed where nothing else was said.
+    last = [line for line in lines if not line.startswith("WARNING: ")] or lines
+    raise InstallerError("\n".join(last[-LAST_LINES:]) or f"{done.args[0]} failed")
 
 
 def told(environ: Mapping[str, str]) -> dict[str, str]:

@@ -96,7 +96,8 @@ def installed_for(path: Path, root: Path | None) -> str:
         # Whoever loads the file says what is wrong with it.
         return ""
     folder = named.folder(root) if named else None
-    return str(folder) if folder and folder.is_dir() else ""
+    # Absolute: a child works in a folder of its own.
+    return str(folder.absolute()) if folder and folder.is_dir() else ""
 
 
 def _metadata(text: str) -> tuple[int, dict[str, Any]] | None:
