@@ -21,7 +21,7 @@ Left out of `STATUSES` on purpose:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urljoin, urlsplit
@@ -59,18 +59,32 @@ STATUSES: Mapping[int, Refusal | None] = {
 }
 
 
-def classify(reply: Reply, expects: Expects, now: datetime) -> Failure | None:
+def classify(
+    reply: Reply, expects: Expects, now: datetime, flags: Collection[str] = ()
+) -> Failure | None:
     """Return why an answer is not a success; None when it is, and may be read.
 
-    `now` is in UTC, for a `Retry-After` that is a date.
+    `now` is in UTC, for a `Retry-After` that is a date. `flags` are true in what this
+    network answers with a yes, as `yes_flags` finds them: false in one is a no.
     """
     if is_success(reply.status):
-        return _failure_in_success(reply, expects, now)
+        failure = _failure_in_success(reply, expects, now)
+        seen = Fields(reply.body) if isinstance(reply.body, dict) else Fields()
+        is_no = (
+            not failure and expects is Expects.RECEIPT and seen.says(flags, flag=False)
+        )
+        return _failure(reply, Refusal.REJECTED, now) if is_no else failure
     meaning = meaning_of(reply.status)
     if meaning:
         hint = _hint(reply.body, reply.status)
         meaning = hint.meaning if hint else meaning
     return _failure(reply, meaning, now)
+
+
+def yes_flags(body: JSON) -> frozenset[str]:
+    """Return the flags that are true beside what an answer gives."""
+    outer = Fields(body) if isinstance(body, dict) else Fields()
+    return frozenset(name for name, value in outer.items() if value is True)
 
 
 def is_success(status: int) -> bool:

@@ -6,12 +6,13 @@ from typing import Generic, TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.network.call import Call, LaterReply, Reply
+from journeyman.network.call import Call, Expects, LaterReply, Reply
 from journeyman.network.classify import (
     as_answered,
     classify,
     is_empty_yes,
     is_success,
+    yes_flags,
 )
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient
@@ -64,6 +65,8 @@ class Exchange:
     secrets: tuple[str, ...] = field(default=(), init=False)
     """What no message may repeat."""
     _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
+    _yes_flags: frozenset[str] = field(default=frozenset(), init=False)
+    """What this network sets in its listings and its answer to the registration."""
 
     def keep_secret(self, *secrets: str) -> None:
         """Hide these wherever an answer repeats them, and in all messages."""
@@ -143,7 +146,8 @@ class Exchange:
     ) -> outcomes.Outcome[T]:
         if call.method == "POST":
             answer = as_answered(answer, call.address)
-        failure = classify(answer, call.expects, self.clock.now())
+        flags = self._yes_flags
+        failure = classify(answer, call.expects, self.clock.now(), flags)
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)
@@ -152,7 +156,10 @@ class Exchange:
         if is_empty_yes(answer):
             answer = Reply(answer.status, answer.headers, {}, "")
         try:
-            return outcomes.Confirmed(read(answer))
+            value = read(answer)
+            if call.keep or call.expects is Expects.DATA:
+                self._yes_flags |= yes_flags(answer.body)
+            return outcomes.Confirmed(value)
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
             return outcomes.Unknown(safe_line(message), answer.status)

@@ -296,7 +296,7 @@ class ListingReader:
         Some write an empty list as null or as an empty object, or leave it out.
         """
         if self._form and isinstance(answer, dict):
-            return not self._lists(answer)
+            return not any(records for _, records in self._lists(answer))
         return any(
             value in (None, {})
             for path, value, _ in self._walk(answer)

@@ -240,15 +240,15 @@ class _Finder:
         if last is not None:
             # Where pages are counted from 0, the number of pages is never reached.
             return number >= max(last[1], 1)
-        total = self._whole(_TOTALS)
-        return total is not None and total[1] <= self.shown
+        total = self._total
+        return total is not None and total <= self.shown
 
     def _offsets(self) -> list[PageRequest] | None:
-        here, total = self._whole(_OFFSETS), self._whole(_TOTALS)
+        here, total = self._whole(_OFFSETS), self._total
         if here is None:
             return None
         after = here[1] + self.shown
-        if total is not None and total[1] <= after:
+        if total is not None and total <= after:
             return []
         # Names in answers are spelled as there; those of parameters seldom are.
         names = dict.fromkeys((here[0], here[0].lower()))
@@ -262,10 +262,12 @@ class _Finder:
         shown, query = self.shown, self.paging.query
         if not self._seems_to_go_on():
             return []
-        start = _number(query.get("offset")) or 0
+        starts = (_number(query.get(name)) for name in _OFFSETS)
+        start = next(filter(None, starts), 0)
         page = _number(query.get("page")) or 1
         ways = [*self._ahead()]
         ways += [{"offset": str(start + shown)}, {"page": str(page + 1)}]
+        ways += [{name: str(start + shown)} for name in ("from", "skip", "start")]
         if (last := self._last_id()) is not None:
             ways += [{"starting_after": last}, {"after": last}, {"cursor": last}]
         if (_number(query.get("limit")) or 0) < LARGEST_LIMIT:
@@ -283,9 +285,8 @@ class _Finder:
 
     def _seems_to_go_on(self) -> bool:
         shown = self.shown
-        total = self._whole(_TOTALS)
-        if total is not None and total[1] != shown:
-            return total[1] > shown
+        if self._total is not None and self._total != shown:
+            return self._total > shown
         if True in self._flags(_MORE):
             return True
         asked = _number(self.paging.query.get("limit"))
@@ -296,6 +297,17 @@ class _Finder:
         last = None if self.paging.later else self.records[-1]
         value = last.get("id") if isinstance(last, dict) else None
         return _as_parameter(value) or None
+
+    @property
+    def _total(self) -> int | None:
+        """How many records there are on all pages; a smaller number counts others."""
+        for name in _TOTALS:
+            for one in self.named.get(name, ()):
+                inner = one.value.get("value") if isinstance(one.value, dict) else None
+                number = _number(one.value if inner is None else inner)
+                if number is not None and number >= self.shown:
+                    return number
+        return None
 
     def _whole(self, names: Sequence[str]) -> tuple[str, int] | None:
         """Return the first whole number under these names, with the name as sent."""

@@ -7,10 +7,12 @@ after this. An answer that has none of these forms is returned as it is.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.naming import type_of, word_set, words_of
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 Object = dict[str, JSON]
 
@@ -47,8 +49,13 @@ _ADDRESS_ENDS = re.compile(r"[/#]")
 def plain(value: JSON) -> JSON:
     """Return a JSON value without the form in which other data is carried by it.
 
-    A record stays one, whatever its fields are called.
+    An answer stays an object, whatever its fields are called.
     """
+    return _plain_member(_with_references(value))
+
+
+def _plain_member(value: JSON) -> JSON:
+    """Return what is in a list: a record stays one, whatever its fields are called."""
     found = _plain(value)
     is_record = isinstance(value, dict) and len(value) > 1
     return value if is_record and not isinstance(found, dict | list) else found
@@ -59,6 +66,7 @@ def _plain(value: JSON) -> JSON:
         return _plain_list(value) if _nests(value) else value
     if not isinstance(value, dict):
         return value
+    value = _unquoted(value)
     return _plain_object(value) if _nests(value.values()) else _untyped(value)
 
 
@@ -75,7 +83,7 @@ def _plain_object(value: Object) -> JSON:
 def _plain_list(value: list[JSON]) -> JSON:
     if (text := _text_of(value)) is not None:
         return text
-    members = [*map(plain, value)]
+    members = [*map(_plain_member, value)]
     if all(one is other for one, other in zip(value, members, strict=True)):
         members = value
     return _named(members) or members
@@ -160,6 +168,69 @@ def _kinds(cells: Object) -> frozenset[str]:
     """Return the types of a column's values; a null may stand in any."""
     kinds = {type_of(one) for one in cells.values() if one is not None}
     return frozenset({"number" if one == "integer" else one for one in kinds})
+
+
+def _unquoted(value: Object) -> Object:
+    """Open the texts in a record that are JSON and tell its pay, which it does not."""
+    quoted = {
+        name: inner
+        for name, one in value.items()
+        if isinstance(one, str) and one[:1] == "{" and _pays(inner := _parsed(one))
+    }
+    return {**value, **quoted} if quoted and not _pays(value) else value
+
+
+def _parsed(text: str) -> JSON:
+    try:
+        return parse(text)
+    except UnreadableJSONError:
+        return None
+
+
+def _pays(value: JSON, depth: int = 2) -> bool:
+    """Return whether an object has a reward, under one of its usual names."""
+    return isinstance(value, dict) and any(
+        (name.lower() in ASSUMED.reward and isinstance(one, int | float | str))
+        or (depth > 0 and _pays(one, depth - 1))
+        for name, one in value.items()
+    )
+
+
+# -- references ------------------------------------------------------------------------
+
+_Resources = Mapping[tuple[str, str], Object]
+_REFERENCE = frozenset({"type", "id"})
+_BESIDE_THE_RECORDS = "included"
+"""Where JSON:API has the resources that its records refer to."""
+
+
+def _with_references(document: JSON) -> JSON:
+    """Put the resources that stand beside the records where those refer to them."""
+    beside = document.get(_BESIDE_THE_RECORDS) if isinstance(document, dict) else None
+    if not isinstance(beside, list) or not isinstance(document, dict):
+        return document
+    known = {
+        (str(one["type"]), str(one["id"])): one
+        for one in beside
+        if isinstance(one, dict) and one.keys() >= _REFERENCE
+    }
+    return {
+        name: _resolved(one, known)
+        for name, one in document.items()
+        if name != _BESIDE_THE_RECORDS
+    }
+
+
+def _resolved(value: JSON, known: _Resources) -> JSON:
+    if isinstance(value, list):
+        return [_resolved(one, known) for one in value]
+    if not isinstance(value, dict):
+        return value
+    referring = value["data"] if isinstance(value.get("data"), dict) else value
+    if isinstance(referring, dict) and referring.keys() == _REFERENCE:
+        name = str(referring["type"]), str(referring["id"])
+        return known.get(name, value)
+    return {name: _resolved(one, known) for name, one in value.items()}
 
 
 # -- a list of names and values ---------------------------------------------------

@@ -571,20 +571,26 @@ class RecordReader:
             return {}
         inner = outer.objects(self._names["record_wrappers"])
         more = outer.objects(self._names["record_wrappers_without_id"])
-        others = {n: held for n, held in objects.items() if not self.role_of(n)} | more
+        others = {n: h for n, h in objects.items() if self._may_hold_all(n)} | more
         # Who has it, its state and its type may stand outside of what it is.
         outside = {self.role_of(name) for name in outer if name not in others}
         is_bare = outside.isdisjoint((*self.TELLING, "reward"))
+        tasks = {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
         if not self._id(outer):
             # The one with the id is the record; `data` beside it is its input.
             every = inner | more
-            likely = others | every if is_bare else every
-            named = {n: held for n, held in likely.items() if self._id(Fields(held))}
-            return named or (inner if self._features(outer, less=every) else every)
+            for likely in (every, tasks if is_bare else {}):
+                if named := {n: h for n, h in likely.items() if self._id(Fields(h))}:
+                    return named
+            return inner if self._features(outer, less=every) else every
         if is_bare and not inner:
             # With a reward, or two other features, it is a task and not a task's input.
-            return {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
+            return tasks
         return inner
+
+    def _may_hold_all(self, name: str) -> bool:
+        """Return whether a whole task may be in an object of this name."""
+        return self.role_of(name) in {"", "title", "description", "text"}
 
     def _features(self, seen: Fields, less: Collection[str] = ()) -> int:
         """Count what tells a task from other things, as far as a record shows it."""

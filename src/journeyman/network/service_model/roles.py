@@ -272,7 +272,7 @@ class _Search:
             and not column.has(MEASURE_WORDS | TIME_WORDS | DEADLINE_WORDS)
             and not column.ends_in(ID_WORDS)
             and not any(_is_epoch(value) for value in column.values.values())
-            and any(column.values.values())  # a flag may be 0 in all of them
+            and any(column.read(self._reader.amount))  # a flag may be 0 in all
         ]
         named = _first(column for column in numbers if column.has(REWARD_WORDS))
         if named or len(numbers) != 1:
@@ -354,6 +354,8 @@ class _Search:
             return False
         if len(texts) >= _FEW and len(set(texts)) == 1:
             return False
+        if all(map(_OPAQUE.fullmatch, texts)):
+            return False  # such as the hash of a text
         if column.role not in {"title", "text"} and _is_something_else(column):
             return False
         return column.has(PROSE_WORDS) or any(" " in text for text in texts)
