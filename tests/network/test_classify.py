@@ -230,6 +230,23 @@ async def test_a_no_counts_wherever_it_stands_in_the_answer_to_an_action(
     assert outcome.answer == payload
 
 
+async def test_a_flag_that_is_true_in_listings_and_false_in_an_answer_is_a_no(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(
+        answer(200, {"erfolg": True, "tasks": []}),
+        answer(200, {"erfolg": False, "meldung": "nein"}),
+        answer(200, {"erfolg": True}),
+    )
+    await network.marketplace_tasks(5)
+
+    refused = await network.complete(TASK, KEY)
+    done = await network.complete(TASK, KEY)
+
+    assert isinstance(refused, Refused)
+    assert isinstance(done, Confirmed)
+
+
 @pytest.mark.parametrize(
     ("status", "location"),
     [

@@ -166,6 +166,12 @@ def test_where_there_is_more_and_no_way_is_shown_the_usual_ones_are_tried(
     assert all(way.is_guess for way in found)
 
 
+def test_a_total_may_stand_in_an_object_and_a_smaller_one_counts_others() -> None:
+    found = ways({"shards": {"total": 1}, "total": {"value": 14, "relation": "eq"}})
+
+    assert {"from": "3"} in [dict(way.query) for way in found]
+
+
 def test_fields_of_the_tasks_are_not_taken_for_those_of_the_page() -> None:
     tasks: JSON = {
         name: {"prompt": "a b", "reward": 1, "next": "?page=2", "cursor": "c"}

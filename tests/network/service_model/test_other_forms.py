@@ -77,6 +77,34 @@ PARAGRAPHS = [
             },
             {"t": "tea"},
         ),
+        # JSON in a text, which tells the pay that the record does not.
+        (
+            {"id": 7, "body": '{"work": {"text": "tea", "credits": 5}}'},
+            {"id": 7, "body": {"work": {"text": "tea", "credits": 5}}},
+        ),
+        # What stands beside the records, and is referred to.
+        (
+            {
+                "data": [
+                    {"id": "7", "of": {"brief": {"data": {"type": "b", "id": "1"}}}}
+                ],
+                "included": [{"type": "b", "id": "1", "attributes": {"text": "tea"}}],
+            },
+            {
+                "data": [
+                    {
+                        "id": "7",
+                        "of": {
+                            "brief": {
+                                "type": "b",
+                                "id": "1",
+                                "attributes": {"text": "tea"},
+                            }
+                        },
+                    }
+                ]
+            },
+        ),
     ],
 )
 def test_another_form_is_undone(sent: JSON, read: JSON) -> None:
@@ -108,6 +136,9 @@ def test_another_form_is_undone(sent: JSON, read: JSON) -> None:
         {"reward": {"type": "credits", "value": 5}},
         {"list": [{"name": "a", "value": 1}, {"name": "a", "value": 2}]},
         {"order": [{"type": "note", "text": "tea", "id": "7"}]},
+        # JSON to work on.
+        {"id": 7, "reward": 5, "text": '{"price": 3}'},
+        {"id": 7, "text": '{"name": "tea"}'},
         [],
         {},
         None,

@@ -380,6 +380,7 @@ def paid_credits(
     return min(likely, key=lambda one: one[0])[1] if likely else None
 
 
+_Objects = dict[str, dict[str, JSON]]
 Places = Mapping[str, Path]
 """Where a listing's records have a role, such as their id, under no known name."""
 SCOPE = "scope"
@@ -564,7 +565,7 @@ class RecordReader:
                 opened[role] = value
         return opened
 
-    def _wrappers(self, outer: Fields) -> dict[str, dict[str, JSON]]:
+    def _wrappers(self, outer: Fields) -> _Objects:
         """Find the objects in a record that hold (part of) the task itself."""
         objects = {n: held for n, held in outer.items() if isinstance(held, dict)}
         if not objects:
@@ -575,18 +576,25 @@ class RecordReader:
         # Who has it, its state and its type may stand outside of what it is.
         outside = {self.role_of(name) for name in outer if name not in others}
         is_bare = outside.isdisjoint((*self.TELLING, "reward"))
-        tasks = {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
         if not self._id(outer):
             # The one with the id is the record; `data` beside it is its input.
             every = inner | more
-            for likely in (every, tasks if is_bare else {}):
-                if named := {n: h for n, h in likely.items() if self._id(Fields(h))}:
-                    return named
-            return inner if self._features(outer, less=every) else every
+            named = self._with_id(every) or (self._best(others) if is_bare else {})
+            return named or (inner if self._features(outer, less=every) else every)
         if is_bare and not inner:
             # With a reward, or two other features, it is a task and not a task's input.
-            return tasks
+            return {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
         return inner
+
+    def _best(self, objects: _Objects) -> _Objects:
+        """Return the object with an id that shows most of a task, by its name."""
+        named = self._with_id(objects)
+        shown = {name: self._features(Fields(one)) for name, one in named.items()}
+        best = max(shown, key=lambda name: shown[name], default=None)
+        return {} if best is None else {best: named[best]}
+
+    def _with_id(self, objects: _Objects) -> _Objects:
+        return {name: one for name, one in objects.items() if self._id(Fields(one))}
 
     def _may_hold_all(self, name: str) -> bool:
         """Return whether a whole task may be in an object of this name."""
