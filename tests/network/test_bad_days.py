@@ -313,3 +313,40 @@ async def test_an_error_page_is_quoted_by_its_title(
     assert message_of(outcome) == (
         "502 Bad Gateway: an HTML page (text/html, 'Bad gateway')"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "lines"),
+    [
+        (
+            b"<!doctype html>\n<title>No</title>\n<p>Bad.<br>Key: &#39;job&#39;</p>\n",
+            ["Bad.", "Key: 'job'"],
+        ),
+        (
+            b"<html><style>b {color:white}</style><p>No <b>job</b>  given</p></html>",
+            ["No job given"],
+        ),
+    ],
+)
+async def test_a_page_that_refuses_is_read_line_by_line(
+    server: ScriptedServer, network: NetworkClient, page: bytes, lines: list[str]
+) -> None:
+    server.will(answer(409, page, {"content-type": "text/html"}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.answer == lines
+
+
+async def test_a_refusal_without_a_body_is_read_from_its_headers(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    told = {"X-Error-Code": "taken", "X-Error-Detail": "somebody has it", "X-Id": "4"}
+    server.will(answer(409, b"", told))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.answer == {"code": "taken", "detail": "somebody has it"}
+    assert "somebody has it" in outcome.message

@@ -52,6 +52,8 @@ class Refused:
     """Where the task stands, when the answer tells."""
     answer: JSON = field(default=None, compare=False, repr=False)
     """Its body, without secrets; a text where it is not JSON."""
+    accepts: tuple[str, ...] = ()
+    """The media types that it would take, where it names them."""
 
     @property
     def is_of_method(self) -> bool:

@@ -6,6 +6,10 @@ from enum import Enum, auto
 
 from journeyman.domain.tasks import JSON, AccessToken, IdempotencyKey
 
+CONTENT_TYPE = "Content-Type"
+JSON_TYPE = "application/json"
+FORM_TYPE = "application/x-www-form-urlencoded"
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -46,13 +50,13 @@ class Call:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
-    """The JSON body, encoded; None sends no body."""
+    """The body, encoded; None sends no body."""
     token: AccessToken | None = None
     task_id: str = ""
     """The task that it is about, if any."""
     key: IdempotencyKey | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent besides our own, which win."""
+    """Sent besides our own, which win, but for another type of the body."""
     expects: Expects = Expects.RECEIPT
     wants_json: bool = True
     """False leaves the body as text."""

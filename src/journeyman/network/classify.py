@@ -21,7 +21,7 @@ Left out of `STATUSES` on purpose:
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urljoin, urlsplit
@@ -74,6 +74,8 @@ def classify(
             not failure and expects is Expects.RECEIPT and seen.says(flags, flag=False)
         )
         return _failure(reply, Refusal.REJECTED, now) if is_no else failure
+    if not reply.text.strip() and (told := wording.told_in_headers(reply.headers)):
+        reply = replace(reply, body=told)
     meaning = meaning_of(reply.status)
     if meaning:
         hint = _hint(reply.body, reply.status)
@@ -165,14 +167,31 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
     if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
-    return Refused(meaning, message, reply.status, wait, progress, _said(reply))
+    is_accepted = reply.status == UNSUPPORTED_MEDIA_TYPE
+    accepts = tuple(_accepted(reply.headers)) if is_accepted else ()
+    return Refused(
+        meaning, message, reply.status, wait, progress, _said(reply), accepts
+    )
 
 
 def _said(reply: Reply) -> JSON:
-    """Return what an answer says: its JSON, else its text where that is plain."""
-    if reply.body is not None or reply.text.lstrip()[:1] == "<":
+    """Return what an answer says: its JSON, the lines of a page, or its text."""
+    if reply.body is not None:
         return reply.body
+    if reply.text.lstrip()[:1] == "<":
+        return list(wording.page_lines(reply.text))
     return reply.text or None
+
+
+UNSUPPORTED_MEDIA_TYPE = 415
+_ACCEPTED = ("accept", "accept-post")
+"""Headers in which a 415 names what it would take (RFC 9110, section 15.5.16)."""
+
+
+def _accepted(headers: Mapping[str, str]) -> Iterator[str]:
+    for name in _ACCEPTED:
+        for kind in headers.get(name, "").lower().split(","):
+            yield from filter(None, [kind.partition(";")[0].strip()])
 
 
 SERVER_ERROR = 500

@@ -13,7 +13,16 @@ from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
 from journeyman.network import answers, endpoints, http
-from journeyman.network.call import Call, Expects, Keep, LaterReply, Reply
+from journeyman.network.call import (
+    CONTENT_TYPE,
+    FORM_TYPE,
+    JSON_TYPE,
+    Call,
+    Expects,
+    Keep,
+    LaterReply,
+    Reply,
+)
 from journeyman.network.classify import is_success
 from journeyman.network.documents import checked_path, is_json_path, read_document
 from journeyman.network.endpoints import (
@@ -28,6 +37,7 @@ from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
 from journeyman.network.service_model.listing import LaterTasks, Listing, ListingReader
+from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import WrongShapeError, wire_id
 from journeyman.network.service_model.search import Request, RequestSearch
@@ -291,7 +301,7 @@ class NetworkClient:
             "address": f"{self._base_url}{endpoint.path}{tail}",
             "headers": {
                 "Authorization": f"Bearer {HIDDEN}",
-                "Content-Type": "application/json",
+                CONTENT_TYPE: JSON_TYPE,
                 ASSUMED.idempotency_header: key,
                 **dict.fromkeys(self._headers, HIDDEN),
                 **(shape.headers_for(request.values(shape)) if shape else {}),
@@ -389,7 +399,7 @@ class NetworkClient:
             address=self._base_url,
             path=endpoint.path,
             query=query,
-            content=None if body is None else _encoded(body),
+            content=None if body is None else _encoded(body, headers),
             token=token,
             task_id=task_id,
             key=key,
@@ -474,11 +484,24 @@ _BODY = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Writes ASCII, because half a surrogate pair in a result has no UTF-8."""
 
 
-def _encoded(body: Mapping[str, tasks.JSON]) -> bytes:
-    """Write a body as JSON, the same bytes for the same body.
+def _encoded(body: Mapping[str, tasks.JSON], headers: Mapping[str, str]) -> bytes:
+    """Write a body as JSON, or as a form where it is sent as one.
 
     Raises:
         ValueError: a number in it is not finite, so that JSON cannot say it.
         TypeError: something in it is not a JSON value.
     """
-    return _BODY.encode(body).encode("ascii")
+    if headers.get(CONTENT_TYPE) != FORM_TYPE:
+        # The same bytes for the same body.
+        return _BODY.encode(body).encode("ascii")
+    leaves = (one for one in walk({**body}) if not isinstance(one[1], dict | list))
+    return urlencode([(_form_name(*way), _form_text(v)) for way, v in leaves]).encode()
+
+
+def _form_name(name: str, *inside: str) -> str:
+    """Return the way to a value as forms name it: `task[id]`."""
+    return name + "".join(f"[{one}]" for one in inside)
+
+
+def _form_text(value: tasks.JSON) -> str:
+    return value if isinstance(value, str) else _BODY.encode(value)

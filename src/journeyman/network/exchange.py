@@ -6,7 +6,14 @@ from typing import Generic, TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
-from journeyman.network.call import Call, Expects, LaterReply, Reply
+from journeyman.network.call import (
+    CONTENT_TYPE,
+    JSON_TYPE,
+    Call,
+    Expects,
+    LaterReply,
+    Reply,
+)
 from journeyman.network.classify import (
     as_answered,
     classify,
@@ -131,7 +138,7 @@ class Exchange:
         headers = dict(call.headers)
         headers["Accept"] = "application/json" if call.wants_json else "*/*"
         if call.content is not None:
-            headers["Content-Type"] = "application/json"
+            headers.setdefault(CONTENT_TYPE, JSON_TYPE)
         if call.token is not None:
             headers["Authorization"] = f"Bearer {call.token.reveal()}"
         if call.key is not None:

@@ -1,12 +1,14 @@
 """What a network said: found in any body, and told in one line."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import unescape
 from http import HTTPStatus
+from urllib.parse import unquote
 
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import one_line
+from journeyman.network.service_model.naming import word_set, words_of
 from journeyman.network.service_model.reading import NAMES, Fields
 from journeyman.observability.redaction import hide_bearer_tokens
 
@@ -16,11 +18,29 @@ MAX_MESSAGE_LENGTH = 300
 _MAX_TEXTS = 20
 _MAX_DEPTH = 4
 _TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
-_PARAGRAPH = re.compile(
-    r"<(?:p|pre|li|dd|code)(?:\s[^>]{0,200})?>([^<]{1,400})<", re.IGNORECASE
+_UNSHOWN = re.compile(
+    r"<(head|title|script|style)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL
 )
+_INLINE = re.compile(
+    r"</?(?:a|abbr|b|code|em|font|i|kbd|samp|small|span|strong|tt|u|var)\b[^>]*>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<[^>]*>")
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _QUOTED_LENGTH = 60
+MAX_PAGE = 16_384
+"""In characters: what a page says of a request stands at its beginning."""
+_TELLING_HEADERS = word_set("error errors err fault grpc message problem reason")
+
+
+def told_in_headers(headers: Mapping[str, str]) -> dict[str, JSON]:
+    """Return what headers say of an error, by the last word of their names.
+
+    As in `X-Error-Code`, `X-Error-Message` and `grpc-message`, where there is no body.
+    """
+    words = {name: words_of(name) for name in headers}
+    telling = [name for name in headers if _TELLING_HEADERS & {*words[name]}]
+    return {words[name][-1]: unquote(headers[name]) for name in telling}
 
 
 def safe_line(text: str) -> str:
@@ -64,11 +84,16 @@ def what_came(text: str, content_type: str) -> str:
     return f"a text ({kind}, '{_quoted(start)}')"
 
 
+def page_lines(text: str) -> list[str]:
+    """Return what an HTML page shows, line by line."""
+    shown = _INLINE.sub("", _UNSHOWN.sub("", text[:MAX_PAGE]))
+    lines = (" ".join(unescape(one).split()) for one in _TAG.split(shown))
+    return [line for line in lines if line]
+
+
 def page_says(text: str) -> str:
-    """Return what an HTML page says below its title, as a refusal may; else empty."""
-    start = text[:4096]
-    said = _PARAGRAPH.findall(start) if _MARKUP.match(start) else []
-    return one_line(hide_bearer_tokens(unescape("; ".join(said))), MAX_MESSAGE_LENGTH)
+    """Return what an HTML page says in one line; of another text nothing."""
+    return "; ".join(page_lines(text)) if _MARKUP.match(text[:4096]) else ""
 
 
 def _gather(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from urllib.parse import parse_qsl
 
 import httpx2 as httpx
 from tests.network.conftest import NOW, identity_at
@@ -129,7 +130,9 @@ class StrictNetwork:
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         action = ACTIONS[request.url.path.rpartition("/")[2]]
-        body: Body = json.loads(request.content)
+        is_form = "form" in request.headers["content-type"]
+        content = request.content.decode()
+        body: Body = {**dict(parse_qsl(content))} if is_form else json.loads(content)
         self.queries.append(dict(request.url.params))
         self.requests.append((action, body, dict(request.headers)))
         status, said = (

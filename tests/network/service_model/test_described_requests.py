@@ -105,6 +105,38 @@ def test_a_swagger_2_description_is_understood_too() -> None:
     assert described_requests(document) == {"claim": JOB}
 
 
+def test_what_goes_into_the_address_or_a_header_is_described_as_such() -> None:
+    def parameter(name: str, where: str, *, required: bool) -> JSON:
+        schema: JSON = {"type": "string"}
+        return {"name": name, "in": where, "required": required, "schema": schema}
+
+    own = parameter("Authorization", "header", required=True)
+    shared: JSON = [parameter("job", "query", required=True)]
+    operation: JSON = {
+        "parameters": [
+            {"$ref": "#/components/parameters/lang"},
+            parameter("X-Agent", "header", required=True),
+            parameter("X-Trace", "header", required=False),
+            own,
+        ],
+    }
+    document = described(
+        {CLAIM: {"parameters": shared, "post": operation}},
+        components={"parameters": {"lang": parameter("lang", "query", required=False)}},
+    )
+
+    text: JSON = {"type": "string"}
+    places = ["query:job", "query:lang", "header:X-Agent"]
+    assert described_requests(document) == {
+        "claim": {
+            "type": "object",
+            "properties": dict.fromkeys(places, text),
+            "required": ["query:job", "header:X-Agent"],
+            "additionalProperties": False,
+        }
+    }
+
+
 def test_a_schema_that_contains_itself_is_cut() -> None:
     node: JSON = {
         "type": "object",

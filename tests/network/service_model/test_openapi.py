@@ -1,6 +1,7 @@
 """The exported document: valid, the same each time, honest about what is learned."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,11 @@ from tests.network.service_model.test_evidence import record_after, seen
 from journeyman.domain.tasks import JSON
 from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.service_model.evidence import EndpointRecord
-from journeyman.network.service_model.openapi import openapi_document
+from journeyman.network.service_model.model import Listed, RequestModel, ServiceModel
+from journeyman.network.service_model.openapi import (
+    described_requests,
+    openapi_document,
+)
 
 ADDRESS = "https://network.example"
 
@@ -119,3 +124,17 @@ def test_any_shape_gives_a_valid_schema(body: JSON) -> None:
     record = record_after(seen(body, endpoint="post_task", sent=body))
 
     validate(document_after({"post_task": record}))
+
+
+def test_a_parameter_of_the_address_comes_back_from_an_export() -> None:
+    call = seen({"ok": True}, endpoint="claim", sent={})
+    asked = call._replace(call=replace(call.call, query={"job": "7"}))
+    document = document_after({"claim": record_after(asked)})
+
+    validate(document)
+    model = RequestModel().describe(described_requests(document)["claim"])
+    values = {"task_id": "8", "agent_id": "a-1"}
+    shape = ServiceModel({"claim": model}).next_shape("claim", values, Listed())
+    assert shape is not None
+    assert shape.query_for(values) == {"job": "8"}
+    assert shape.body(values) == {}

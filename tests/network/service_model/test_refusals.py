@@ -1254,3 +1254,35 @@ def test_an_identifier_of_two_words_is_written_as_what_was_sent(
     found = read_refusal(None, "Task reference must be supplied.", sent)
 
     assert only(found) == FieldFault((name,), Fault.MISSING, is_exact=False)
+
+
+def test_what_stands_below_a_name_is_said_of_it_in_any_script() -> None:
+    kintone: JSON = {
+        "message": "入力内容が正しくありません。",
+        "errors": {"record.task_no.value": {"messages": ["必須です。"]}},
+    }
+    django: JSON = {"result": {"non_field_errors": ["Ожидался словарь."]}}
+
+    sent: JSON = {"value": "7", "result": "FOUR"}
+    assert said(kintone, sent=sent) == {"record.task_no.value": Fault.MISSING}
+    assert said(django, sent=sent) == {"result": Fault.VALUE}
+
+
+def test_ajv_is_read_also_where_it_must_not_use_words() -> None:
+    def error(at: str, keyword: str, **params: JSON) -> JSON:
+        return {"instancePath": at, "keyword": keyword, "params": {**params}}
+
+    sent: JSON = {"work": {"parts": ["FOUR"], "format": "text"}}
+    errors = [
+        error("/work", "required", missingProperty="grant"),
+        error("/work/parts/0", "type", type="object"),
+        error("/work/format", "enum", allowedValues=["text/plain", "text/html"]),
+    ]
+
+    assert {*read_refusal({"errors": errors}, "", sent)} == {
+        FieldFault(("work", "grant"), Fault.MISSING),
+        FieldFault(("work", "parts", "0"), Fault.TYPE, "object"),
+        FieldFault(
+            ("work", "format"), Fault.VALUE, options=("text/plain", "text/html")
+        ),
+    }

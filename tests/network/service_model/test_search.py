@@ -894,6 +894,21 @@ async def test_a_header_that_is_asked_for_is_sent_with_what_belongs_there(
     assert body["result"] == before["result"]
 
 
+async def test_a_form_is_sent_where_a_network_takes_nothing_else() -> None:
+    form = "application/x-www-form-urlencoded"
+    wanted = {**SNAKE, "submit": ["task_id", "agent_id", "result"]}
+    network = StrictNetwork(wanted, headers={"Accept": f"multipart/form-data, {form}"})
+    network.answers += [(415, None)]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, Result(output="4 & 1"), KEY)
+
+    assert isinstance(outcome, Confirmed)
+    (_, before, _), (_, body, headers) = network.requests
+    assert headers["content-type"] == form
+    assert body == before
+
+
 async def test_the_version_that_an_answers_header_shows_is_kept_for_the_next_step() -> (
     None
 ):
@@ -1154,7 +1169,7 @@ def test_a_text_is_an_object_where_it_is_asked_for_though_it_was_sent() -> None:
     def refused(name: str, *findings: FieldFault) -> RefusedBody:
         shape = RequestShape((Placed((name,), "result"),))
         message = "name the result" if findings else "unreadable"
-        return RefusedBody(shape, findings, False, message, 400)
+        return RefusedBody(shape, findings, False, message, 400, answer=message)
 
     asked = FieldFault(("result",), Fault.MISSING)
     model = RequestModel().refuse("submit", refused("result"))

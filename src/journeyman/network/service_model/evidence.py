@@ -413,9 +413,9 @@ class EndpointRecord:
                 _count(request.query, name)
         elif seen.outcome != _NOT_UNDERSTOOD:
             return
-        content = seen.call.content
-        if content is None or len(content) > LONGEST_LOOKED_AT:
-            return
+        content = seen.call.content or b""
+        if content[:1] != b"{" or len(content) > LONGEST_LOOKED_AT:
+            return  # a form says no more than the query does
         body, look = json.loads(content), _Look(seen.secrets, closed=_OURS)
         if seen.is_yes:
             request.body = self._grown(request.body, body, look)

@@ -146,7 +146,7 @@ class RequestModel:
         Where no words were understood, another answer says that it was looked into.
         """
         told = [one for one in self.refused if not one.has_taught]
-        others = (one.shape for one in told if one.message != told[0].message)
+        others = (one.shape for one in told if one.answer != told[0].answer)
         return next(others, None)
 
     @property
@@ -232,7 +232,7 @@ class RequestModel:
         asked = {f.path[-1] for f in fact.findings if f.fault is Fault.MISSING}
         for one in self.refused:
             more = [placed for placed in one.shape.placed if placed.path not in there]
-            is_other = not one.has_taught and one.message != fact.message
+            is_other = not one.has_taught and one.answer != fact.answer
             if is_other and len(more) == 1 and more[0].path[-1] in asked:
                 yield more[0]
 
@@ -343,13 +343,14 @@ class ServiceModel:
             one.path[-1]
             for known in self.requests.values()
             for one in known.constraints.wanted
+            if not is_outside(one.path)
         ]
         case = case_of(named) or case_of(listed.names)
         others = [verb for verb in ACTIONS if verb not in {action, "post_task"}]
         noun = listed.noun or self.noun
         id_name = listed.id_name.rpartition(".")[2]
         is_enforced = any(
-            one.is_required and not known.ways
+            one.is_required and not known.ways and not is_outside(one.path)
             for known in self.requests.values()
             for one in known.constraints.wanted
         )

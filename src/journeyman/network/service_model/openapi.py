@@ -8,11 +8,13 @@ from urllib.parse import unquote
 from journeyman.domain.tasks import JSON
 from journeyman.network import endpoints
 from journeyman.network.endpoints import ENDPOINTS, Endpoint
+from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.service_model.evidence import (
     AnswerRecord,
     EndpointRecord,
     Shape,
 )
+from journeyman.network.service_model.request import HEADER, QUERY
 
 DEEPEST = 24
 """Levels of a schema that are read; below, anything is allowed."""
@@ -35,14 +37,15 @@ def is_description(document: JSON) -> bool:
 def described_requests(document: JSON) -> dict[str, JSON]:
     """Return the JSON schema of each action's request body, by the action's name.
 
-    References are resolved within the document, and `allOf` is merged. An action that
-    is not described, or has no body, is left out.
+    References are resolved within the document, and `allOf` is merged. Parameters of
+    the address and headers are among the properties, named as places of a request are.
+    An action that is not described, or wants nothing, is left out.
     """
     if not isinstance(document, dict) or not is_description(document):
         return {}
     unfolding = _Unfolding(document)
     schemas = {
-        endpoint.name: unfolding.body_of(operation)
+        endpoint.name: unfolding.request_of(operation)
         for endpoint in ACTIONS
         if (operation := _operation_in(unfolding, endpoint)) is not None
     }
@@ -55,9 +58,11 @@ def _operation_in(unfolding: "_Unfolding", endpoint: Endpoint) -> Schema | None:
     wanted = endpoint.path.strip("/").split("/")
     alike = {path: _common_end(path.strip("/").split("/"), wanted) for path in paths}
     for path in sorted(alike, key=lambda path: -alike[path]):
-        operation = unfolding.resolved(paths[path]).get(endpoint.method.lower())
+        item = unfolding.resolved(paths[path])
+        operation = item.get(endpoint.method.lower())
         if alike[path] and isinstance(operation, dict):
-            return operation
+            shared = [*_listed(item, "parameters"), *_listed(operation, "parameters")]
+            return operation | {"parameters": shared}
     return None
 
 
@@ -72,12 +77,37 @@ def object_in(value: Schema, name: str) -> Schema:
     return inner if isinstance(inner, dict) else {}
 
 
+def _listed(value: Schema, name: str) -> list[JSON]:
+    inner = value.get(name)
+    return inner if isinstance(inner, list) else []
+
+
 @dataclass(eq=False)
 class _Unfolding:
     """Replaces references by what they name, within bounds."""
 
     document: Schema
     left: int = MOST_SCHEMAS
+
+    def request_of(self, operation: Schema) -> Schema:
+        """Return the schema of all that a request says; empty when that is nothing."""
+        body, required, outside = self.body_of(operation), list[JSON](), Schema()
+        for one in _listed(operation, "parameters"):
+            parameter = self.resolved(one)
+            prefix = {"query": QUERY, "header": HEADER}.get(str(parameter.get("in")))
+            name = str(parameter.get("name"))
+            is_needed = parameter.get("required") is True
+            is_asked = is_needed and name.lower() not in OWN_HEADERS
+            if prefix and (is_asked or prefix == QUERY):
+                schema = object_in(parameter, "schema") or parameter  # Swagger 2
+                outside[prefix + name] = self.schema(schema)
+                required += [prefix + name] if is_needed else []
+        if not outside:
+            return body
+        return (body or {"type": "object", "additionalProperties": False}) | {
+            "properties": {**object_in(body, "properties"), **outside},
+            "required": [*required_in(body), *required],
+        }
 
     def body_of(self, operation: Schema) -> Schema:
         """Return the schema of an operation's body; empty when it has none."""
@@ -88,8 +118,7 @@ class _Unfolding:
             schema = self.schema(object_in(self.resolved(content[kinds[0]]), "schema"))
             refused = {REFUSED: request[REFUSED]} if REFUSED in request else {}
             return schema | (refused if schema else {})
-        parameters = operation.get("parameters")
-        for one in parameters if isinstance(parameters, list) else ():
+        for one in _listed(operation, "parameters"):
             parameter = self.resolved(one)
             if parameter.get("in") == "body":  # Swagger 2
                 return self.schema(object_in(parameter, "schema"))
@@ -382,8 +411,14 @@ def _parameters(shown: Shown, record: EndpointRecord) -> list[JSON]:
         for name, kind in shown.parameters.items()
     ]
     listed += [
-        {"name": name, "in": "query", "schema": {}, LEARNED: True}
-        for name in sorted(record.request.query)
+        {
+            "name": name,
+            "in": "query",
+            "required": count == record.request.worked,
+            "schema": {},
+            LEARNED: True,
+        }
+        for name, count in sorted(record.request.query.items())
         if name not in shown.parameters
     ]
     return listed

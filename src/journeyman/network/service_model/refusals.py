@@ -17,6 +17,7 @@ from enum import StrEnum
 from itertools import islice, takewhile
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
 from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.meaning import (
@@ -609,7 +610,7 @@ _BODY_KEYS = word_set("loc path pointer instancePath location")
 """Of them, those that begin with the part of the request."""
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
-    "defaultMessage received constraints errorMessage expected"
+    "messages defaultMessage received constraints errorMessage expected"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
@@ -701,7 +702,8 @@ class _Walk:
         fields = fields and not _LANGUAGE_KEYS & value.keys()
         said = " ".join(_sayings(value))
         is_judged = fault_in(said) or _BAD_TYPE.search(said)
-        tells = " " in said or is_judged or wanted_type(said)
+        is_told = is_judged or wanted_type(said) or _points(value)
+        tells = " " in said or not said.isascii() or is_told
         place = _place_in(value, self._sent) if tells else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
@@ -761,10 +763,11 @@ class _Walk:
         if inside or (is_object and _STRICT.search(said)):
             return
         found = _fault_at(path, said)
-        wants = type_of_word(str(value.get("expected"))) or found.wants
+        wants = _asked_type(value) or found.wants
         options = tuple(_listed_options(value, path[-1])) or found.options
-        is_value = options and found.fault is Fault.TYPE
-        fault = Fault.VALUE if is_value else found.fault
+        fault = found.fault
+        if fault in {Fault.TYPE, Fault.VALUE}:
+            fault = Fault.TYPE if wants and not options else Fault.VALUE
         yield FieldFault(path, fault, wants, options)
 
     def _in_member(
@@ -781,7 +784,8 @@ class _Walk:
             yield _fault_at((*above, *path_of(name)), said)
             return
         is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
-        is_sent = isinstance(value_at(self._sent, (*above, name)), dict)
+        there = value_at(self._sent, (*above, name))
+        is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -923,8 +927,19 @@ def _has_parts(value: Mapping[str, JSON]) -> bool:
 def _asked_type(value: Mapping[str, JSON]) -> str:
     """Return the type that an object says it wanted, itself or one below."""
     inside = [one for one in value.values() if isinstance(one, dict)]
-    named = (layer.get(key) for layer in (value, *inside) for key in _ASKED_TYPE_KEYS)
+    named = [layer.get(key) for layer in (value, *inside) for key in _ASKED_TYPE_KEYS]
+    named += [layer.get("type") for layer in _layers(value, "params")][:-1]  # ajv
     return next(filter(None, (type_of_word(str(one)) for one in named if one)), "")
+
+
+_POINTERS = in_order("instancePath dataPath pointer loc")
+
+
+def _points(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object points to a place, and so is about nothing else."""
+    return any(
+        layer.get(key) for layer in _layers(value, "source") for key in _POINTERS
+    )
 
 
 def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
@@ -989,6 +1004,13 @@ def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]
             or _named_in_passing(_mentions(body, sent), sent)
         )
     return tuple(_in_light_of(one, sent) for one in clear)
+
+
+def of_media_type(accepts: Iterable[str]) -> tuple[FieldFault, ...]:
+    """Return which type of body is wanted, of those that can be written."""
+    kinds = tuple(one for one in accepts if one == FORM_TYPE or one.endswith("json"))
+    place = (HEADER + CONTENT_TYPE,)
+    return (FieldFault(place, Fault.MISSING, options=kinds),) if kinds else ()
 
 
 def _is_surer(one: FieldFault, known: FieldFault) -> bool:
@@ -1149,7 +1171,9 @@ def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
     """
     if not isinstance(sent, dict) or found.path[0] in sent:
         return found
-    for i in range(1, len(found.path)):
+    # Of two names around, said in words that nobody reads, the value lacks there.
+    is_vague = found.fault is Fault.VALUE and not (found.wants or found.options)
+    for i in range(1, min(len(found.path), 2 if is_vague else _MAX_DEPTH)):
         rest = found.path[i:]
         above = value_at(sent, rest[:-1])
         is_there = value_at(sent, rest) is not None

@@ -34,7 +34,13 @@ from journeyman.network.service_model.model import (
     Suggestion,
     named_in_listing,
 )
-from journeyman.network.service_model.naming import value_at, walk, words_of
+from journeyman.network.service_model.naming import (
+    Path,
+    value_at,
+    walk,
+    word_set,
+    words_of,
+)
 from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
@@ -42,6 +48,7 @@ from journeyman.network.service_model.refusals import (
     leaf_names,
     mentioned,
     names_a_field,
+    of_media_type,
     read_refusal,
     says_strict,
 )
@@ -192,7 +199,7 @@ def digest_of(answer: JSON) -> str:
     a parser stopped, does not. The number of an error does.
     """
     said = [
-        (way, value if way and "code" in words_of(way[-1]) else _unnumbered(value))
+        (way, value if way and "code" in words_of(way[-1]) else _common(value, way))
         for way, value in walk(answer)
         if not isinstance(value, dict | list)
     ]
@@ -200,8 +207,15 @@ def digest_of(answer: JSON) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _unnumbered(value: JSON) -> str:
-    return _NUMBERED.sub("0", str(value))
+def _common(value: JSON, way: Path) -> str:
+    """Return what a value may have in common with that of another answer."""
+    names = {*words_of(way[-1])} if way else set()
+    is_lone = " " not in str(value) and bool(names & _OF_ONE_ANSWER)
+    return "0" if is_lone else _NUMBERED.sub("0", str(value))
+
+
+_OF_ONE_ANSWER = word_set("id uuid trace incident correlation nonce time timestamp")
+"""Words of names under which each answer has another value."""
 
 
 class RequestSearch:
@@ -495,7 +509,7 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        findings = read_refusal(answer, message, body)
+        findings = of_media_type(outcome.accepts) or read_refusal(answer, message, body)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome, findings, shape, is_proven=is_proven, is_doubted=is_doubted
