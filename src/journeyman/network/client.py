@@ -325,7 +325,7 @@ class NetworkClient:
         """Send an action in the shape that this network wants."""
 
         async def send(
-            body: Mapping[str, tasks.JSON],
+            body: Mapping[str, tasks.JSON] | str,
             headers: Mapping[str, str],
             query: Mapping[str, str],
             key: tasks.IdempotencyKey,
@@ -383,7 +383,7 @@ class NetworkClient:
         endpoint: Endpoint,
         *,
         query: Mapping[str, str] = MappingProxyType({}),
-        body: Mapping[str, tasks.JSON] | None = None,
+        body: Mapping[str, tasks.JSON] | str | None = None,
         key: tasks.IdempotencyKey | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
         keep: Keep | None = None,
@@ -484,13 +484,15 @@ _BODY = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Writes ASCII, because half a surrogate pair in a result has no UTF-8."""
 
 
-def _encoded(body: Mapping[str, tasks.JSON], headers: Mapping[str, str]) -> bytes:
-    """Write a body as JSON, or as a form where it is sent as one.
+def _encoded(body: Mapping[str, tasks.JSON] | str, headers: Mapping[str, str]) -> bytes:
+    """Write a body as JSON, or as a form where it is sent as one; a text as it is.
 
     Raises:
         ValueError: a number in it is not finite, so that JSON cannot say it.
         TypeError: something in it is not a JSON value.
     """
+    if isinstance(body, str):
+        return body.encode()
     if headers.get(CONTENT_TYPE) != FORM_TYPE:
         # The same bytes for the same body.
         return _BODY.encode(body).encode("ascii")

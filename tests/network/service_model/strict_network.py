@@ -113,6 +113,15 @@ def one_column(missing: Names, unknown: Names) -> tuple[int, JSON]:
     return 400, {"code": "23502", "message": text}
 
 
+def _read(content: str, kind: str) -> Body:
+    if kind == "text/plain":
+        return {"text": content}
+    if "form" in kind:
+        return {**dict(parse_qsl(content))}
+    body: Body = json.loads(content)
+    return body
+
+
 @dataclass
 class StrictNetwork:
     """Takes what has all of `wanted`, and with `strict` nothing else."""
@@ -130,9 +139,7 @@ class StrictNetwork:
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         action = ACTIONS[request.url.path.rpartition("/")[2]]
-        is_form = "form" in request.headers["content-type"]
-        content = request.content.decode()
-        body: Body = {**dict(parse_qsl(content))} if is_form else json.loads(content)
+        body = _read(request.content.decode(), request.headers["content-type"])
         self.queries.append(dict(request.url.params))
         self.requests.append((action, body, dict(request.headers)))
         status, said = (

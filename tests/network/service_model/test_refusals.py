@@ -17,6 +17,7 @@ from journeyman.network.service_model.refusals import (
 )
 
 SENT: JSON = {"task_id": "7", "agent_id": "agent-1"}
+REQUIRED: dict[str, JSON] = {"message": "a value is required"}
 
 
 def said(
@@ -1286,3 +1287,30 @@ def test_ajv_is_read_also_where_it_must_not_use_words() -> None:
             ("work", "format"), Fault.VALUE, options=("text/plain", "text/html")
         ),
     }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "validation": {
+                "headers": {"source": "headers", "keys": ["x-bot"], **REQUIRED}
+            }
+        },
+        {"errors": [{"location": "headers", "path": "x-bot", **REQUIRED}]},
+        {"errors": [{"loc": ["header", "x-bot"], **REQUIRED}]},
+        {"errors": [{"in": "header", "name": "x-bot", **REQUIRED}]},
+    ],
+)
+def test_what_is_missed_in_another_part_of_the_request_is_missed_there(
+    body: JSON,
+) -> None:
+    assert said(body) == {"header:x-bot": Fault.MISSING}
+
+
+def test_a_set_of_values_is_read_in_brackets_without_quotes() -> None:
+    told = "Member must satisfy enum value set: [PLAIN_TEXT, MARKDOWN]"
+
+    found = only(read_refusal({"errors": [{"path": "/kind", "message": told}]}, "", {}))
+
+    assert found.options == ("PLAIN_TEXT", "MARKDOWN")

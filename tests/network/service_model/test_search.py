@@ -877,6 +877,12 @@ async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
             {"claim.lease.token": "l-3"},
             "l-3",
         ),
+        (
+            (400, {"error": "header X-Step-Nonce is required"}),
+            "x-step-nonce",
+            {"claim.nonce": "n-4"},
+            "n-4",
+        ),
         ((400, {"error": "the X-Agent-Id header is missing"}), "x-agent-id", {}, None),
     ],
 )
@@ -907,6 +913,20 @@ async def test_a_form_is_sent_where_a_network_takes_nothing_else() -> None:
     (_, before, _), (_, body, headers) = network.requests
     assert headers["content-type"] == form
     assert body == before
+
+
+async def test_a_result_is_the_whole_body_where_only_a_text_is_taken() -> None:
+    network = StrictNetwork(SNAKE, headers={"Accept-Post": "text/plain"})
+    network.answers += [(415, "results are plain text"), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, Result(output="4 & 1"), KEY)
+
+    assert isinstance(outcome, Confirmed)
+    _, body, headers = network.requests[1]
+    assert headers["content-type"] == "text/plain"
+    assert body == {"text": "4 & 1"}
+    assert network.queries[1] == {"task_id": "task-1", "agent_id": "agent-1"}
 
 
 async def test_the_version_that_an_answers_header_shows_is_kept_for_the_next_step() -> (

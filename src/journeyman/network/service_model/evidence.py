@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, TypeAdapter, ValidationError
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.call import Call, Reply
+from journeyman.network.call import CONTENT_TYPE, JSON_TYPE, Call, Reply
 from journeyman.network.service_model.naming import JSON_TYPES
 
 LONGEST_NAME = 40
@@ -413,9 +413,10 @@ class EndpointRecord:
                 _count(request.query, name)
         elif seen.outcome != _NOT_UNDERSTOOD:
             return
-        content = seen.call.content or b""
-        if content[:1] != b"{" or len(content) > LONGEST_LOOKED_AT:
-            return  # a form says no more than the query does
+        content = seen.call.content
+        is_json = seen.call.headers.get(CONTENT_TYPE, JSON_TYPE).endswith("json")
+        if content is None or not is_json or len(content) > LONGEST_LOOKED_AT:
+            return
         body, look = json.loads(content), _Look(seen.secrets, closed=_OURS)
         if seen.is_yes:
             request.body = self._grown(request.body, body, look)

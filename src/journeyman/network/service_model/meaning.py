@@ -167,7 +167,7 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 
 def _plain_name(name: str) -> str:
     """Return a name without what only says where it stands, as a header."""
-    plain = name.removeprefix(QUERY).removeprefix(HEADER)
+    plain = name.removeprefix(QUERY).removeprefix(HEADER).rstrip(":")
     plain = plain.removeprefix("X-").removeprefix("x-")
     # RFC 9110, 13.1.1: it takes an entity tag.
     return "etag" if plain.lower() == "if-match" else plain
@@ -234,7 +234,9 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     is_lone = {*way} <= _LONE and words[-1] in ID_WORDS
     is_made = is_lone and bool({*words} & NOUNS.get(verb, frozenset()))
     is_end = leaf[-1] == words[-1] and len(leaf[-1]) >= _TELLING_LETTERS
-    cost = 0.8 if is_record or is_made else 1.5
+    # A nonce that was given is likelier meant by `step_nonce` than a key of ours.
+    is_whole = len(leaf) == 1 and not is_record
+    cost = 0.55 if is_whole else 0.8 if is_record or is_made else 1.5
     return cost if is_end or is_made else TOO_DEAR
 
 

@@ -40,6 +40,7 @@ from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
     HEADER,
     QUERY,
+    WHOLE,
     is_outside,
     leaves_of,
 )
@@ -94,7 +95,7 @@ _TYPES: Mapping[str, str] = {
         " u8 u16 u32 u64 i32 i64 usize",
         "number": "number float double decimal numeric float64 f64 f32",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
-        " struct hash record model jsonobject input",
+        " struct structure hash record model jsonobject input",
         "array": "array list slice sequence",
         "boolean": "bool boolean true false",
         "uuid": "uuid guid",
@@ -161,6 +162,8 @@ _OPTIONS = _any_case(
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
     r"|(?:one of|expected(?: the literal)?|allowed values?(?: are)?"
     r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
+    r"|(?:one of|enum|set|values?|options?)(?: are)?:?\s*"
+    r"[\[({](?P<bare>[\w./-]{1,40}(?:, ?[\w./-]{1,40}){1,19})[\])}]"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
 _STRICT = _any_case(
@@ -194,9 +197,9 @@ def options_in(said: str) -> tuple[str, ...]:
     match = _OPTIONS.search(said[:MAX_TEXT])
     if match is None:
         return ()
-    text = match["one"] or match["quoted"] or match["listed"] or ""
+    text = match["one"] or match["bare"] or match["quoted"] or match["listed"] or ""
     quoted = tuple(_OPTION.findall(text))
-    if quoted or not match["one"]:
+    if quoted or not (match["one"] or match["bare"]):
         return quoted[:20]
     listed = text.rpartition(":")[2]
     words = [word.strip(" .[]()") for word in re.split(r",|\bor\b|\|", listed)]
@@ -871,13 +874,15 @@ def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]
 
 def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[FieldFault]:
     """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
-    fields = value.get("fields")
-    if isinstance(fields, list) and said:
-        for name in filter(is_name, map(str, fields)):
-            yield _fault_at((*above, *path_of(name)), said)
+    worded = {"fields", "keys"} if said else set[str]()
+    told = [inner for key, inner in value.items() if key in worded]
+    named = [str(name) for one in told if isinstance(one, list) for name in one]
+    for name in filter(is_name, named):
+        yield _fault_at((*above, *path_of(name)), said)
     for layer in _layers(value, "params"):
         for key, inner in layer.items():
-            fault = _LISTS.get(spelling(key))
+            is_worded = layer is value and key in worded
+            fault = None if is_worded else _LISTS.get(spelling(key))
             names = inner if isinstance(inner, list) else [inner]
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
@@ -958,18 +963,30 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not isinstance(named, str) or named.endswith(("Error", "Exception")):
                 continue
             path = path_of(named, names)
-            if path[1:] and path[0] in {"header", "query"} and path[0] not in names:
-                return _place_outside(*path[:2])
+            part = next(filter(_OUTSIDE.get, map(str, map(value.get, _PART_KEYS))), "")
+            path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
 
 
-def _place_outside(part: str, name: str) -> Path | None:
-    """Return where a header or a parameter of the address is sent, if it is ours."""
-    if part == "query":
-        return (QUERY + name,)
-    return None if name.lower() in OWN_HEADERS else (HEADER + name,)
+_PART_KEYS = ("in", "location", "source")
+"""Where a structure has the part of the request that it speaks about."""
+_OUTSIDE = {"header": HEADER, "headers": HEADER, "query": QUERY, "querystring": QUERY}
+
+
+def _sent_outside(found: FieldFault, sent: JSON) -> FieldFault | None:
+    """Return what is said of a part of the request that is not its body as said there.
+
+    None: of a header that is the client's own.
+    """
+    part, *name = found.path
+    prefix = _OUTSIDE.get(part.lower())
+    if prefix is None or len(name) != 1 or (isinstance(sent, dict) and part in sent):
+        return found
+    if prefix == HEADER and name[0].lower() in OWN_HEADERS:
+        return None
+    return replace(found, path=(prefix + name[0],))
 
 
 def _part(part: JSON) -> str:
@@ -1003,14 +1020,27 @@ def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]
             or _named_beside(body, sent)
             or _named_in_passing(_mentions(body, sent), sent)
         )
-    return tuple(_in_light_of(one, sent) for one in clear)
+    placed = (_sent_outside(one, sent) for one in clear)
+    return tuple(_in_light_of(one, sent) for one in placed if one is not None)
 
 
-def of_media_type(accepts: Iterable[str]) -> tuple[FieldFault, ...]:
-    """Return which type of body is wanted, of those that can be written."""
-    kinds = tuple(one for one in accepts if one == FORM_TYPE or one.endswith("json"))
-    place = (HEADER + CONTENT_TYPE,)
-    return (FieldFault(place, Fault.MISSING, options=kinds),) if kinds else ()
+def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...]:
+    """Return what a status asks for without a word.
+
+    A 428 wants the version that a change is about (RFC 6585, 3). A 415 may name which
+    types of body it `accepts`; of them, those that can be written are meant.
+    """
+    if status == PRECONDITION_REQUIRED:
+        return (FieldFault((f"{HEADER}If-Match",), Fault.MISSING),)
+    named = [*accepts]
+    kinds = tuple(one for one in named if one == FORM_TYPE or one.endswith("json"))
+    texts = () if kinds else tuple(o for o in named if o.startswith("text/"))
+    place = FieldFault((HEADER + CONTENT_TYPE,), Fault.MISSING, options=kinds or texts)
+    whole = FieldFault((WHOLE,), Fault.MISSING, "string")
+    return (place,) if kinds else (place, whole) if texts else ()
+
+
+PRECONDITION_REQUIRED = 428
 
 
 def _is_surer(one: FieldFault, known: FieldFault) -> bool:

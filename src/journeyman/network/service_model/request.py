@@ -22,6 +22,8 @@ HEADER = "header:"
 """Before the name of a header, which is then the whole path to a value."""
 QUERY = "query:"
 """Before the name of a parameter of the address, likewise."""
+WHOLE = "body:"
+"""As the whole path of a value: it is the body, as a text, and nothing is beside it."""
 OBJECT = "{}"
 """As a source: the name is an object around others."""
 RECORD = "record."
@@ -109,8 +111,14 @@ class RequestShape:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent besides our own."""
 
-    def body(self, values: Values) -> dict[str, JSON]:
-        """Return the body: the same one for the same values, in the same order."""
+    def body(self, values: Values) -> dict[str, JSON] | str:
+        """Return the body: the same one for the same values, in the same order.
+
+        A text is sent as it is.
+        """
+        whole = self.at((WHOLE,))
+        if whole is not None:
+            return str(converted(values.get(whole.source), "string"))
         made: dict[str, JSON] = {}
         for one in self.placed:
             if is_outside(one.path):
@@ -205,8 +213,8 @@ def is_header(path: Path) -> bool:
 
 
 def is_outside(path: Path) -> bool:
-    """Return whether a value goes into a header or the address."""
-    return path[0].startswith((HEADER, QUERY))
+    """Return whether a value goes into a header or the address, or is the body."""
+    return path[0].startswith((HEADER, QUERY, WHOLE))
 
 
 def _with_arrays(value: JSON) -> JSON:

@@ -48,8 +48,8 @@ from journeyman.network.service_model.refusals import (
     leaf_names,
     mentioned,
     names_a_field,
-    of_media_type,
     read_refusal,
+    said_by_status,
     says_strict,
 )
 from journeyman.network.service_model.request import (
@@ -89,7 +89,12 @@ MAX_QUOTED = 120
 
 
 Send: TypeAlias = Callable[
-    [Mapping[str, JSON], Mapping[str, str], Mapping[str, str], IdempotencyKey],
+    [
+        Mapping[str, JSON] | str,
+        Mapping[str, str],
+        Mapping[str, str],
+        IdempotencyKey,
+    ],
     Awaitable[outcomes.Outcome[T]],
 ]
 """Sends an action: a body, headers besides our own, a query, and a key."""
@@ -509,7 +514,9 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        findings = of_media_type(outcome.accepts) or read_refusal(answer, message, body)
+        findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
+            answer, message, body
+        )
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome, findings, shape, is_proven=is_proven, is_doubted=is_doubted

@@ -49,7 +49,9 @@ from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
     OBJECT,
+    QUERY,
     RECORD,
+    WHOLE,
     ActionValues,
     Placed,
     RequestShape,
@@ -129,6 +131,8 @@ class Constraints:
 
     def is_unknown(self, path: Path) -> bool:
         """Return whether nothing may stand there."""
+        if self.get((WHOLE,)) is not None and not is_outside(path):
+            return True
         return any(path[: len(banned)] == banned for banned in self.unknown) or any(
             path[: len(above)] == above and not self._has(path[: len(above) + 1])
             for above in self.closed
@@ -607,6 +611,9 @@ class Writer:
         known = self.style.paths.get(source)
         if known is not None:
             yield -0.3, known
+        if self.known.get((WHOLE,)) is not None:
+            names = self._names(source, is_own=False)
+            yield from ((cost, (QUERY + name,)) for cost, name in names)
         for cost, container, is_own in self._containers(source, room):
             for more, name in self._names(source, is_own=is_own):
                 if (name,) != container[-1:]:
