@@ -224,7 +224,7 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     if is_record and {*leaf} & {*RESULT_WORDS}:
         return TOO_DEAR  # the task's own text is no result of it
     is_same = "".join(words) in {"".join(leaf), "".join((*above, *leaf))}
-    if is_same and (len(leaf) > 1 or not is_id or above):
+    if is_same and (len(leaf) > 1 or not is_id or above or leaf[0] in _OF_A_STEP):
         # Of two that fit, the answer's own word; but our ids have names of their own.
         is_ours = is_id and {*leaf, *above} & (TASK_NOUNS | AGENT_NOUNS)
         return 0.5 if is_record or is_ours else -0.5
@@ -256,6 +256,8 @@ _WORK = frozenset({"input", "inputs", "task_input", "document", "content"})
 """Objects in a task that are there to be worked on."""
 _NOTHING_MADE = TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS | {*RESULT_WORDS}
 """Words for what was there before, or is no record."""
+_OF_A_STEP = word_set("ticket code serial handle urn hash")
+"""Words for what a step hands out; any of an answer's other ids may be the task's."""
 _TELLING_LETTERS = 4
 """A shorter last word of a name may be that of many."""
 

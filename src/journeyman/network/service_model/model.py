@@ -507,8 +507,10 @@ class _Learning:
 
     def learned(self, fact: RefusedBody) -> Constraints:
         known = self.known
-        for finding in fact.findings:
-            for path in self._places(finding):
+        # What is missing does not belong into an object that is too much.
+        told = sorted(fact.findings, key=lambda one: one.fault is not Fault.UNKNOWN)
+        for finding in told:
+            for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
         return replace(known, is_strict=known.is_strict or fact.is_strict)
 

@@ -420,6 +420,8 @@ class Writer:
         if source == "task_id" and path[-1] == own:
             return min(cost, 0.5)  # the network's own name for it
         known = self.style.paths.get(source)
+        if known == path:
+            return min(cost, 0.0)  # it stands there in another action
         is_other = known is not None and words_of(known[-1]) != words_of(path[-1])
         # Another action calls the task otherwise: then this is rather something else.
         return cost + 2.0 * (source == "task_id" and is_other and cost >= 1)
