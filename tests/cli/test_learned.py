@@ -57,6 +57,7 @@ def test_one_endpoint_is_found_by_any_of_its_names(
     assert one["name"] == "claim"
     assert one["outcomes"]["confirmed"] >= 4
     assert one["request"]["required"] == ["agent_id", "task_id"]
+    assert one["latency_seconds"]["p50"] > 0
 
 
 def test_an_endpoint_that_is_none_is_a_mistake_with_a_hint(

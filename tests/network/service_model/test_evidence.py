@@ -296,10 +296,19 @@ def test_of_headers_only_the_numbers_of_limits_are_kept() -> None:
     assert MARK not in json.dumps(stored(record))
 
 
+def test_latency_is_told_by_bounds_of_a_histogram() -> None:
+    fast, slow = seen({}, seconds=0.004), seen({}, seconds=3.0)
+
+    latency = record_after(*[fast] * 19, slow).latency
+
+    assert [latency.quantile(part) for part in (0.5, 0.9, 0.99)] == [0.005, 0.005, 5.0]
+    assert record_after(seen({}, seconds=99)).latency.quantile(0.5) is None
+
+
 def test_a_call_without_an_answer_counts_and_teaches_nothing_else() -> None:
     record = record_after(seen(status=None, is_yes=False))
 
-    assert (record.seen, record.answers) == (1, {})
+    assert (record.seen, record.answers, sum(record.latency.counts)) == (1, {}, 0)
 
 
 def test_a_body_that_is_no_json_is_only_counted() -> None:

@@ -148,6 +148,16 @@ async def test_a_sentence_in_any_words_is_understood_by_an_earlier_one() -> None
     assert network.bodies("submit")[1]["yanit"] == "41"
 
 
+async def test_what_nobody_asked_for_and_is_wrong_is_left_out() -> None:
+    network = StrictNetwork(SNAKE)
+    fault: JSON = {"errors": {"agent_id": ["n'est pas valable"]}}
+    network.answers = [(422, fault), (200, {})]
+
+    bodies = await bodies_of_a_claim(network)
+
+    assert bodies[-1] == {"task_id": "task-1"}
+
+
 async def test_a_value_is_sent_in_the_address_where_it_is_missed_there() -> None:
     network = StrictNetwork(SNAKE)
     fault: JSON = {

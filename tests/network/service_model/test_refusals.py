@@ -990,6 +990,14 @@ def test_a_field_that_is_called_like_the_body_is_a_field() -> None:
     assert said({"detail": [fault]}) == {"body": Fault.MISSING}
 
 
+def test_objects_that_we_sent_are_found_again_though_they_are_called_data() -> None:
+    body: JSON = {"data": {"attributes": {"job_id": ["This field is required."]}}}
+
+    told = said(body, sent={"data": {"attributes": {"task_id": "7"}}})
+
+    assert told == {"data.attributes.job_id": Fault.MISSING}
+
+
 @pytest.mark.parametrize(
     ("body", "name"),
     [

@@ -868,9 +868,23 @@ async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
     assert sent[3]["artifacts"] == [{"content": "41", "type": "text"}]
 
 
+async def test_an_object_that_should_be_in_a_list_is_put_into_one() -> None:
+    network = StrictNetwork(SNAKE)
+    is_no_list: JSON = {"field": "answer", "message": "must be an array"}
+    network.answers += [missing("answer.text"), (400, is_no_list), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    first, second = (body["answer"] for body in network.bodies("submit")[1:])
+    assert (first, second) == ({"text": "41"}, [{"text": "41"}])
+
+
 @pytest.mark.parametrize(
     ("refusal", "header", "given", "value"),
     [
+        ((428, {}), "if-match", {"claim.etag": '"v3"'}, '"v3"'),
+        ((428, {}), "if-match", {}, "*"),
         (
             (400, {"error": "Missing required header: X-Lease-Token"}),
             "x-lease-token",

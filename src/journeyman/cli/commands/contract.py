@@ -227,6 +227,7 @@ def _show_endpoint(endpoint: Endpoint, record: evidence.EndpointRecord) -> None:
         {
             "   calls": f"{record.seen}, the last at {record.last_at}",
             "   outcomes": counted(sorted(record.outcomes.items())),
+            "   time": _times(record),
             "   limits": "\n".join(limits),
             "   token": _token(record),
             "   full": "new shapes are no longer recorded" if record.is_cut else "",
@@ -296,6 +297,21 @@ def _draw_array(shape: evidence.Shape) -> list[str]:
     lines[0] = f"[{lines[0]}"
     lines[-1] = f"{lines[-1]}]"
     return lines
+
+
+def _times(record: evidence.EndpointRecord) -> str:
+    if not sum(record.latency.counts):
+        return "never answered"
+    parts = (
+        (percent, record.latency.quantile(percent / 100)) for percent in (50, 90, 99)
+    )
+    return ", ".join(f"{percent} % {_within(seconds)}" for percent, seconds in parts)
+
+
+def _within(seconds: float | None) -> str:
+    if seconds is None:
+        return "in over 30 s"
+    return f"within {seconds * 1000:g} ms" if seconds < 1 else f"within {seconds:g} s"
 
 
 def _limit(name: str, header: evidence.HeaderRecord) -> str:

@@ -1,10 +1,11 @@
-"""What a network showed while we worked: its statuses, shapes, words and limits.
+"""What a network showed while we worked: its statuses, shapes, words, limits, times.
 
 Of bodies only the shapes are kept, and the words in which a network names states.
 """
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -335,13 +336,47 @@ class HeaderRecord:
             self.most = number if self.most is None else max(self.most, number)
 
 
+#: Upper bounds in seconds; what took longer lies in one more bucket behind them.
+BOUNDS = (
+    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    *(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0),
+)
+_BUCKETS = len(BOUNDS) + 1
+
+
+@dataclass(slots=True)
+class Latency:
+    """A histogram of seconds."""
+
+    counts: Annotated[list[Count], Field(min_length=_BUCKETS, max_length=_BUCKETS)] = (
+        field(default_factory=lambda: [0] * _BUCKETS)
+    )
+
+    def learn(self, seconds: float) -> None:
+        """Count one call."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+
+    def quantile(self, part: float) -> float | None:
+        """Return seconds within which this part (0 to 1) of all calls was answered.
+
+        It is a bucket's upper bound. None: there were no calls, or they took longer
+        than the last bound.
+        """
+        wanted, so_far = part * sum(self.counts), 0
+        for bound, count in zip(BOUNDS, self.counts, strict=False):
+            so_far += count
+            if so_far and so_far >= wanted:
+                return bound
+        return None
+
+
 MOST_ANSWERS = 24
 """Kinds of answers that one endpoint's record may have."""
 
 
 @dataclass(slots=True)
 class EndpointRecord:
-    """Counts and shapes of one endpoint."""
+    """Counts, shapes and times of one endpoint."""
 
     seen: Count = 0
     """How often it was called."""
@@ -353,6 +388,8 @@ class EndpointRecord:
     answers: dict[str, AnswerRecord] = field(default_factory=dict)
     request: RequestRecord = field(default_factory=RequestRecord)
     headers: dict[str, HeaderRecord] = field(default_factory=dict)
+    latency: Latency = field(default_factory=Latency)
+    """Of the calls that were answered."""
     is_cut: bool = False
     """Something new was left out, because the record is full."""
 
@@ -363,6 +400,7 @@ class EndpointRecord:
         self.first_at, self.last_at = self.first_at or at, at
         _count(self.outcomes, seen.outcome)
         if seen.reply is not None:
+            self.latency.learn(seen.seconds)
             self._learn_headers(seen.reply)
             self._learn_answer(seen, seen.reply, at)
         self._learn_request(seen)

@@ -21,6 +21,7 @@ from journeyman.network.service_model.meaning import (
     is_of_one_value,
 )
 from journeyman.network.service_model.naming import (
+    FIRST,
     ID_WORDS,
     Path,
     case_of,
@@ -34,6 +35,7 @@ from journeyman.network.service_model.openapi import (
     object_in,
     required_in,
 )
+from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
@@ -517,6 +519,10 @@ class _Learning:
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
         path = self._rooted(finding.path)
+        if finding.fault is Fault.VALUE and path[-1:] == (FIRST,):
+            path = path[:-1]
+        if not path:
+            return
         if is_outside(path):
             yield path
             return
@@ -584,7 +590,7 @@ class _Learning:
         )
 
     def _with(self, known: Constraints, finding: FieldFault, path: Path) -> Constraints:
-        match finding.fault:
+        match self._fault(finding, path):
             case Fault.UNKNOWN:
                 wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
                 unknown = _together(known.unknown, [path])
@@ -597,6 +603,14 @@ class _Learning:
                 return known if is_known else _wanting(known, wanted_here)
             case _:
                 return self._valued(known, finding, path)
+
+    def _fault(self, finding: FieldFault, path: Path) -> Fault:
+        """Return what is said; of a value that nobody asked for, it is too much."""
+        sent = self.shape.at(path)
+        is_wrong = finding.fault in {Fault.TYPE, Fault.VALUE}
+        if sent and is_wrong and sent.source in ACTIONS[self.action].optional:
+            return finding.fault if self.known.get(path) else Fault.UNKNOWN
+        return finding.fault
 
     def _missing(
         self, known: Constraints, finding: FieldFault, path: Path
@@ -626,6 +640,8 @@ class _Learning:
         """
         *around, name = sent.path
         ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
+        if spelling(named[-1]) == spelling(name):
+            ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         if is_id and words_of(name)[-1:] != ("id",):
@@ -641,7 +657,10 @@ class _Learning:
         """Learn from a value that is wrong, by its type or otherwise."""
         sent = self.shape.at(path)
         is_value = finding.fault is Fault.VALUE
+        inner = (*path, FIRST)
         inside = any(one.path[: len(path)] == path for one in self.shape.placed)
+        if finding.wants == "array" and inside and sent is None:
+            known = _moved(known, path, inner)
         if sent is not None or finding.options or finding.wants or not is_value:
             told = Wanted(path, wants=finding.wants, options=finding.options)
             known = _wanting(known, told)
@@ -674,6 +693,17 @@ class _Learning:
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:
+    """Return constraints with what is inside of an object inside of another one."""
+    wanted = tuple(
+        replace(one, path=(*inner, *one.path[len(path) :]))
+        if one.path[: len(path)] == path and len(one.path) > len(path)
+        else one
+        for one in known.wanted
+    )
+    return _wanting(replace(known, wanted=wanted), Wanted(inner, wants="object"))
 
 
 def _wanting(known: Constraints, wanted: Wanted) -> Constraints:

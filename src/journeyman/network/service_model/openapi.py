@@ -330,6 +330,7 @@ def _properties(schema: Schema) -> dict[str, Schema]:
 
 
 JSON_TYPE = "application/json"
+QUANTILES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _SCHEME = "bearer_token"
 """The authentication method's name (contract section 5.3)."""
 _ABOUT = (
@@ -372,7 +373,7 @@ def openapi_document(
 
 
 def learned_facts(record: EndpointRecord) -> dict[str, JSON]:
-    """Return what is not part of a schema: counts and limits."""
+    """Return what is not part of a schema: counts, times, limits."""
     return {
         "calls": record.seen,
         "first_at": record.first_at,
@@ -380,6 +381,9 @@ def learned_facts(record: EndpointRecord) -> dict[str, JSON]:
         "outcomes": dict(sorted(record.outcomes.items())),
         "requests_that_worked": record.request.worked,
         "of_them_with_token": record.request.with_token,
+        "latency_seconds": {
+            name: record.latency.quantile(part) for name, part in QUANTILES.items()
+        },
         "rate_limit_headers": {
             name: asdict(header) for name, header in sorted(record.headers.items())
         },

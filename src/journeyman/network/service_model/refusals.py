@@ -31,6 +31,7 @@ from journeyman.network.service_model.naming import (
     FIRST,
     Path,
     in_order,
+    type_of,
     value_at,
     walk,
     word_set,
@@ -277,6 +278,7 @@ _NOUN = (
     r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
 )
 _REWRITTEN = (
+    (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
     (re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"]\W*$"), r"\2: \1"),
     # At path: result.type -- Expected ...
@@ -296,6 +298,7 @@ _REWRITTEN = (
         ),
         r"\2: \1",
     ),
+    (re.compile(r"\bKey: '[^']{1,200}' (?=Error:)"), ""),
     # graphql-js
     (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
@@ -318,6 +321,13 @@ _REWRITTEN = (
         _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
         r"\n\1: ",
     ),
+    (
+        _any_case(
+            r"^.*\b(?:(?:column|field|property) [`'\"]|(?:type|value) for [`'\"]?)"
+            r"([\w.]{1,80})[`'\"]?: "
+        ),
+        r"\1: ",
+    ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
 _SIGNATURE = _any_case(
@@ -327,6 +337,9 @@ _SIGNATURE = _any_case(
 """A function is named with all the arguments that it takes, as PostgREST does."""
 _SOUGHT = _any_case(r"^(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
+_CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
+_LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
+"""Jackson names the way to a value at the end of what it says of it."""
 _CLAUSES = re.compile(
     r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])"
     r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
@@ -488,6 +501,9 @@ class _Prose:
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
+        chain = _CHAIN.fullmatch(text)
+        if chain:
+            text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
         for clause in _CLAUSES.split(text):
             if not _ADVICE.match(clause):
                 found = self._in_clause(clause, above)
@@ -633,6 +649,8 @@ _LISTS: Mapping[str, Fault] = {
     for name in names.split()
 }
 """Where whole lists of names are, as `spelling` reduces it."""
+_OF_RULE = frozenset({"required", "requiredfields"})
+"""Of them, those that may list all that a rule asks for, and not what is missing."""
 _ASKED_TYPE_KEYS = word_set("bsonType expectedType expected_type expected")
 """Where a structure has the type that is wanted, perhaps below what it says of it."""
 _CONTAINERS = word_set(
@@ -745,6 +763,9 @@ class _Walk:
         members = tree.get("properties")
         for name, inner in members.items() if isinstance(members, dict) else ():
             yield from self._in_tree(inner, (*above, name))
+        items = tree.get("items")
+        for inner in items if isinstance(items, list) else ():
+            yield from self._in_tree(inner, (*above, FIRST))
 
     def _at(
         self, path: Path, said: str, value: Mapping[str, JSON]
@@ -789,6 +810,9 @@ class _Walk:
         is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
         there = value_at(self._sent, (*above, name))
         is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
+        if isinstance(there, dict) and isinstance(inner, dict):
+            # Where it repeats our body, a word such as "data" is a field of it.
+            is_container = not _KEYS.isdisjoint(map(spelling, inner))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -822,6 +846,8 @@ class _Walk:
         if fields:
             return spelled not in _PROSE_KEYS or fault_in(said) is not None
         is_told = fault_in(said) is not None
+        if spelled in _CONTAINERS:
+            return is_told and not [*self._prose.findings(said)]
         # Words that are no sentences say nothing.
         return is_told or any(" " in one for one in _texts(inner))
 
@@ -883,6 +909,8 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
         for key, inner in layer.items():
             is_worded = layer is value and key in worded
             fault = None if is_worded else _LISTS.get(spelling(key))
+            if fault and spelling(key) in _OF_RULE and not said:
+                fault = Fault.ALLOWED
             names = inner if isinstance(inner, list) else [inner]
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
@@ -1230,4 +1258,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         is_unsaid = False
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
+    if found.fault is Fault.MISSING and there is not None and found.wants:
+        # As in "A valid integer is required".
+        is_typed = found.wants != type_of(there)
+        return replace(found, fault=Fault.TYPE if is_typed else Fault.VALUE)
     return found

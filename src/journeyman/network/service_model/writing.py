@@ -57,6 +57,7 @@ from journeyman.network.service_model.request import (
     RequestShape,
     Values,
     converted,
+    is_header,
     is_outside,
 )
 
@@ -376,6 +377,8 @@ class Writer:
         if is_required:
             options += self._constant_options(wanted)
             options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
+            if wanted.wants == "array":
+                options.append((2.0, Placed((*path, FIRST), OBJECT)))
         limit, most = (FAR_FETCHED, 7) if is_required else (FITS, 3)
         likely = [
             (cost, one)
@@ -389,6 +392,8 @@ class Writer:
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         wants = wanted.wants or self._kind_of_plural(wanted.path)
         for source, value in self.values.items():
+            if is_header(wanted.path) and source in {"result", "evidence"}:
+                continue
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
@@ -459,8 +464,14 @@ class Writer:
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
         elif wanted.wants == "boolean":
             yield 0.2, Placed(path, constant=True)
+        elif words[-2:] == ("if", "match"):
+            yield 2.0, Placed(path, constant="*")
         elif {*words} & _CONSENT:
             yield 2.0, Placed(path, constant=True)
+        elif path in self.style.constants:
+            yield 0.5, Placed(path, constant=self.style.constants[path])
+        elif words == ("type",) and self._has_attributes(path[:-1]):
+            yield 0.5, Placed(path, constant=f"{MADE[self.action]}s")
         else:
             yield from self._named_constants(wanted, words[-1] if words else "")
 
@@ -477,6 +488,11 @@ class Writer:
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
         if wanted.wants in {"integer", "number"} and word not in ID_WORDS:
             yield 4.5, Placed(wanted.path, constant=1)  # a share, a rating, a count
+
+    def _has_attributes(self, above: Path) -> bool:
+        """Return whether an object is one of JSON:API's."""
+        inside = (*above, "attributes")
+        return any(one.path[: len(inside)] == inside for one in self.known.wanted)
 
     def _best_option(self, options: tuple[str, ...]) -> str:
         nouns = NOUNS[self.action] | {STATE_OF[self.action], "done", "text", "plain"}
