@@ -3,11 +3,13 @@
 Databases write a value with its type, forms write a list of names and values, gateways
 write XML, data frames write columns, editors write a text as a tree. What they say is
 the same, and so it is read in one way only: everything that reads an answer reads it
-after this. An answer that has none of these forms is returned as it is.
+after this. An answer that has none of these forms is returned as it is, uncopied: most
+have none, and a listing may have many records.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from operator import is_not
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import UnreadableJSONError, parse
@@ -16,6 +18,8 @@ from journeyman.network.service_model.vocabulary import ASSUMED
 
 Object = dict[str, JSON]
 
+_NESTING = frozenset({dict, list})
+"""The types of parsed JSON that hold other values."""
 _TYPE_KEYS = frozenset(
     {
         *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
@@ -57,8 +61,10 @@ def plain(value: JSON) -> JSON:
 def _plain_member(value: JSON) -> JSON:
     """Return what is in a list: a record stays one, whatever its fields are called."""
     found = _plain(value)
+    if found is value or isinstance(found, dict | list):
+        return found
     is_record = isinstance(value, dict) and len(value) > 1
-    return value if is_record and not isinstance(found, dict | list) else found
+    return value if is_record else found
 
 
 def _plain(value: JSON) -> JSON:
@@ -73,24 +79,30 @@ def _plain(value: JSON) -> JSON:
 def _plain_object(value: Object) -> JSON:
     if (text := _text_of(value)) is not None:
         return text
-    members = {name: _plain(one) for name, one in value.items()}
-    if any(one is not value[name] for name, one in members.items()):
-        value = members
-    forms = (form(value) for form in (_untyped, _element, _frame))
-    return next((found for found in forms if found is not value), value)
+    changed = {
+        name: found
+        for name, one in value.items()
+        if type(one) in _NESTING and (found := _plain(one)) is not one
+    }
+    if changed:
+        value = {**value, **changed}
+    for form in (_untyped, _element, _frame):
+        if (found := form(value)) is not value:
+            return found
+    return value
 
 
 def _plain_list(value: list[JSON]) -> JSON:
     if (text := _text_of(value)) is not None:
         return text
     members = [*map(_plain_member, value)]
-    if all(one is other for one, other in zip(value, members, strict=True)):
+    if not any(map(is_not, members, value)):
         members = value
     return _named(members) or members
 
 
 def _nests(values: Collection[JSON]) -> bool:
-    return any(isinstance(one, dict | list) for one in values)
+    return not _NESTING.isdisjoint(map(type, values))
 
 
 def _untyped(value: Object) -> JSON:
@@ -103,7 +115,7 @@ def _untyped(value: Object) -> JSON:
         return value
     if kind in value and value.keys() <= {kind, "type", "id", "name"}:
         return None if value[kind] == [] else value[kind]
-    is_typed = kind.lower() in _TYPES and "value" in value
+    is_typed = "value" in value and kind.lower() in _TYPES
     return value["value"] if is_typed else value
 
 
@@ -134,7 +146,7 @@ def _frame(value: Object) -> JSON:
 
     What is of one type is a column: records hold values of several types.
     """
-    if not all(isinstance(one, dict | list) for one in value.values()):
+    if not _NESTING.issuperset(map(type, value.values())):
         return value
     columns = {name: _cells(one) for name, one in value.items()}
     first = next(iter(columns.values()), None)
@@ -175,7 +187,7 @@ def _unquoted(value: Object) -> Object:
     quoted = {
         name: inner
         for name, one in value.items()
-        if isinstance(one, str) and one[:1] == "{" and _pays(inner := _parsed(one))
+        if type(one) is str and one[:1] == "{" and _pays(inner := _parsed(one))
     }
     return {**value, **quoted} if quoted and not _pays(value) else value
 
@@ -274,10 +286,13 @@ def _label(value: JSON) -> str:
 
 def _text_of(node: JSON) -> str | None:
     """Return the text of a document: of nodes with types, and texts at the leaves."""
-    if isinstance(node, dict):
-        inner = [one for one in node.values() if isinstance(one, list) and one]
-        node = inner[0] if len(inner) == 1 and _has_type(node) else None
-    return _text_of_all(node) if isinstance(node, list) else None
+    if isinstance(node, list):
+        return _text_of_all(node)
+    if not isinstance(node, dict):
+        return None
+    inner = [one for one in node.values() if type(one) is list and one]
+    text = _text_of_all(inner[0]) if len(inner) == 1 else None
+    return text if text is not None and _has_type(node) else None
 
 
 def _text_of_all(nodes: list[JSON]) -> str | None:
@@ -298,9 +313,11 @@ def _leaf(node: JSON) -> str | None:
     if not isinstance(node, dict) or "id" in node:
         return None
     text = next((node[name] for name in _TEXTS if name in node), None)
+    if not isinstance(text, str) or not _has_type(node):
+        return None
     others = (one for name, one in node.items() if name not in _TEXTS)
     is_plain = all(isinstance(one, str | bool | list | dict | None) for one in others)
-    return text if isinstance(text, str) and is_plain and _has_type(node) else None
+    return text if is_plain else None
 
 
 def _has_type(node: Object) -> bool:
