@@ -4,7 +4,6 @@ A call ends in a `Reply`, also when its body is useless; or it was `NotSent`; or
 is `Unknown`, where anything can have reached the other side.
 """
 
-import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterable, Mapping
@@ -149,7 +148,7 @@ class HttpClient:
         an OSError of its own would be taken for the connection's.
         """
         try:
-            async with asyncio.timeout(self._limits.total_timeout):
+            with anyio.fail_after(self._limits.total_timeout):
                 request = httpx.Request(
                     method,
                     _address(url, tuple(query.items()) if query else ()),
