@@ -1,5 +1,6 @@
 """Can we earn here? Each step is proven, refused in the network's words, or untried."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.daemon.conftest import URL, MakeSite
+from tests.foreign.wishing_neighbours import WishingNeighbours
 
 from journeyman.daemon.earning import (
     Known,
@@ -19,12 +21,19 @@ from journeyman.daemon.earning import (
 from journeyman.daemon.status import journal_status
 from journeyman.domain.tasks import TaskState
 from journeyman.journal.journal import Journal
-from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.call import Call, Reply
+from journeyman.network.service_model.configured import (
+    configured_places,
+    configured_shape,
+)
 from journeyman.network.service_model.evidence import (
     AnswerRecord,
     EndpointRecord,
+    Observed,
+    Observer,
     Shape,
 )
+from journeyman.network.service_model.listing import ListingReader
 from journeyman.network.service_model.model import (
     RefusedShape,
     RequestModel,
@@ -177,6 +186,26 @@ def test_a_listing_of_which_nothing_was_read_is_told() -> None:
     assert standings(Known(endpoints={"public_marketplace": empty}))["understood"] == (
         "untried"
     )
+
+
+def test_for_such_a_listing_settings_are_proposed_from_its_names() -> None:
+    network = WishingNeighbours()
+    wanted = network.settings["contract"]["listing"]
+    shown = network.listing()
+    assert ListingReader().listing(shown).tasks == ()
+
+    call = Call(name="marketplace_tasks", method="GET", address=URL, path="/")
+    reply = Reply(200, {"content-type": "application/json"}, shown, json.dumps(shown))
+    observer = Observer(["marketplace_tasks"], FakeClock().now)
+    observer.learn(Observed(call, reply, 0.1, "confirmed", is_yes=True, secrets=()))
+    known = Known(endpoints=observer.records)
+    toml = can_earn(known)[1].toml
+
+    proposed = tomllib.loads(toml)["contract"]["listing"]
+    assert {**proposed, "text": "wish.say"} == wanted
+    assert '"wish.say"' in toml.splitlines()[-1]
+    tasks = ListingReader(configured_places(proposed)).listing(shown).tasks
+    assert {str(one.id): one.text for one in tasks} == network.texts()
 
 
 def test_tasks_that_were_read_were_listed() -> None:

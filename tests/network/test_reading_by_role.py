@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from journeyman.domain.tasks import JSON, Task, TaskId
-from journeyman.network.service_model.listing import ListingReader
+from journeyman.network.service_model.configured import configured_places
+from journeyman.network.service_model.listing import Listing, ListingReader
 from journeyman.network.service_model.reading import id_name, wire_id
 
 TEXTS = (
@@ -429,3 +430,79 @@ def test_a_short_task_beside_a_longer_text_is_its_title() -> None:
     )
 
     assert [task.text for task in read(rows)] == [*TEXTS]
+
+
+# -- where the owner says it ----------------------------------------------------------
+
+GROUPS: JSON = {
+    "streets": [
+        {"agents": [{"pk": 1, "ask": {"code": "x1", "say": TEXTS[0], "id": 9}}]},
+        {"agents": [{"pk": 2, "ask": {"code": "x2", "say": TEXTS[1], "id": 9}}]},
+        {"agents": None},
+    ]
+}
+
+
+def read_as(owner: dict[str, str], answer: JSON = GROUPS) -> Listing:
+    return ListingReader(configured_places(owner)).listing(answer)
+
+
+def test_tasks_are_read_where_the_owner_says_that_they_are() -> None:
+    assert ListingReader().listing(GROUPS).tasks == ()
+    tasks = read_as({"records": "streets.agents", "id": "ask.code"}).tasks
+    assert [(one.id, one.text) for one in tasks] == [
+        ("x1", TEXTS[0]),
+        ("x2", TEXTS[1]),
+    ]
+
+
+def test_the_owners_word_is_above_names_and_roles() -> None:
+    jobs: list[JSON] = [
+        {"id": n, "text": "a", "alt": TEXTS[n], "reward": 1, "sum": 5} for n in range(4)
+    ]
+    owner = {"text": "alt", "reward": "sum"}
+    tasks = read_as(owner, {"jobs": jobs}).tasks
+    assert [(one.id, one.text, one.reward) for one in tasks] == [
+        (str(n), TEXTS[n], 5) for n in range(4)
+    ]
+
+
+def test_records_under_their_own_names_are_read() -> None:
+    keyed: JSON = {"users": {"a7": {"say": TEXTS[0]}, "a8": {"say": TEXTS[1]}}}
+    assert [one.id for one in read_as({"records": "users"}, keyed).tasks] == [
+        "a7",
+        "a8",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("owner", "problem"),
+    [
+        (
+            {"records": "streets.members"},
+            "contract.listing.records: no list at 'streets.members' in the answer",
+        ),
+        (
+            {"records": "streets.agents", "id": "ask.nr"},
+            "contract.listing.id: none of 2 records has 'ask.nr'",
+        ),
+        (
+            {"records": "streets.agents", "id": "ask.code", "reward": "ask.pay"},
+            "contract.listing.reward: none of 2 records has 'ask.pay'",
+        ),
+    ],
+)
+def test_a_place_that_nothing_has_is_told_and_nothing_is_read(
+    owner: dict[str, str], problem: str
+) -> None:
+    listing = read_as(owner)
+    assert listing.tasks == ()
+    assert listing.problem.startswith(problem)
+    assert listing.problem.endswith(("(its fields: streets)", "(fields: pk, ask)"))
+
+
+def test_a_place_that_was_there_once_may_be_left_out_later() -> None:
+    reader = ListingReader(configured_places({"reward": "sum", "kind": "sort"}))
+    first: JSON = [{"id": 1, "text": TEXTS[0], "sum": 5, "sort": None}]
+    assert reader.listing(first).problem == ""
+    assert reader.listing([{"id": 2, "text": TEXTS[1]}]).problem == ""

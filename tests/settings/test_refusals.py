@@ -33,6 +33,14 @@ Refuse = Callable[..., list[str]]
             id="no-table-of-a-request",
         ),
         pytest.param(
+            '[contract.listing]\nrecord = "users"\nid = "wish..no"',
+            "2: contract.listing: there is no 'record', did you mean records; a "
+            "listing has records, id, title, description, kind, text, input, tags, "
+            "reward, status, deadline, poster, claimant; id must be a place such as "
+            "'task.id', not 'wish..no'",
+            id="no-place-in-a-listing",
+        ),
+        pytest.param(
             '[posting.plan.w]\ntitle = "t"\nreward = 1\nper_month_credits = 1\n'
             'cron = "0 9 * * 1"',
             '5: posting.plan.w.cron: "0 9 * * 1" must name weekdays by their names, '

@@ -17,7 +17,13 @@ from journeyman.network.service_model.evidence import (
     records_from,
 )
 from journeyman.network.service_model.model import RefusedShape, RequestModel
+from journeyman.network.service_model.naming import Path, id_name_score, words_of
 from journeyman.network.service_model.request import RequestShape
+from journeyman.network.service_model.roles import (
+    PROSE_WORDS,
+    REWARD_WORDS,
+    STATE_WORDS,
+)
 from journeyman.network.service_model.search import MODEL_FACT, read_document
 
 CONFIRMED = "confirmed"
@@ -140,14 +146,15 @@ def _understood(known: Known) -> Step:
     name = "understood"
     if known.tasks_seen:
         return Step(name, Standing.PROVEN, f"{known.tasks_seen} tasks were read")
-    records = next(filter(None, map(_records_in, _listed_shapes(known))), None)
-    if records is not None:
+    lists = [found for shape in _listed_shapes(known) for found in _lists_in(shape)]
+    if lists:
+        place, records = max(lists, key=lambda one: one[1].size)
         fields = ", ".join([*records.fields][:_MOST_FIELDS]) or "none"
         reason = (
             f"it has records, and none of them was read as a task (fields: {fields}); "
             "`journeyman market --json` shows what came"
         )
-        return Step(name, Standing.REFUSED, reason)
+        return Step(name, Standing.REFUSED, reason, _listing_table(place, records))
     return Step(name, Standing.UNTRIED, "no task was listed yet")
 
 
@@ -243,13 +250,63 @@ _MOST_FIELDS = 12
 """Of a record, that are named."""
 
 
-def _records_in(shape: Shape) -> Shape | None:
-    """Return what the objects of an array look like, if there was one anywhere."""
+def _lists_in(shape: Shape, above: Path = ()) -> Iterator[tuple[Path, Shape]]:
+    """Yield where arrays of objects are, and what those look like."""
     if shape.items is not None and "object" in shape.items.kinds:
-        return shape.items
-    inner = [*shape.fields.values(), shape.items, shape.entries]
-    found = (_records_in(one) for one in inner if one is not None)
-    return next(filter(None, found), None)
+        yield above, shape.items
+        return
+    inner = [((*above, name), one) for name, one in shape.fields.items()]
+    inner += [(above, one) for one in (shape.items, shape.entries) if one]
+    for path, one in inner:
+        yield from _lists_in(one, path)
+
+
+def _fields_in(shape: Shape, above: Path = ()) -> Iterator[tuple[Path, Shape]]:
+    """Yield the fields of a record that hold a value."""
+    for name, one in shape.fields.items():
+        path = (*above, name)
+        if not {*one.kinds} <= {"object", "array", "null"}:
+            yield path, one
+        yield from _fields_in(one, path)
+
+
+_NUMBERS = ("integer", "number")
+
+
+def _listing_table(place: Path, records: Shape) -> str:
+    """Return the settings that would read a listing, for its owner to mend."""
+    fields = [*_fields_in(records)]
+    ids = [p for p, one in fields if {"string", "integer"} & {*one.kinds}]
+    found = {
+        "id": max(ids, key=id_name_score, default=("...",)),
+        "text": _named(fields, PROSE_WORDS, "string"),
+        "reward": _named(fields, REWARD_WORDS, *_NUMBERS, "string"),
+        "status": _named(fields, STATE_WORDS, "string", *_NUMBERS),
+    }
+    lines = [f"{role} = {_place(path)}" for role, path in found.items() if path]
+    others = [_place(path) for path, _ in fields if path not in found.values()]
+    return "\n".join(
+        [
+            "[contract.listing]",
+            *([f"records = {_place(place)}"] if place else []),
+            *lines,
+            *([f"# also there: {', '.join(others[:_MOST_FIELDS])}"] if others else []),
+        ]
+    )
+
+
+def _named(
+    fields: list[tuple[Path, Shape]], words: frozenset[str], *kinds: str
+) -> Path:
+    """Return the first field with one of the words in its name."""
+    named = (
+        p for p, one in fields if {*kinds} & {*one.kinds} and words & {*words_of(p[-1])}
+    )
+    return next(named, ())
+
+
+def _place(path: Path) -> str:
+    return json.dumps(".".join(path))
 
 
 def _table(action: str, refused: RefusedShape, given: Iterable[str]) -> str:
@@ -273,7 +330,7 @@ def _table(action: str, refused: RefusedShape, given: Iterable[str]) -> str:
 def _places(shape: RequestShape) -> Iterator[str]:
     for one in shape.placed:
         if one.source:
-            yield f"{_key(one.source)} = {json.dumps('.'.join(one.path))}"
+            yield f"{_key(one.source)} = {_place(one.path)}"
 
 
 def _key(name: str) -> str:

@@ -14,7 +14,10 @@ from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.http import HttpLimits
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import RateLimits
-from journeyman.network.service_model.configured import configured_shape
+from journeyman.network.service_model.configured import (
+    configured_places,
+    configured_shape,
+)
 from journeyman.network.service_model.evidence import Observe, Observed, Observer
 from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import MODEL_FACT, RequestSearch
@@ -167,6 +170,7 @@ def build_network(
         observe=observe,
         rate_limiter=rate_limiter,
         search=search,
+        listing=configured_places(settings.contract.listing),
     )
 
 

@@ -39,7 +39,11 @@ from journeyman.network.service_model.evidence import Observe
 from journeyman.network.service_model.listing import LaterTasks, Listing, ListingReader
 from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.pages import PageRequest, Paging
-from journeyman.network.service_model.reading import WrongShapeError, wire_id
+from journeyman.network.service_model.reading import (
+    Places,
+    WrongShapeError,
+    wire_id,
+)
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
@@ -74,6 +78,7 @@ class NetworkClient:
         observe: Observe | None = None,
         rate_limiter: RateLimiter | None = None,
         search: RequestSearch | None = None,
+        listing: Places = MappingProxyType({}),
     ) -> None:
         """Check the addresses; `portal_url` None means the same as `base_url`.
 
@@ -81,7 +86,8 @@ class NetworkClient:
         of `base_url`, and hidden wherever an answer repeats them.
 
         `observe` is shown each call that has ended; `rate_limiter` may pause calls;
-        `search` finds how actions are written, None with nothing known yet.
+        `search` finds how actions are written, None with nothing known yet; `listing`
+        is where the owner says that listings have their tasks.
 
         Raises:
             ConfigurationError: an address cannot be used.
@@ -102,7 +108,7 @@ class NetworkClient:
         )
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
-        self._listings = ListingReader()
+        self._listings = ListingReader(listing)
         self._pages: dict[object, tuple[object, Before[Listing]]] = {}
         self.search = search or RequestSearch(owner={}, clock=clock, log=log)
         """How actions are written, and what is known of it."""

@@ -174,6 +174,15 @@ def _usable(tables: dict[str, Table]) -> dict[str, Table]:
     return tables
 
 
+def _readable(places: dict[str, str]) -> dict[str, str]:
+    from journeyman.network.service_model.configured import (  # noqa: PLC0415
+        configured_places,
+    )
+
+    configured_places(places)
+    return places
+
+
 def _sendable(headers: dict[str, str], *, login: bool = False) -> dict[str, str]:
     from journeyman.network.headers import (  # noqa: PLC0415 - see above
         OWN_HEADERS,
@@ -248,7 +257,7 @@ class NetworkSettings(Section):
 
 
 class ContractSettings(Section):
-    """How requests are written where the contract does not show their body."""
+    """How requests are written, and listings read, where the contract shows no body."""
 
     openapi: Folder | None = Field(
         None,
@@ -265,6 +274,14 @@ class ContractSettings(Section):
     each action, such as `[contract.requests.claim]`, with the place of each value. It
     is used as it is, and nothing else is tried. `journeyman contract` prints one to
     begin with; docs/reference/service-model.md explains the fields."""
+    listing: Annotated[dict[str, str], AfterValidator(_readable)] = Field(
+        default_factory=dict,
+        examples=[{"records": "board.members", "id": "wish.no"}],
+    )
+    """Where a listing has its tasks, and these their fields, where Journeyman cannot
+    find out by itself: `records` is the place of the list, all others are places in a
+    record of it. What is not named is found out. `journeyman contract` prints a table
+    to begin with; docs/reference/service-model.md explains the fields."""
 
 
 class SuggestionSettings(Section):

@@ -1,4 +1,4 @@
-"""The owner's word on how an action is written: a small table, and no code.
+"""The owner's word on how an action is written and a listing read: tables, no code.
 
     [contract.requests.submit]
     task_id = "task.id"                     {"task": {"id": ...},
@@ -6,15 +6,22 @@
     "claim.lease.token" = "lease"            "lease": what the claim's answer gave,
     constants = { source = "journeyman" }    "source": "journeyman"}
 
+    [contract.listing]
+    records = "board.members"               {"board": {"members": [
+    id = "wish.no"                              {"wish": {"no": ...,
+    text = "wish.words"                                   "words": ...
+
 A place is the way to a field, with dots between the objects that are around it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.headers import header_problems
+from journeyman.network.service_model.listing import RECORDS
 from journeyman.network.service_model.naming import Path
+from journeyman.network.service_model.reading import Places, RecordReader
 from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
@@ -58,6 +65,38 @@ def configured_shape(action: str, table: Table) -> RequestShape:
     )
 
 
+def configured_places(table: Mapping[str, str]) -> Places:
+    """Read out of the configuration where a listing has its records and their fields.
+
+    Raises:
+        ValueError: something in it is no place; the message has all that is wrong.
+    """
+    known = (RECORDS, "id", *RecordReader.FEATURES)
+    problems = [
+        f"there is no {name!r}{_near(name, known)}; a listing has {', '.join(known)}"
+        for name in table
+        if name not in known
+    ]
+    problems += [_no_place(name, p) for name, p in table.items() if not _is_place(p)]
+    if problems:
+        raise ValueError("; ".join(problems))
+    return {name: tuple(place.split(".")) for name, place in table.items()}
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f", did you mean {near[0]}" if near else ""
+
+
+def _is_place(place: JSON) -> bool:
+    parts = place.split(".") if isinstance(place, str) else []
+    return 0 < len(parts) <= MAX_DEPTH and all(part.strip() for part in parts)
+
+
+def _no_place(name: str, place: JSON) -> str:
+    return f"{name} must be a place such as 'task.id', not {place!r}"
+
+
 def _problems(action: str, table: Table) -> Iterator[str]:
     if action not in ACTIONS:
         yield f"there is no action {action!r}; wanted one of {', '.join(ACTIONS)}"
@@ -66,8 +105,7 @@ def _problems(action: str, table: Table) -> Iterator[str]:
     for name in table:
         if name in {*known, "now", "constants", "headers"} or name.startswith(_FOUND):
             continue
-        near = get_close_matches(name, known, n=1)
-        also = f", did you mean {near[0]}" if near else ""
+        also = _near(name, known)
         yield f"{action} has no value {name!r}{also}; it has {', '.join(known)}"
     yield from _missing(action, table)
     yield from _problems_of_places(action, table)
@@ -99,11 +137,10 @@ def _problems_of_places(action: str, table: Table) -> Iterator[str]:
     for name, place in table.items():
         if name in {"constants", "headers"}:
             continue
-        parts = place.split(".") if isinstance(place, str) else []
-        if not (0 < len(parts) <= MAX_DEPTH and all(part.strip() for part in parts)):
-            yield f"{action}.{name} must be a place such as 'task.id', not {place!r}"
+        if not (isinstance(place, str) and _is_place(place)):
+            yield _no_place(f"{action}.{name}", place)
             continue
-        path = tuple(parts)
+        path = tuple(place.split("."))
         if is_header(path):
             header: Table = {path[0].removeprefix(HEADER): ""}
             yield from (f"{action}.{name}{told}" for told in header_problems(header))

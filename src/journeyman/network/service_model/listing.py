@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
+from types import MappingProxyType
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.service_model.naming import (
@@ -91,6 +92,8 @@ _VALUES = ("v", "value")
 """Names of the value in a cell of a table."""
 _NAMES_SHOWN = 8
 """Field names quoted when no tasks were found."""
+RECORDS = "records"
+"""Where the list is, among the owner's places; all others are in a record of it."""
 _TASK_NAME_WORTH = 20
 """More than the likeness of any record: such a name is authoritative."""
 _NEUTRAL_NAME_WORTH = 2
@@ -163,8 +166,13 @@ class ListingReader:
     there are more records than it was learned from, or fields that were not there.
     """
 
-    def __init__(self) -> None:
-        self._record = RecordReader()
+    def __init__(self, owner: Places = MappingProxyType({})) -> None:
+        """Read as the owner's places say, where there are any, and find the others."""
+        self._owner = {role: path for role, path in owner.items() if role != RECORDS}
+        self._at = owner.get(RECORDS, ())
+        self._unseen = {*self._owner}
+        """Those of the owner's places that no record had so far."""
+        self._record = RecordReader(self._owner)
         names = ("task_containers", "containers", "no_containers", "record_wrappers")
         more = ("record_wrappers_without_id", "account_wrappers", "message_fields")
         self._no_keys = {n for field in (*names, *more) for n in NAMES[field]}
@@ -189,10 +197,15 @@ class ListingReader:
         groups, form = self._as_before(answer), self._form
         if not groups or form is None:
             groups = self._find(answer)
+            if (mistake := self._misplaced(groups)) is not None:
+                return mistake
             form = self._learn(answer, groups)
         if not groups:
-            said = f"no list of tasks in {_described(answer)}"
-            return Listing((), 0, 0, "" if self._is_empty(answer) else said)
+            said = "no list of tasks in"
+            if self._at:
+                said = f"contract.listing.records: no list at {'.'.join(self._at)!r} in"
+            problem = "" if self._is_empty(answer) else f"{said} {_described(answer)}"
+            return Listing((), 0, 0, problem)
         records = [record for group in groups for record in group.records]
         tasks, unreadable = self._tasks(groups, form)
         problem = ""
@@ -214,6 +227,27 @@ class ListingReader:
                 elif task.id not in tasks:
                     tasks[task.id] = _labelled(task, group.label)
         return tasks, unreadable
+
+    def _misplaced(self, groups: list[_Array]) -> Listing | None:
+        """Return what is told of a place of the owner's that no record has ever had.
+
+        Then nothing is read, rather than something else than the owner means.
+        """
+        every = [record for group in groups for record in group.records]
+        records = [record for record in every if isinstance(record, dict)]
+        self._unseen -= {
+            role
+            for role in self._unseen
+            if any(_has_place(record, self._owner[role]) for record in records)
+        }
+        if not (records and self._unseen):
+            return None
+        role = min(self._unseen)
+        told = (
+            f"contract.listing.{role}: none of {len(records)} records has "
+            f"{'.'.join(self._owner[role])!r} (fields: {_names_in(records[0])})"
+        )
+        return Listing((), len(every), len(every), told)
 
     # -- what is known from the listings so far --------------------------------------
 
@@ -262,6 +296,8 @@ class ListingReader:
     # -- which arrays hold the tasks ------------------------------------------------
 
     def _find(self, answer: JSON) -> list[_Array]:
+        if self._at:
+            return [*_arrays_at(answer, self._at, self._at)]
         arrays = list(self._arrays(answer))
         is_alone = len(arrays) == 1
         weighed = [(self._worth(one, is_alone=is_alone), one) for one in arrays]
@@ -436,6 +472,29 @@ class ListingReader:
         return as_label(str(next(filter(None, words), ""))) or ""
 
 
+def _arrays_at(value: JSON, way: Path, path: Path) -> Iterator[_Array]:
+    """Return the lists at the end of a way; a list on it is one of groups."""
+    value = unquoted(value)
+    if way and isinstance(value, list):
+        for one in value:
+            yield from _arrays_at(one, way, path)
+    elif way:
+        if isinstance(value, dict) and way[0] in value:
+            yield from _arrays_at(value[way[0]], way[1:], path)
+    elif isinstance(value, dict):
+        yield _Array(path, [*value.values()], [*value])
+    elif isinstance(value, list | None):
+        yield _Array(path, _flat(value or [], ASSUMED.container_depth))
+
+
+def _has_place(record: dict[str, JSON], path: Path) -> bool:
+    """Return whether a record has a field, be it null."""
+    *above, name = path
+    inside = value_at(record, tuple(above)) if above else record
+    is_there = isinstance(inside, dict) and name in inside
+    return is_there or value_at(record, path) is not None
+
+
 def _likenesses(array: _Array, reader: RecordReader) -> list[int]:
     """Return how much of a task each of some records shows."""
     pairs = zip_longest(array.records[:_SAMPLE], array.keys[:_SAMPLE])
@@ -537,5 +596,8 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def _described(answer: JSON) -> str:
     if not isinstance(answer, dict):
         return "the answer (an array without tasks)"
-    names = ", ".join(name[:40] for name in list(answer)[:_NAMES_SHOWN])
-    return f"the answer (its fields: {names or 'none'})"
+    return f"the answer (its fields: {_names_in(answer)})"
+
+
+def _names_in(record: Mapping[str, JSON]) -> str:
+    return ", ".join(name[:40] for name in list(record)[:_NAMES_SHOWN]) or "none"

@@ -415,6 +415,7 @@ class RecordReader:
 
     def __init__(self, places: Places = MappingProxyType({})) -> None:
         """Read known names, and before them what is at the places of some roles."""
+        self._given = places
         self._places = {f"@{role}": path for role, path in places.items()}
         self._names = {
             field: (f"@{field}", *names) if field in places else names
@@ -443,8 +444,8 @@ class RecordReader:
         return frozenset(name for field in fields for name in self._names[field])
 
     def at(self, places: Places) -> "RecordReader":
-        """Return a reader that also knows where some roles are."""
-        return RecordReader(places) if places else self
+        """Return a reader that also knows where some other roles are."""
+        return RecordReader({**places, **self._given}) if places else self
 
     def task(self, record: JSON, key: str | None = None) -> Task | None:
         """Read a record; None when it is not an object or has no usable id.
