@@ -21,8 +21,8 @@ NETWORK_RECORDS_UNREADABLE = declare(
     "warning",
     "endpoint unreadable total message",
     "A listing has records that cannot be used as tasks; logged once per endpoint.",
-    "Look at the listing with `journeyman market --json`, and report its field names"
-    " if they are not understood.",
+    "Look at the listing with `journeyman market --json`; `[contract.listing]` says how"
+    " it is read, and `journeyman contract` prints one where no task was.",
 )
 REQUEST_REWRITTEN = declare(
     "network.request_rewritten",

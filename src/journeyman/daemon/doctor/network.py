@@ -211,8 +211,8 @@ class Look:
         if not read and problem:
             return fail(
                 f"it answers, and 0 tasks were read: {problem}",
-                "Run the daemon for a minute; `journeyman contract` then prints settings "
-                "that say where the tasks are.",
+                "Run the daemon for a minute; `journeyman contract` then prints "
+                "settings that say where the tasks are.",
             )
         if not read:
             return ok("it answers, and lists no task now")
