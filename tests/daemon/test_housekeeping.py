@@ -1,18 +1,23 @@
 """What a daemon does now and then, so that it can run for months."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import anyio
 import pytest
-from tests.daemon.conftest import Site
+from tests.daemon.conftest import URL, Site
 
+from journeyman.daemon.agent import open_agent
+from journeyman.daemon.strategies import load_strategies
 from journeyman.daemon.system import SystemClock
+from journeyman.daemon.wiring import Components
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.economy.bookkeeping import Answered, book_delivery, book_earning
 from journeyman.journal.archives import archived
 from journeyman.journal.journal import Journal
+from journeyman.journal.ledger_archives import LedgerArchives
 from journeyman.journal.maintenance import LAST_ENTRIES, faults
 from journeyman.journal.tasks import PastTask
 
@@ -159,6 +164,30 @@ def book_pay(site: Site, tasks: int, *, days_ago: float) -> None:
                 answered=Answered(credits=3),
                 cause="complete",
             )
+
+
+async def test_a_journal_that_is_too_large_loses_old_entries_of_its_ledger(
+    site: Site,
+) -> None:
+    site.data.mkdir(mode=0o700)
+    book_pay(site, 2, days_ago=50)
+    for task_id in ("recent", "too"):
+        give_up(site, task_id, days_ago=0.5)
+    settings, environment = site.settings(work__max_journal_mb=1), site.environment()
+
+    async with open_agent(settings, URL, environment) as agent:
+        parts = Components(
+            settings=settings,
+            agent=agent,
+            registry=load_strategies(settings.strategies),
+            environment=environment,
+        )
+        few = LedgerArchives(agent.directory.archives, agent.journal, stay=1)
+        await replace(parts.housekeeping, ledger_archives=few).keep()
+
+        assert agent.journal.ledger.archived().last_entry == 4
+        assert faults(agent.journal, agent.directory.archives) == []
+    assert site.log.named("journal.shortened")
 
 
 @pytest.mark.endurance

@@ -381,6 +381,25 @@ def test_where_an_archive_is_gone_the_next_entries_get_another_file(
     assert ledger_faults(archives.journal, folder) == []
 
 
+def test_no_archive_that_is_gone_loses_its_name_to_another(
+    archives: LedgerArchives, clock: FakeClock, folder: Path
+) -> None:
+    filled(archives, clock)
+    copies: dict[Path, bytes] = {}
+    for task_id in ("second", "third"):
+        (newest,) = folder.iterdir()
+        copies[newest] = newest.read_bytes()
+        newest.unlink()
+        pay(archives.journal, task_id)
+        forget_tasks(archives.journal)
+        archive(archives, clock)
+    for path, content in copies.items():
+        path.write_bytes(content)
+
+    assert len(archives_of(archives.journal)) == 3
+    assert ledger_faults(archives.journal, folder) == []
+
+
 def test_a_clock_that_was_wrong_holds_up_nothing(
     archives: LedgerArchives, clock: FakeClock, folder: Path
 ) -> None:

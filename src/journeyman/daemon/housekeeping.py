@@ -20,12 +20,12 @@ from journeyman.journal.tasks import EVENTS_DROPPED, TASKS_DROPPED, TEXTS_DROPPE
 from journeyman.lifecycle.recording import DecisionRecording
 from journeyman.observability.events import Log
 
-MOST_FORGOTTEN = 250
+MOST_FORGOTTEN = 100
 """At once, which takes some milliseconds on the event loop."""
-MOST_ARCHIVED = 100
+MOST_ARCHIVED = 50
 """At once, since they are compressed, too."""
-MOST_STEPS = 400
-"""Of each kind in one go, so that a busy market is kept up with: 100,000 tasks."""
+MOST_STEPS = 1_000
+"""Of each kind in one go, so that a busy market is kept up with: 50,000 tasks."""
 LEAST_DAYS = 1.0
 """What ended within them is kept, however large the journal is."""
 LEAST_LEDGER_DAYS = 40.0

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -140,12 +140,13 @@ class GrowingFiles:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         length, adding = self._known(path)
         size = path.stat().st_size if path.exists() else 0
-        if size not in (0, *range(length, length + adding + 1)):
+        if size and not length <= size <= length + adding:
             aside = free_name(path)
             if self.keeps_known and size > length:
                 shutil.copyfile(path, aside)
                 aside.chmod(files.PRIVATE_FILE)
                 files.sync_file(aside)
+                files.sync_directory(self.folder)
             else:
                 path.rename(aside)
         descriptor = os.open(path, flags, files.PRIVATE_FILE)
@@ -212,8 +213,9 @@ class Archives:
         return deleted
 
 
-def free_name(path: Path) -> Path:
+def free_name(path: Path, taken: Collection[str] = ()) -> Path:
     """Return the first name for an archive of the same month that is not taken."""
     month = path.name.removesuffix(ENDING).partition(".")[0]
     names = (f"{month}.{number}{ENDING}" for number in count(1))
-    return next(one for one in map(path.with_name, names) if not one.exists())
+    free = (path.with_name(one) for one in names if one not in taken)
+    return next(one for one in free if not one.exists())

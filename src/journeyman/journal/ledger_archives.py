@@ -41,8 +41,9 @@ from journeyman.journal.ledger import (
 
 PREFIX = "ledger-"
 """Of their names; the month (UTC) follows."""
-MOST_AT_ONCE = 250
-"""Entries of one step, which takes some milliseconds on the event loop."""
+MOST_AT_ONCE = 100
+"""Entries of one step, which takes some milliseconds on the event loop. Fewer compress
+worse: an entry takes 46 bytes in steps of 250, 48 in these and 52 in steps of 50."""
 STAY = 5_001
 """Entries that stay in the journal, however old: all that a start checks, and one."""
 _KEYS = (
@@ -124,10 +125,9 @@ class LedgerArchives:
         )
 
     def _new_name(self, name: str) -> str:
-        """Return a name that no archive has, nor had."""
+        """Return a name that no archive has: also one that is gone may come back."""
         known = {one.name for one in archives_of(self.journal)}
-        path = self.folder / name
-        return free_name(path).name if name in known else name
+        return free_name(self.folder / name, known).name if name in known else name
 
     def _note(self, archive: LedgerArchive) -> None:
         values = {name: getattr(archive, name) for name in LedgerArchive.__slots__}

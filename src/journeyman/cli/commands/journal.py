@@ -86,7 +86,8 @@ def restore(
 
     The newest backup that is whole is taken, of those that the daemon makes. The
     journal that was there is kept beside it. What was spent since the backup still
-    counts against the limits.
+    counts against the limits. The ledger's archives are no part of a backup: the folder
+    `archives` of the same data directory belongs beside the restored file.
     """
     # Imported here, since others read no settings.
     from journeyman.daemon.missing_journal import restore_journal
