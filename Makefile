@@ -112,6 +112,10 @@ torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minute
 foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths
 	$(BIN)/pytest -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
 
+.PHONY: foreign-quick
+foreign-quick: $(VENV)/.installed ## the same in simulated time, in seconds, to try a change (NETWORKS="a b")
+	@$(BIN)/python -m tests.foreign.simulated $(NETWORKS)
+
 .PHONY: prism
 prism: $(VENV)/.installed ## send requests that descriptions allow, as Prism judges (needs npx)
 	$(BIN)/pytest -m prism tests/prism $(PYTEST_ARGS)

@@ -5,33 +5,12 @@ before the search that has to find out how it wants its requests. `make foreign`
 them; each is a real `journeyman run`, told nothing but the address.
 """
 
-import importlib
-import inspect
-import statistics
 from pathlib import Path
 
 import pytest
-from tests.foreign.backend import Backend
-from tests.foreign.trial import report, run_trial
-
-HERE = Path(__file__).parent
-NO_NETWORKS = {"__init__", "backend", "trial"}
-NETWORKS = sorted(
-    one.stem
-    for one in HERE.glob("*.py")
-    if one.stem not in NO_NETWORKS and not one.stem.startswith("test_")
-)
-
-
-def network_named(name: str) -> Backend:
-    module = importlib.import_module(f"tests.foreign.{name}")
-    (found,) = (
-        kind
-        for _, kind in inspect.getmembers(module, inspect.isclass)
-        if issubclass(kind, Backend) and kind.__module__ == module.__name__
-    )
-    backend: Backend = found()
-    return backend
+from tests.foreign.networks import NETWORKS, network_named
+from tests.foreign.simulated import simulate
+from tests.foreign.trial import faults, report, run_trial
 
 
 @pytest.mark.timeout(600)
@@ -39,16 +18,23 @@ def network_named(name: str) -> Backend:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_everything_is_earned(name: str, tmp_path: Path) -> None:
     trial = run_trial(network_named(name), tmp_path)
-    book, told = trial.book, report(name, trial)
+    told = report(name, trial)
     print(told)
-    assert {*book.paid} == trial.tasks, told
-    assert trial.earned == sum(book.paid.values()), told
-    assert book.registrations == 1, told
-    refusals = trial.refusals.values()
-    assert max(refusals) <= 6, told
-    assert statistics.median(refusals) <= 3, told
-    assert book.most_held_before_first_pay == 1, told
-    assert not book.held, told
+    assert faults(trial) == [], told
+
+
+def test_everything_is_earned_in_simulated_time(tmp_path: Path) -> None:
+    trial = simulate("plain_results", tmp_path)
+
+    assert faults(trial) == [], report("plain_results", trial)
+
+
+def test_a_simulated_trial_that_ends_at_once_is_found_at_fault(
+    tmp_path: Path,
+) -> None:
+    trial = simulate("plain_results", tmp_path, seconds=0)
+
+    assert "all tasks are paid" in faults(trial)
 
 
 def test_there_are_at_least_fifteen_networks() -> None:

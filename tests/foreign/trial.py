@@ -1,6 +1,8 @@
 """One foreign network and a real daemon on it: what an operator would start."""
 
 import json
+import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -12,21 +14,7 @@ from pathlib import Path
 
 from tests.foreign.backend import Backend, Book, serve
 
-STRATEGY = '''
-from journeyman import Context, Result, Strategy, Task
-
-
-class Capitals(Strategy):
-    """Writes a text in capital letters."""
-
-    api, version = 1, "1.0.0"
-
-    def wants(self, task: Task) -> bool:
-        return True
-
-    def run(self, task: Task, ctx: Context) -> Result:
-        return Result(task.text.upper())
-'''
+STRATEGY = Path(__file__).with_name("capitals.py")
 LONGEST_SECONDS = 300.0
 LONGEST_NEWS_SECONDS = 60.0
 """By when the daemon must have heard of what was paid last, if the answer was lost."""
@@ -74,11 +62,11 @@ def run_trial(
     is_over = until or (lambda book: len(book.paid) >= len(tasks))
     strategies = directory / "strategies"
     strategies.mkdir(parents=True)
-    (strategies / "capitals.py").write_text(STRATEGY)
+    shutil.copy(STRATEGY, strategies)
     config = directory / "journeyman.toml"
-    data = directory / "data"
     with serve(backend) as address:
-        config.write_text(_config(backend, address, strategies, data) + settings)
+        tables = settings_for(backend, address, directory)
+        config.write_text(_config(tables) + settings)
         started = time.monotonic()
         with (directory / "log").open("w") as log, (directory / "err").open("w") as err:
             process = subprocess.Popen(_command("run", config), stdout=log, stderr=err)
@@ -107,17 +95,24 @@ def _command(*words: object) -> list[str]:
     return [sys.executable, "-m", "journeyman", name, "--config", config, *more]
 
 
-def _config(backend: Backend, address: str, strategies: Path, data: Path) -> str:
+def settings_for(
+    backend: Backend, address: str, directory: Path
+) -> dict[str, dict[str, object]]:
+    """Return what the daemon is told, by the sections of its settings."""
     tables: dict[str, dict[str, object]] = {
         "network": {"base_url": address},
-        "data": {"directory": str(data)},
-        "strategies": {"directory": str(strategies)},
+        "data": {"directory": str(directory / "data")},
+        "strategies": {"directory": str(directory / "strategies")},
         "log": {"format": "json", "level": "debug"},
         # Some networks review work only when they are asked for the listing.
         "schedule": {"discover_max_seconds": 30},
     }
     for name, more in backend.settings.items():
         tables.setdefault(name, {}).update(more)
+    return tables
+
+
+def _config(tables: dict[str, dict[str, object]]) -> str:
     return "".join(f"[{name}]\n{_lines(table)}" for name, table in tables.items())
 
 
@@ -159,6 +154,21 @@ def _earned(config: Path) -> int:
 def _read_log(path: Path) -> list[dict[str, object]]:
     lines = path.read_text().splitlines()
     return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def faults(trial: Trial) -> list[str]:
+    """Return what the daemon did not do as it should on any network."""
+    book, refusals = trial.book, trial.refusals.values()
+    expected = {
+        "all tasks are paid": {*book.paid} == trial.tasks,
+        "the ledger has what was paid": trial.earned == sum(book.paid.values()),
+        "it registers once": book.registrations == 1,
+        "no action is refused more than 6 times": max(refusals) <= 6,
+        "actions are refused at most 3 times": statistics.median(refusals) <= 3,
+        "one task is held before the first pay": book.most_held_before_first_pay == 1,
+        "no task is held in the end": not book.held,
+    }
+    return [what for what, holds in expected.items() if not holds]
 
 
 def report(name: str, trial: Trial) -> str:

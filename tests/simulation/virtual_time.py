@@ -2,12 +2,13 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import anyio
@@ -102,14 +103,43 @@ READERS: tuple[ModuleType, ...] = (
 def scheduled_by(now: Callable[[], dt.datetime]) -> Iterator[None]:
     """Make APScheduler read the time from `now`, in UTC, while the context is open."""
     simulated = _simulated_datetime(now)
-    before = [vars(module)["datetime"] for module in READERS]
-    for module in READERS:
-        vars(module)["datetime"] = simulated
+    with ExitStack() as stack:
+        for module in READERS:
+            stack.enter_context(_named(module, {"datetime": simulated}))
+        yield
+
+
+@contextmanager
+def simulated_in(module: ModuleType, timeline: "Timeline") -> Iterator[None]:
+    """Make a module's `time` and `datetime` those of a run while the context is open.
+
+    It is one that knows nothing of simulations.
+    """
+    simulated_time = SimpleNamespace(
+        monotonic=timeline.clock.monotonic,
+        time=lambda: timeline.clock.now().timestamp(),
+        gmtime=time.gmtime,
+        strftime=time.strftime,
+    )
+    simulated = {
+        "time": simulated_time,
+        "monotonic": timeline.clock.monotonic,
+        "datetime": _simulated_datetime(timeline.clock.now),
+    }
+    used = {name: value for name, value in simulated.items() if name in vars(module)}
+    with _named(module, used):
+        yield
+
+
+@contextmanager
+def _named(module: ModuleType, values: Mapping[str, object]) -> Iterator[None]:
+    """Give names of a module other values while the context is open."""
+    before = {name: vars(module)[name] for name in values}
+    vars(module).update(values)
     try:
         yield
     finally:
-        for module, original in zip(READERS, before, strict=True):
-            vars(module)["datetime"] = original
+        vars(module).update(before)
 
 
 def _simulated_datetime(now: Callable[[], dt.datetime]) -> type:
