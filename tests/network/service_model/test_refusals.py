@@ -1322,3 +1322,114 @@ def test_a_set_of_values_is_read_in_brackets_without_quotes() -> None:
     found = only(read_refusal({"errors": [{"path": "/kind", "message": told}]}, "", {}))
 
     assert found.options == ("PLAIN_TEXT", "MARKDOWN")
+
+
+CHAINED = (
+    "\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled);"
+    ' line: 1, column: 77] (through reference chain: io.acme.SubmitRequest["result"]'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "fault", "wants", "options"),
+    [
+        pytest.param(
+            {
+                "detail": "JSON parse error: Cannot construct instance of `a.Text`"
+                " (although at least one Creator exists): no String-argument "
+                "constructor/factory method to deserialize from String value "
+                "('HELLO (')"
+                f"{CHAINED})"
+            },
+            "result",
+            Fault.TYPE,
+            "object",
+            (),
+            id="Jackson, of a record",
+        ),
+        pytest.param(
+            {
+                "detail": "JSON parse error: Cannot deserialize value of type "
+                '`io.acme.Kind` from String "text": not one of the values accepted for '
+                f'Enum class: [TEXT, LINK]{CHAINED}->io.acme.Text["kind"])'
+            },
+            "result.kind",
+            Fault.VALUE,
+            "",
+            ("TEXT", "LINK"),
+            id="Jackson, of an enum",
+        ),
+        pytest.param(
+            {
+                "error": "Result validation failed: result: Tried to set nested object "
+                "field `result` to primitive value `HELLO`"
+            },
+            "result",
+            Fault.VALUE,
+            "object",
+            (),
+            id="Mongoose, of a nested object",
+        ),
+    ],
+)
+def test_a_text_in_place_of_an_object_is_told_by_the_way_to_it(
+    body: JSON, place: str, fault: Fault, wants: str, options: tuple[str, ...]
+) -> None:
+    sent: JSON = {"result": {"kind": "text"} if "." in place else "HELLO"}
+    found = only(read_refusal(body, "", sent))
+    assert ".".join(found.path) == place
+    assert (found.fault, found.wants, found.options) == (fault, wants, options)
+
+
+UNION = "Input tag 'word' found using 'kind' does not match any of the expected tags: "
+
+
+@pytest.mark.parametrize(
+    ("said_of_it", "sent", "place"),
+    [
+        ("Unable to extract tag using discriminator 'kind'", {"a": "B"}, "kind"),
+        (f"{UNION}'text', 'link'", {"a": "B", "kind": "word"}, "kind"),
+        ("Invalid discriminator value. Expected 'text' | 'link'", {"a": "B"}, "type"),
+        (
+            "Invalid discriminator value. Expected 'text' | 'link'",
+            {"a": "B", "type": "text"},
+            "kind",
+        ),
+    ],
+)
+def test_an_object_of_several_kinds_has_to_say_which(
+    said_of_it: str, sent: JSON, place: str
+) -> None:
+    detail: JSON = [{"loc": ["body", "result"], "msg": said_of_it, "type": "union_tag"}]
+    found = only(read_refusal({"detail": detail}, "", {"result": sent}))
+    assert found.path == ("result", place)
+    assert found.options == (() if "extract" in said_of_it else ("text", "link"))
+
+
+def test_the_kind_of_an_object_is_no_part_of_the_way_to_what_it_lacks() -> None:
+    lacks: JSON = [
+        {"loc": ["body", "result", "text", "value"], "msg": "Field required"}
+    ]
+    assert said({"detail": lacks}, sent={"result": {"kind": "text"}}) == {
+        "result.value": Fault.MISSING
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"errors": ["Task claim must exist", "Body can't be blank"]},
+        {
+            "error": "Result validation failed: body: Path `body` is required., "
+            "task_claim_id: Path `task_claim_id` is required."
+        },
+    ],
+    ids=["Rails", "Mongoose"],
+)
+def test_every_sentence_of_a_model_is_read(body: JSON) -> None:
+    assert said(body) == {"task_claim_id": Fault.MISSING, "body": Fault.MISSING}
+
+
+@pytest.mark.parametrize("text", ["KeyError('job')", "'job'"])
+def test_a_key_error_of_python_names_what_is_missing(text: str) -> None:
+    assert said({"error": text}) == {"job": Fault.MISSING}

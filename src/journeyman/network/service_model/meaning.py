@@ -114,6 +114,7 @@ def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
     return any({*words_of(name)} & nouns for name in path)
 
 
+_STEPS = NOUNS["claim"] | NOUNS["submit"] | NOUNS["complete"]
 _IDS = frozenset({"task_id", "agent_id"})
 
 
@@ -194,7 +195,9 @@ def _id_affinity(
             return TOO_DEAR - 1
         return 0.0 if above & own else 1.0
     if noun & own:
-        return 0.0 if is_id else 1.0
+        head = words[-2] if is_id else words[-1]  # a `task_claim` is made of a task
+        is_made = len(noun) > 1 and head in _STEPS - own
+        return 3.5 * is_made + 1.0 * (not is_id)
     if noun & others:
         return TOO_DEAR - 1
     earlier = {
@@ -216,7 +219,7 @@ def _result_affinity(path: Path, words: tuple[str, ...]) -> float:
 def _given_affinity(words: tuple[str, ...], source: str) -> float:
     """Judge a value that an answer or the record gave, by the way to it."""
     verb, *way = source.split(".")
-    leaf = words_of(way[-1]) if way else ()
+    leaf = _leaf_words(way)
     if not leaf or not _WORK.isdisjoint(way[:-1]):
         return TOO_DEAR  # what there is to work on says nothing of the task
     above = _one_of(way)
@@ -238,6 +241,14 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     is_whole = len(leaf) == 1 and not is_record
     cost = 0.55 if is_whole else 0.8 if is_record or is_made else 1.5
     return cost if is_end or is_made else TOO_DEAR
+
+
+def _leaf_words(way: Sequence[str]) -> tuple[str, ...]:
+    """Return the words for a value, such as (known, format) of known_formats.0."""
+    if way[1:] and way[-1].isdigit():
+        *words, last = words_of(way[-2]) or ("",)
+        return (*words, last.removesuffix("s"))
+    return words_of(way[-1]) if way else ()
 
 
 def _one_of(way: Sequence[str]) -> tuple[str, ...]:

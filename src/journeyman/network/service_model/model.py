@@ -644,7 +644,9 @@ class _Learning:
             ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
-        if is_id and words_of(name)[-1:] != ("id",):
+        # What an action makes has no key yet: it is an object rather than a relation.
+        is_made = words_of(name)[-1] in NOUNS[self.action]
+        if is_id and not is_made and words_of(name)[-1:] != ("id",):
             case = case_of([one.path[-1] for one in known.wanted]) or "snake"
             ways.append((*around, Style(case).write(f"{name}_id")))
         ways += [named, (*self._around, *named)]

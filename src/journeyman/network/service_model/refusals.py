@@ -11,10 +11,10 @@ a name in it that our body lacks is taken as missing. Nothing here raises.
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
@@ -161,9 +161,9 @@ _OPTIONS = _any_case(
     r"|match(?! (?:the )?(?:format|pattern)\b))"
     r"(?P<one>.{1,340})"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
-    r"|(?:one of|expected(?: the literal)?|allowed values?(?: are)?"
+    r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
     r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
-    r"|(?:one of|enum|set|values?|options?)(?: are)?:?\s*"
+    r"|(?:one of|enum(?: class)?|set|values?|options?)(?: are)?:?\s*"
     r"[\[({](?P<bare>[\w./-]{1,40}(?:, ?[\w./-]{1,40}){1,19})[\])}]"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
@@ -277,10 +277,46 @@ _NOUN = (
     r"(?:field|propert(?:y|ie)|parameter|param|argument|key|column|attribute|input"
     r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
 )
-_REWRITTEN = (
+_HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
+
+
+def _key(told: re.Match[str]) -> str:
+    """Return an attribute's name, from what Rails calls it to people."""
+    return told["human"].lower().replace(" ", "_")
+
+
+_REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
-    (re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"]\W*$"), r"\2: \1"),
+    # Mongoose, which joins what each path said
+    (
+        re.compile(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
+        r"\n\1: ",
+    ),
+    (
+        re.compile(r"Tried to set nested object field `([\w.]+)` to primitive value"),
+        r"\n\1: expected an object,",
+    ),
+    (
+        re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: because .*|\W*)$"),
+        r"\2: \1",
+    ),
+    # ActiveModel tells of a relation, and of any attribute as people call it.
+    (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
+    (re.compile(rf"^{_HUMAN} (?=can't be blank$)"), lambda told: f"{_key(told)}: "),
+    # Python's KeyError, as a text and as its code
+    (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
+    # pydantic
+    (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
+    # Jackson
+    (re.compile(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
+    (
+        re.compile(
+            r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
+            re.DOTALL,
+        ),
+        "expected an object",
+    ),
     # At path: result.type -- Expected ...
     (
         _any_case(
@@ -1241,10 +1277,35 @@ def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
     return found
 
 
+_TAGS = ("type", "kind")
+
+
+def _of_a_tag(found: FieldFault, there: Mapping[str, JSON]) -> FieldFault:
+    """Return what is said of an object of several kinds: it has to say of which."""
+    wrong = (o for o in _TAGS if o in there and there[o] not in found.options)
+    absent = (o for o in _TAGS if o not in there)
+    path = (*found.path, next(chain(wrong, absent), _TAGS[0]))
+    return replace(found, path=path, fault=Fault.VALUE)
+
+
+def _without_tag(path: Path, sent: JSON) -> Path:
+    """Return a way without the kind of an object, which some have in it (pydantic)."""
+    for i in range(1, len(path)):
+        there = value_at(sent, path[:i])
+        if isinstance(there, dict) and path[i] not in there:
+            is_tag = path[i] in there.values() and i + 1 < len(path)
+            return (*path[:i], *path[i + 1 :]) if is_tag else path
+    return path
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     found = _without_root(found, sent)
+    found = replace(found, path=_without_tag(found.path, sent))
     there = value_at(sent, found.path)
+    if isinstance(there, dict) and found.options:
+        found = _of_a_tag(found, there)
+        there = value_at(sent, found.path)
     if there in found.options:  # what was found, after what is allowed
         found = replace(found, options=tuple(o for o in found.options if o != there))
     is_object_id = isinstance(there, str) and bool(_OBJECT_ID.fullmatch(there))
