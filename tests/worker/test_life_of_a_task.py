@@ -19,6 +19,7 @@ from tests.worker.conftest import (
 )
 
 from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Result, TaskState
 from journeyman.economy.mark import CARRIED_AT
 from journeyman.journal.ledger import Confidence
@@ -345,6 +346,27 @@ async def test_work_is_given_up_when_its_task_is_gone_for_good(
 
     assert market.verbs().count(verb) == 100
     assert loop.record().state is TaskState.REJECTED
+
+
+@pytest.mark.parametrize(("others", "asked"), [(13, 8), (0, 13)])
+async def test_a_result_is_given_up_sooner_while_those_of_other_tasks_are_taken(
+    loop: Loop, market: ScriptedMarket, others: int, asked: int
+) -> None:
+    loop.worker.submit.intents.retry = RetryPolicy(result_refusals=24)
+    await loop.work(task("before"))
+    loop.clock.advance(3_600)  # what was taken before says nothing of now
+    market.script["submit"] = [
+        lambda name: ABSENT if name == "t1" else Confirmed(Receipt())
+    ] * (12 + others)
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        for number in range(13):
+            await loop.later(400)
+            loop.select.decide((task(f"other-{number}"),)[:others])
+
+    end = TaskState.REJECTED if others else TaskState.COMPLETED
+    assert (market.verbs("t1").count("submit"), loop.record().state) == (asked, end)
 
 
 @pytest.mark.parametrize("verb", VERBS)

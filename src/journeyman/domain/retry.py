@@ -27,7 +27,8 @@ class RetryPolicy:
     gateways give them for a service that restarts."""
     result_refusals: int = 100
     """The same for a submission or a completion. Work that is done is worth more
-    patience: some hours of a gateway that says "no such task"."""
+    patience: some hours of a gateway that says "no such task". A third of it does for a
+    submission while those of other tasks are accepted."""
     refusal_seconds: float = 30.0
     """The shortest wait between two such answers: a restart takes its time."""
     contradictions: int = 2

@@ -697,7 +697,8 @@ class RetrySettings(Section):
         RetryPolicy.result_refusals
     )
     """The same for a submission or a completion. Work that is done is worth more
-    patience: some hours of a gateway that says "no such task"."""
+    patience: some hours of a gateway that says "no such task". A third of them ends a
+    submission while the network accepts those of other tasks."""
     contradictions: Annotated[int, Field(ge=1, le=1_000), unit("answers")] = (
         RetryPolicy.contradictions
     )

@@ -49,6 +49,10 @@ ENDPOINTS: Mapping[TaskState, str] = {
 MAY_BE_DONE = frozenset({Refusal.CONFLICT, Refusal.INVALID, Refusal.OTHER})
 """Refusals with which networks answer a repeat of what they have done."""
 
+PASSED_BY = 3
+"""So much sooner a result is given up of which a network says that there is no such
+task, while it goes on to take those of other tasks: after an hour and more."""
+
 NOT_NOW = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED, Refusal.PENDING})
 """Refusals that mean "not now" rather than "never"."""
 
@@ -230,6 +234,9 @@ class Intents:
         )
         retry = self.retry
         enough = retry.result_refusals if is_patient else retry.claim_refusals
+        if record.state is TaskState.SUBMITTING and self.proof.says_yes("submit"):
+            # It is about this task: others get through.
+            enough = max(enough // PASSED_BY, retry.claim_refusals)
         return is_doubtful(failure) and record.doubts + 1 < enough
 
     def is_about_writing(self, record: TaskRecord, failure: Failure) -> bool:

@@ -30,6 +30,8 @@ LONG_PAUSE_SECONDS = 60.0
 SHRINKS_TO = 0.95
 SHORTEST_REVIEW = 1.0
 """In seconds; a shorter one is no reason to wait."""
+RECENT_SECONDS = 3_600.0
+"""How long a yes shows that an action works for those who ask for it."""
 ABSENT_SECONDS = 600.0
 """How long an absent action is believed to be absent, before one task asks again."""
 DELIVERIES = ("submit", "complete")
@@ -107,6 +109,8 @@ class Proof:
     )
     """The last words of refusal for each action, and for which tasks in a row."""
     _reviews_begin_when_asked: bool = field(init=False, default=False)
+    _yes_at: dict[str, float] = field(init=False, default_factory=dict)
+    """When the network said yes to each action last, in this run."""
     _needless: set[TaskId] = field(init=False, default_factory=set)
     _holds: int = field(init=False, default=0)
     _held_until: float = field(init=False, default=0.0)
@@ -174,8 +178,14 @@ class Proof:
         """Return whether the network has ever said yes to this action."""
         return action in self._proven.confirmed
 
+    def says_yes(self, action: str) -> bool:
+        """Return whether the network has said yes to this action in the last hour."""
+        at = self._yes_at.get(action)
+        return at is not None and self.clock.monotonic() - at < RECENT_SECONDS
+
     def confirm(self, action: str) -> None:
         """Note that the network has said yes to this action."""
+        self._yes_at[action] = self.clock.monotonic()
         if action == "claim":
             self._holds, self._held_until = 0, 0.0
         known = self._proven
