@@ -889,6 +889,12 @@ def test_a_refusal_that_names_no_field_says_nothing_of_the_shape(body: JSON) -> 
         ),
         ("Invalid data: see the documentation", {}),
         ("request: not authorized", {}),
+        (
+            "Bad Request: pk: Field required; task_id: Extra inputs are not permitted",
+            {"pk": Fault.MISSING, "task_id": Fault.UNKNOWN},
+        ),
+        ("422 Unprocessable Entity - ref: Field required", {"ref": Fault.MISSING}),
+        ("Validation failed: pk: Field required", {"pk": Fault.MISSING}),
     ],
 )
 def test_what_stands_before_a_colon_is_a_name_also_if_it_is_a_common_word(

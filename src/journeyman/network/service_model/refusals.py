@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from http import HTTPStatus
 from itertools import chain, islice, takewhile
 
 from journeyman.domain.tasks import JSON
@@ -285,7 +286,12 @@ def _key(told: re.Match[str]) -> str:
     return told["human"].lower().replace(" ", "_")
 
 
+_REASONS = "|".join(
+    ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
+)
 _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    # The status line's words (RFC 9110, 15.5) before what is said
+    (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
     # Mongoose, which joins what each path said
@@ -642,7 +648,7 @@ class _Prose:
 
 def _is_marked(name: str, said: str) -> bool:
     """Return whether a word is written as a name, and no word of the sentence."""
-    is_named = rf"(?:{_NOUN}\s|[`'\"\u201c\[(]){re.escape(name)}(?!\w)"
+    is_named = rf"(?:{_NOUN}\s|[`'\"\u201c\[(]|^(?=\w+:)){re.escape(name)}(?!\w)"
     return bool(_HUMPED.search(name) or _any_case(is_named).search(said))
 
 
