@@ -221,6 +221,17 @@ async def test_a_public_marketplace_that_runs_empty_gives_way_again(
     assert [(await loop.discover.look()).productive for _ in range(2)] == [True, True]
 
 
+async def test_a_public_marketplace_with_nothing_for_us_does_not_hide_our_listing(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.pages = [listing(), listing(task("t1"))]
+    market.public_pages = [listing(unwanted("u1"))] * 4
+
+    looks = [(await loop.discover.look()).productive for _ in range(5)]
+
+    assert (looks[-1], market.public_looks) == (True, 4)
+
+
 async def test_a_listing_that_is_refused_gives_way_to_the_public_marketplace(
     loop: Loop, market: ScriptedMarket
 ) -> None:

@@ -28,6 +28,9 @@ FEWEST_AT_ONCE = 50
 """Each step ends with a commit, and shorter ones only cost more."""
 MOST_AT_ONCE = 500
 
+MOST_PUBLIC_LOOKS = 3
+"""So often the public marketplace is read instead of endpoint 6, before that is asked
+again."""
 MOST_REASONS = 500
 """Different reasons that are counted; the rarest are forgotten."""
 
@@ -83,6 +86,8 @@ class Discover:
     _pager: Pager = field(init=False)
     _is_public: bool = field(init=False, default=False)
     """The public marketplace is asked."""
+    _public_looks: int = field(init=False, default=0)
+    """In a row."""
     _empty_looks: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -143,7 +148,14 @@ class Discover:
     # -- which listing is asked -------------------------------------------------------
 
     async def _look(self) -> outcomes.Outcome[Listing]:
-        """Ask for page one where it was last; if that is no use, the other listing."""
+        """Ask for page one where it was last; if that is no use, the other listing.
+
+        Now and then the first one is asked again: the public marketplace may always
+        show tasks that nobody can claim, and nothing of what is listed for us.
+        """
+        self._public_looks = self._public_looks + 1 if self._is_public else 0
+        if self._public_looks > MOST_PUBLIC_LOOKS:
+            self._is_public, self._public_looks, self._empty_looks = False, 0, 0
         outcome = await self._ask()
         if not _is_useless(outcome):
             self._empty_looks = 0
