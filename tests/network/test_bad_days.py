@@ -326,6 +326,9 @@ async def test_an_error_page_is_quoted_by_its_title(
             b"<html><style>b {color:white}</style><p>No <b>job</b>  given</p></html>",
             ["No job given"],
         ),
+        (b"<html><head><script>if (a<b) x</script><body>1 &lt; 2", ["1 < 2"]),
+        (b"<html><!-- <p>job: \xe2\x80\xa6</p> --><li>No</li><!-- <p>hid", ["No"]),
+        (b"<html><p>" + b"<em>a</em><" * 9, ["a<" * 9]),
     ],
 )
 async def test_a_page_that_refuses_is_read_line_by_line(

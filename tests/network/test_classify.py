@@ -247,6 +247,18 @@ async def test_a_flag_that_is_true_in_listings_and_false_in_an_answer_is_a_no(
     assert isinstance(done, Confirmed)
 
 
+async def test_a_false_flag_beside_a_true_one_is_no_no(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(
+        answer(200, {"erfolg": True, "weitere": True, "tasks": []}),
+        answer(200, {"erfolg": True, "weitere": False}),
+    )
+    await network.marketplace_tasks(5)
+
+    assert isinstance(await network.complete(TASK, KEY), Confirmed)
+
+
 @pytest.mark.parametrize(
     ("status", "location"),
     [

@@ -69,10 +69,7 @@ def classify(
     """
     if is_success(reply.status):
         failure = _failure_in_success(reply, expects, now)
-        seen = Fields(reply.body) if isinstance(reply.body, dict) else Fields()
-        is_no = (
-            not failure and expects is Expects.RECEIPT and seen.says(flags, flag=False)
-        )
+        is_no = not failure and expects is Expects.RECEIPT and _denies(reply, flags)
         return _failure(reply, Refusal.REJECTED, now) if is_no else failure
     if not reply.text.strip() and (told := wording.told_in_headers(reply.headers)):
         reply = replace(reply, body=told)
@@ -81,6 +78,16 @@ def classify(
         hint = _hint(reply.body, reply.status)
         meaning = hint.meaning if hint else meaning
     return _failure(reply, meaning, now)
+
+
+def _denies(reply: Reply, flags: Collection[str]) -> bool:
+    """Return whether one of the flags is false in an answer, and none is true.
+
+    Beside a true one, a false one says something else: that there is no more, or that
+    nothing new was made.
+    """
+    seen = Fields(reply.body) if isinstance(reply.body, dict) else Fields()
+    return seen.says(flags, flag=False) and not seen.says(flags, flag=True)
 
 
 def yes_flags(body: JSON) -> frozenset[str]:

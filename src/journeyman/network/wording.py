@@ -18,14 +18,14 @@ MAX_MESSAGE_LENGTH = 300
 _MAX_TEXTS = 20
 _MAX_DEPTH = 4
 _TITLE = re.compile(r"<(?:title|h1)[^>]{0,200}>([^<]{1,200})<", re.IGNORECASE)
-_UNSHOWN = re.compile(
-    r"<(head|title|script|style)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL
+_TAG = re.compile(
+    r"<!--|-->|<(?P<ends>/?)(?P<name>[a-z]\w{0,20})?[^<>]*>", re.IGNORECASE
 )
-_INLINE = re.compile(
-    r"</?(?:a|abbr|b|code|em|font|i|kbd|samp|small|span|strong|tt|u|var)\b[^>]*>",
-    re.IGNORECASE,
+"""It never looks past the next `<`, or a hostile page would be read for ever."""
+_UNSHOWN = frozenset({"title", "script", "style"})
+_INLINE = word_set(
+    "a abbr b code em font i kbd samp small span strong tt u var",
 )
-_TAG = re.compile(r"<[^>]*>")
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _QUOTED_LENGTH = 60
 MAX_PAGE = 16_384
@@ -86,9 +86,20 @@ def what_came(text: str, content_type: str) -> str:
 
 def page_lines(text: str) -> list[str]:
     """Return what an HTML page shows, line by line."""
-    shown = _INLINE.sub("", _UNSHOWN.sub("", text[:MAX_PAGE]))
-    lines = (" ".join(unescape(one).split()) for one in _TAG.split(shown))
-    return [line for line in lines if line]
+    lines, hidden, at, text = [""], "", 0, text[:MAX_PAGE]
+    for tag in _TAG.finditer(text):
+        lines[-1] += "" if hidden else text[at : tag.start()]
+        at, name = tag.end(), (tag["name"] or tag[0]).lower()
+        if hidden:
+            is_end = name == "-->" if hidden == "<!--" else tag["ends"] == "/"
+            hidden = "" if is_end and name in {"-->", hidden} else hidden
+        elif name == "<!--" or (name in _UNSHOWN and not tag["ends"]):
+            hidden = name
+        elif name not in _INLINE:
+            lines.append("")
+    lines[-1] += "" if hidden else text[at:]
+    shown = (" ".join(unescape(one).split()) for one in lines)
+    return [line for line in shown if line]
 
 
 def page_says(text: str) -> str:

@@ -1287,19 +1287,17 @@ def test_ajv_is_read_also_where_it_must_not_use_words() -> None:
     def error(at: str, keyword: str, **params: JSON) -> JSON:
         return {"instancePath": at, "keyword": keyword, "params": {**params}}
 
-    sent: JSON = {"work": {"parts": ["FOUR"], "format": "text"}}
+    sent: JSON = {"job": {"parts": ["FOUR"], "format": "text"}}
     errors = [
-        error("/work", "required", missingProperty="grant"),
-        error("/work/parts/0", "type", type="object"),
-        error("/work/format", "enum", allowedValues=["text/plain", "text/html"]),
+        error("/job", "required", missingProperty="grant"),
+        error("/job/parts/0", "type", type="object"),
+        error("/job/format", "enum", allowedValues=["text/plain", "text/html"]),
     ]
 
     assert {*read_refusal({"errors": errors}, "", sent)} == {
-        FieldFault(("work", "grant"), Fault.MISSING),
-        FieldFault(("work", "parts", "0"), Fault.TYPE, "object"),
-        FieldFault(
-            ("work", "format"), Fault.VALUE, options=("text/plain", "text/html")
-        ),
+        FieldFault(("job", "grant"), Fault.MISSING),
+        FieldFault(("job", "parts", "0"), Fault.TYPE, "object"),
+        FieldFault(("job", "format"), Fault.VALUE, options=("text/plain", "text/html")),
     }
 
 
