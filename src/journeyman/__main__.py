@@ -2,7 +2,7 @@
 
 import sys
 
-from journeyman.cli import main
+from journeyman.cli import start
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.daemon.strategies import generation_of
+from journeyman.daemon.strategy_source import generation_of
 from journeyman.daemon.system import SystemClock
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal

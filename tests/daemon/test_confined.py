@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.daemon.strategies import load_as_trusted, ready_strategies
+from journeyman.daemon.strategies import ready_strategies
+from journeyman.daemon.untrusted import load_as_trusted
 from journeyman.domain.tasks import NewTask, Task, TaskId
 from journeyman.settings.sections import StrategySettings
 from journeyman.strategies import loading

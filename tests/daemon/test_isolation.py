@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 from tests.daemon.conftest import MakeSite, Site
 
-from journeyman.daemon.strategies import (
-    Runs,
-    generation_of,
-    isolation_of,
-    load_strategies,
-)
+from journeyman.daemon.strategies import Runs, load_strategies
+from journeyman.daemon.strategy_source import generation_of
+from journeyman.daemon.untrusted import isolation_of
 from journeyman.journal.directory import DataDirectory
 from journeyman.settings.sections import IsolationSettings, StrategySettings
 from journeyman.strategies.child.kernel import children_of

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from journeyman.daemon.strategies import (
-    generation_of,
     load_strategies,
     ready_strategies,
     strategy_folders,
 )
+from journeyman.daemon.strategy_source import generation_of
 from journeyman.lifecycle.reload import StrategyWatch
 from journeyman.settings.sections import StrategySettings
 from journeyman.strategies.loading.loader import Folders

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import typer
 
@@ -17,6 +17,7 @@ from journeyman.journal.scores import StrategyScore, scoreboard
 from journeyman.journal.shadows import ShadowState
 from journeyman.journal.strategy_health import Health, Part
 from journeyman.journal.track_records import Group, TrackRecord
+from journeyman.settings.sections import Settings
 from journeyman.settings.sources import LoadedSettings
 from journeyman.strategies.loading.loaded import LoadedStrategy
 from journeyman.strategies.loading.loader import (
@@ -30,7 +31,9 @@ from journeyman.strategies.loading.loader import (
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
 from journeyman.strategies.loading.source import strategy_stem
-from journeyman.strategies.running.runner import Runner
+
+if TYPE_CHECKING:
+    from journeyman.strategies.running.runner import Runner
 
 StrategiesOption = Annotated[
     Path | None,
@@ -92,7 +95,7 @@ class AvailableStrategies:
         section = settings.settings.strategies
         folders = strategies.strategy_folders(section)
         files = [Path(one) for one in named if Path(one).is_file()]
-        described = strategies.described_by_children(settings.settings, files)
+        described = _described(settings.settings, files)
         registry = load_registry(folders, section.params, section.installed, described)
         registry = strategies.with_configured_runners(
             registry, section.runners, folders.first
@@ -104,15 +107,18 @@ class AvailableStrategies:
             described=described,
         )
 
-    def runner(self, session: Session) -> Runner:
+    def runner(self, session: Session) -> "Runner":
         """Return a runner with the daemon's limits.
 
         The folder of a process is a temporary one: nothing is left in the data
         directory, which it may not read either.
         """
+        from journeyman.daemon.untrusted import isolation_of
+        from journeyman.strategies.running import runner
+
         section = self.settings.settings.isolation
-        limits = strategies.isolation_of(section, session.directory())
-        return Runner(isolation=replace(limits, homes=None))
+        limits = isolation_of(section, session.directory())
+        return runner.Runner(isolation=replace(limits, homes=None))
 
     def load_file(self, path: Path) -> Loading:
         """Load a file that was named, with the parameters of the configuration."""
@@ -178,6 +184,16 @@ class AvailableStrategies:
             return frozenset()
 
 
+def _described(settings: Settings, more_files: Iterable[Path]) -> Described:
+    """Return what children say of all that is not trusted, here or in `more_files`."""
+    files, names = strategies.untrusted(settings.strategies, more_files)
+    if not files and not names:
+        return {}
+    from journeyman.daemon.untrusted import described_by_children
+
+    return described_by_children(settings, files, names)
+
+
 def loading_error(problems: tuple[Problem, ...]) -> ConfigurationError:
     """Return the error of a strategy that did not load, with each problem and fix."""
     listing = "\n".join(map(str, problems))
@@ -236,7 +252,10 @@ class StrategyHistory:
             if not session.directory().journal.exists():
                 return cls(available=available)
             with session.journal() as journal:
-                fingerprints = strategies.generation_of(available.registry).fingerprints
+                fingerprints = {
+                    one.name: strategies.fingerprint_of(one)
+                    for one in available.registry.strategies
+                }
                 return cls(
                     available=available,
                     has_journal=True,

@@ -8,6 +8,7 @@ and `health` start fast.
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import json
 import os
@@ -398,6 +399,7 @@ def _entry(
     @functools.wraps(function)
     def entry(**values: Any) -> int:  # noqa: ANN401 - whatever the options' types are
         given = {option.name: values.pop(option.name) for option in shared}
+        _collect_garbage()
         try:
             code = function(Session(**given), **values)
             sys.stdout.flush()
@@ -407,3 +409,10 @@ def _entry(
 
     entry.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined] # functions may have one (PEP 362)
     return entry
+
+
+def _collect_garbage() -> None:
+    """Collect it from here on, but not what was imported, which stays."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

@@ -20,8 +20,8 @@ from journeyman.daemon.notify import LOOK_SECONDS
 from journeyman.daemon.owner_pauses import keep_pause, report_pause
 from journeyman.daemon.schedule import repeat
 from journeyman.daemon.shutdown import Shutdown, drain, listen_for_hangup
-from journeyman.daemon.strategies import describer_for, load_as_trusted
 from journeyman.daemon.strategy_source import report_problems
+from journeyman.daemon.untrusted import describer_for, load_as_trusted
 from journeyman.daemon.watchdog import report_crash
 from journeyman.daemon.wiring import Components
 from journeyman.domain import __version__
@@ -34,7 +34,7 @@ from journeyman.network.advice import advice_for
 from journeyman.observability.events import VERSION as EVENTS_VERSION
 from journeyman.settings.sections import Settings
 from journeyman.strategies.child.confinement import NOT_ENFORCED, available_confinement
-from journeyman.strategies.running.runner import PROCESSES
+from journeyman.strategies.loading.loaded import PROCESSES
 from journeyman.worker.recover import recover_interrupted
 
 STARTED_PAUSED = PauseRequest(by="journeyman run --paused")

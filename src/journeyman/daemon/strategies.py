@@ -3,46 +3,25 @@
 import difflib
 import hashlib
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-import anyio
-
 import journeyman
 from journeyman.domain.errors import ConfigurationError
-from journeyman.journal.directory import DataDirectory
-from journeyman.journal.journal import Journal
-from journeyman.lifecycle.active import Generation
-from journeyman.settings.sections import IsolationSettings, Settings, StrategySettings
+from journeyman.settings.sections import StrategySettings
 from journeyman.strategies.api import RunnerName
-from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loaded import PROCESSES, LoadedStrategy
 from journeyman.strategies.loading.loader import Described, Folders
 from journeyman.strategies.loading.problems import Problem
 from journeyman.strategies.loading.registry import Registry, load_registry
 from journeyman.strategies.loading.shipped import is_shipped
 from journeyman.strategies.loading.source import strategy_stem
-from journeyman.strategies.running.child import Isolation
-from journeyman.strategies.running.describing import Describer
-from journeyman.strategies.running.process import hide_memory
-from journeyman.strategies.running.runner import PROCESSES
-from journeyman.strategies.running.template import Template
 
 Runs = RunnerName | Literal["cluster"]
 """Where an owner may have a strategy run."""
-
-
-def isolation_of(settings: IsolationSettings, directory: DataDirectory) -> Isolation:
-    """Return the limits of processes that must not reach the data directory."""
-    return Isolation(
-        homes=directory.workspaces,
-        private=(directory.path,),
-        libraries=directory.libraries,
-        **settings.model_dump(),
-    )
 
 
 def with_configured_runners(
@@ -133,47 +112,10 @@ def ready_strategies() -> Path:
     return checkout if checkout.is_dir() else package / "ready_strategies"
 
 
-@contextmanager
-def describer_for(
-    settings: Settings, *, has_processes: bool = True
-) -> Iterator[Describer | None]:
-    """Yield what describes untrusted strategies; None where there are no processes."""
-    if not has_processes:
-        yield None
-        return
-    directory = DataDirectory(settings.data.directory)
-    # The data directory may not be there yet.
-    isolation = replace(isolation_of(settings.isolation, directory), homes=None)
-    hide_memory()
-    with Template(isolation.environment) as template:
-        yield Describer(isolation=isolation, template=template)
-
-
 ANYTHING = "*"
 
 
-async def load_as_trusted(
-    settings: StrategySettings, describer: Describer | None
-) -> Registry:
-    """Load what the settings ask for; what is not trusted is described by children.
-
-    Without a describer, as in simulated time, all is trusted.
-
-    Not in a thread, as at a reload: nothing else is being done yet, and only in the
-    main thread can an import that does not end be interrupted, and the rest be loaded.
-    """
-    return load_strategies(settings, await describe_untrusted(settings, describer))
-
-
-async def describe_untrusted(
-    settings: StrategySettings, describer: Describer | None
-) -> Described:
-    """Have children describe what is not trusted."""
-    files, names = _untrusted(settings)
-    return await describer.describe(files, names) if describer else {}
-
-
-def _untrusted(
+def untrusted(
     settings: StrategySettings, more_files: Iterable[Path] = ()
 ) -> tuple[list[Path], list[str]]:
     """Return the files, and the names of installed ones, that are not trusted."""
@@ -183,22 +125,6 @@ def _untrusted(
     # By their paths: a name is trusted in the folders of strategies only.
     others = [file for file in more_files if not is_shipped(file)]
     return [*dict.fromkeys([*_untrusted_files(settings), *others])], names
-
-
-def described_by_children(settings: Settings, more_files: Iterable[Path]) -> Described:
-    """Return what children say of all that is not trusted, for a command.
-
-    Args:
-        settings: all of them.
-        more_files: that a user has named, wherever they are.
-    """
-    files, names = _untrusted(settings.strategies, more_files)
-
-    async def describe() -> Described:
-        with describer_for(settings) as describer:
-            return await describer.describe(files, names) if describer else {}
-
-    return anyio.run(describe) if files or names else {}
 
 
 def _untrusted_files(settings: StrategySettings) -> list[Path]:
@@ -249,30 +175,7 @@ def shadows_of(registry: Registry, settings: StrategySettings) -> frozenset[str]
     return frozenset(names)
 
 
-def generation_in_service(
-    registry: Registry, settings: StrategySettings, journal: Journal
-) -> Generation:
-    """Return a generation whose shadows are those of the settings, less the promoted.
-
-    Raises:
-        ConfigurationError: the settings put one into the shadow that is not there.
-    """
-    promoted = journal.shadows.state().promoted
-    return generation_of(registry, shadows_of(registry, settings) - promoted.keys())
-
-
-def generation_of(registry: Registry, in_shadow: Collection[str] = ()) -> Generation:
-    """Return a generation of what was loaded, some of it in shadow."""
-    live = [one for one in registry.strategies if one.name not in in_shadow]
-    shadows = [one for one in registry.strategies if one.name in in_shadow]
-    return Generation(
-        registry.of(live) if shadows else registry,
-        {one.name: _fingerprint(one) for one in live},
-        {one: _fingerprint(one) for one in shadows},
-    )
-
-
-def _fingerprint(loaded: LoadedStrategy) -> str:
+def fingerprint_of(loaded: LoadedStrategy) -> str:
     """Return a hash of what a strategy is: its files as they ran, and its settings."""
     digest = hashlib.blake2b(digest_size=8)
     made_of = loaded.fingerprint.encode() or loaded.path.read_bytes()

@@ -7,14 +7,15 @@ from functools import partial
 from journeyman.daemon import events
 from journeyman.daemon.cluster import require_cluster
 from journeyman.daemon.strategies import (
-    describe_untrusted,
-    generation_in_service,
+    fingerprint_of,
     load_strategies,
     shadows_of,
     strategy_folders,
 )
+from journeyman.daemon.untrusted import describe_untrusted
 from journeyman.domain.errors import ConfigurationError
 from journeyman.journal.journal import Journal
+from journeyman.lifecycle.active import Generation
 from journeyman.lifecycle.reload import Candidate, tell_slow_imports
 from journeyman.observability.events import Log
 from journeyman.settings.sections import Settings, StrategySettings
@@ -44,6 +45,29 @@ def report_problems(registry: Registry, settings: StrategySettings, log: Log) ->
     if not registry.strategies:
         log.emit(events.NO_STRATEGIES, directory=str(strategy_folders(settings)))
     tell_slow_imports(registry, log)
+
+
+def generation_in_service(
+    registry: Registry, settings: StrategySettings, journal: Journal
+) -> Generation:
+    """Return a generation whose shadows are those of the settings, less the promoted.
+
+    Raises:
+        ConfigurationError: the settings put one into the shadow that is not there.
+    """
+    promoted = journal.shadows.state().promoted
+    return generation_of(registry, shadows_of(registry, settings) - promoted.keys())
+
+
+def generation_of(registry: Registry, in_shadow: Collection[str] = ()) -> Generation:
+    """Return a generation of what was loaded, some of it in shadow."""
+    live = [one for one in registry.strategies if one.name not in in_shadow]
+    shadows = [one for one in registry.strategies if one.name in in_shadow]
+    return Generation(
+        registry.of(live) if shadows else registry,
+        {one.name: fingerprint_of(one) for one in live},
+        {one: fingerprint_of(one) for one in shadows},
+    )
 
 
 RELOADABLE = frozenset(

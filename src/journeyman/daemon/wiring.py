@@ -25,8 +25,8 @@ from journeyman.daemon.notify import (
     to_webhook,
 )
 from journeyman.daemon.schedule import Schedule
-from journeyman.daemon.strategies import generation_in_service, isolation_of
-from journeyman.daemon.strategy_source import StrategySource
+from journeyman.daemon.strategy_source import StrategySource, generation_in_service
+from journeyman.daemon.untrusted import isolation_of
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
 from journeyman.economy.budget import check_losses, is_over_cost

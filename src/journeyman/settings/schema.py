@@ -1,15 +1,20 @@
 """Every setting described: what it is called, what it takes and what it does.
 
-All of it is read from the JSON schema of the settings, which is what editors use too.
+All of it is read from the JSON schema of the settings, which is what editors use too,
+and only when it is asked for: most commands need no more than the names.
 """
 
-from collections.abc import Mapping
+import ast
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
-from journeyman.settings.sections import Settings
+from journeyman.settings import sections as models
+from journeyman.settings.sections import Section, Settings
 
 Key = tuple[str, ...]
 """Where a value stands: `("network", "base_url")`, or deeper inside a table."""
@@ -36,7 +41,12 @@ class Setting:
     """A value as in a file, where the default would not show what one looks like."""
     option: str
     """The command line's own name for it, such as `--base-url`; may be empty."""
-    description: str
+
+    @property
+    def description(self) -> str:
+        """What it does, and why its default is what it is."""
+        section, name = self.key
+        return _texts()[_model(section).__name__, name]
 
     @property
     def dotted(self) -> str:
@@ -65,26 +75,61 @@ def json_schema() -> dict[str, Any]:
         # The defaults are those of the single settings; repeated here they would
         # go stale in an editor's hints, and one depends on the home directory.
         section.pop("default", None)
-    for section in schema["$defs"].values():
-        for field in section.get("properties", {}).values():
-            # A text of several lines in the code is one paragraph.
-            field["description"] = " ".join(field["description"].split())
+    for model, section in schema["$defs"].items():
+        properties = section.get("properties", {})
+        for name, field in properties.items():
+            described = {**field, "description": _texts()[model, name]}
+            properties[name] = dict(sorted(described.items()))
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "The settings of Journeyman"
     return schema
 
 
 @cache
+def _texts() -> Mapping[tuple[str, str], str]:
+    """Return the text below each setting in the code, by model and name.
+
+    Pydantic's `use_attribute_docstrings` would read them at each start.
+    """
+    return {
+        # A text of several lines in the code is one paragraph.
+        (model.name, ast.unparse(field.target)): " ".join(below.value.value.split())
+        for model in ast.parse(inspect.getsource(models)).body
+        if isinstance(model, ast.ClassDef)
+        for field, below in pairwise(model.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }
+
+
+@cache
 def sections() -> tuple[SettingSection, ...]:
     """Return all sections with their settings, in the order of reading."""
-    schema = json_schema()
-    found = []
-    for name, reference in schema["properties"].items():
-        section = schema["$defs"][reference["$ref"].rpartition("/")[2]]
-        fields = section["properties"].items()
-        settings = tuple(_describe((name, field), one) for field, one in fields)
-        found.append(SettingSection(name, section["description"], settings))
-    return tuple(found)
+    return tuple(map(_section, Settings.model_fields))
+
+
+@cache
+def _section(name: str) -> SettingSection:
+    schema = _model(name).model_json_schema()
+    fields = schema["properties"].items()
+    settings = tuple(_describe((name, field), one) for field, one in fields)
+    return SettingSection(name, schema["description"], settings)
+
+
+def _model(section: str) -> type[Section]:
+    return cast("type[Section]", Settings.model_fields[section].annotation)
+
+
+@cache
+def setting_keys() -> Sequence[Key]:
+    """Return the key of every setting, in the order of reading."""
+    return [
+        (section, name)
+        for section in Settings.model_fields
+        for name in _model(section).model_fields
+    ]
 
 
 @cache
@@ -95,20 +140,20 @@ def settings_by_key() -> Mapping[Key, Setting]:
 
 def setting_of(key: Key) -> Setting | None:
     """Return the setting that a value belongs to, also one deep inside its tables."""
-    found = settings_by_key().get(key[:2])
-    if found is None or (len(key) > len(found.key) and found.kind != "object"):
+    if key[:2] not in setting_keys():
         return None
-    return found
+    found = next(one for one in _section(key[0]).settings if one.key == key[:2])
+    return found if len(key) == len(found.key) or found.kind == "object" else None
 
 
 def is_section(key: Key) -> bool:
     """Return whether settings stand below this key."""
-    return not key or any(key == (section.name,) for section in sections())
+    return not key or (len(key) == 1 and key[0] in Settings.model_fields)
 
 
 def refusal(key: Key) -> str:
     """Return why no setting has this key; empty when one has it."""
-    if setting_of(key):
+    if key in setting_keys() or setting_of(key):
         return ""
     dotted = ".".join(key)
     if is_section(key):
@@ -118,10 +163,9 @@ def refusal(key: Key) -> str:
 
 
 def _suggestion(key: Key) -> str:
-    if len(key) == 1:
-        names = [section.name for section in sections()]
-        if found := get_close_matches(key[0], names, n=1):
-            return f"[{found[0]}]"
+    near = get_close_matches(key[0], Settings.model_fields, n=1)
+    if len(key) == 1 and near:
+        return f"[{near[0]}]"
     known = settings_by_key().values()
     same = [one.dotted for one in known if one.key[-1] == key[-1]]
     if len(same) == 1:
@@ -145,7 +189,6 @@ def _describe(key: Key, field: Mapping[str, Any]) -> Setting:
         default_is=field.get("default_is", "" if default is not None else "empty"),
         example=next(iter(field.get("examples", ())), None),
         option=field.get("option", ""),
-        description=field["description"],
     )
 
 

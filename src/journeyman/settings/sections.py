@@ -207,9 +207,7 @@ LoginHeaders = Annotated[dict[str, str], AfterValidator(partial(_sendable, login
 class Section(BaseModel):
     """The base of all sections: no unknown key, no conversion, no change."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class NetworkSettings(Section):

@@ -17,7 +17,7 @@ from pydantic_settings import PydanticBaseSettingsSource
 from journeyman.domain.errors import ConfigurationError
 from journeyman.observability.redaction import HIDDEN
 from journeyman.settings import schema
-from journeyman.settings.schema import Key, setting_of, settings_by_key
+from journeyman.settings.schema import Key, setting_of
 from journeyman.settings.sections import Settings
 
 
@@ -115,7 +115,7 @@ class EnvironmentSource(SettingsSource):
                 if variable == setting.variable.replace("__", "_"):
                     meant = f"no such setting; did you mean {setting.variable}?"
                     self.problems.append(f"{origin}: {meant}")
-        elif plain == variable or key in schema.settings_by_key():
+        elif plain == variable or key in schema.setting_keys():
             self.add(key, _read_text(self._environ[variable], key), origin)
         elif self._environ.get(plain):
             self.problems.append(f"{origin}: {plain} is set as well; keep one of them")
@@ -306,7 +306,7 @@ def load_settings(
         CommandLineSource(overrides or {}),
     )
     problems = [problem for source in weakest_first for problem in source.problems]
-    origins = dict.fromkeys(settings_by_key(), DEFAULT)
+    origins = dict.fromkeys(schema.setting_keys(), DEFAULT)
     for source in weakest_first:
         origins |= source.origins
 

@@ -28,13 +28,8 @@ from journeyman.cli.session import Session, command
 from journeyman.daemon.doctor import network as reach
 from journeyman.daemon.doctor.finding import Finding, Grade
 from journeyman.daemon.environment import build_environment
-from journeyman.daemon.strategies import (
-    LOCAL,
-    describer_for,
-    load_as_trusted,
-    ready_strategies,
-    strategy_folders,
-)
+from journeyman.daemon.strategies import LOCAL, ready_strategies, strategy_folders
+from journeyman.daemon.untrusted import describer_for, load_as_trusted
 from journeyman.domain.errors import (
     ConfigurationError,
     NetworkError,

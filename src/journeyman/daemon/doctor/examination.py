@@ -12,12 +12,8 @@ from journeyman.daemon.doctor.cluster import judge
 from journeyman.daemon.doctor.finding import Finding, Grade, fail, ok, skip, warn
 from journeyman.daemon.doctor.network import Service
 from journeyman.daemon.environment import Environment
-from journeyman.daemon.strategies import (
-    describer_for,
-    isolation_of,
-    load_as_trusted,
-    strategy_folders,
-)
+from journeyman.daemon.strategies import strategy_folders
+from journeyman.daemon.untrusted import describer_for, isolation_of, load_as_trusted
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.identity import load_identity

@@ -31,6 +31,9 @@ NEVER_CALLED: Mapping[str, str] = {
 SYNC_ONLY = frozenset({"status"})
 """Hooks that must not be `async`."""
 
+PROCESSES = ("process", "cluster")
+"""Runners whose strategies have processes here: on a cluster only `run` is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hook:

@@ -28,7 +28,7 @@ from journeyman.strategies.api.outcomes import (
 from journeyman.strategies.child import messages
 from journeyman.strategies.child.description import answer_from
 from journeyman.strategies.loading.confined import AnswerError, ConfinedStrategy
-from journeyman.strategies.loading.loaded import LoadedStrategy, ToldBlock
+from journeyman.strategies.loading.loaded import PROCESSES, LoadedStrategy, ToldBlock
 from journeyman.strategies.running.child import Isolation
 from journeyman.strategies.running.cluster import Cluster
 from journeyman.strategies.running.process import ProcessRunner
@@ -296,8 +296,6 @@ BLOCK_SECONDS = 5.0
 """What one step on the loop may take; everything else waits meanwhile."""
 CONSULT_SECONDS = 10.0
 """More than `wants` may take for one task, so that the child itself tells which."""
-PROCESSES = ("process", "cluster")
-"""Runners whose strategies have processes here: on a cluster only `run` is called."""
 GRACE_SECONDS = 2.0
 """How long a run may continue after its time, to clean up."""
 

@@ -15,9 +15,8 @@ from journeyman.strategies.api import Param, Strategy
 from journeyman.strategies.child.confinement import (
     available_confinement as available_isolation,
 )
-from journeyman.strategies.loading.loaded import LoadedStrategy
+from journeyman.strategies.loading.loaded import PROCESSES, LoadedStrategy
 from journeyman.strategies.loading.validation import params_of
-from journeyman.strategies.running.runner import PROCESSES
 
 
 @command("show", example="journeyman strategies show count_words")
