@@ -25,6 +25,8 @@ class ServiceClock:
     def note(self, answer: Observed) -> None:
         """Note the `Date` of an answer (RFC 9110, section 6.6.1)."""
         shown_date = answer.reply.headers.get("date", "") if answer.reply else ""
+        if not shown_date:
+            return
         try:
             date = parsedate_to_datetime(shown_date)
         except ValueError:

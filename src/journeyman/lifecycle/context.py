@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -113,8 +114,9 @@ class StrategyContexts:
 
     def context(self, record: TaskRecord, state: dict[str, JSON]) -> Context:
         """Return the context of one run."""
-        folder, deadline = self._folder(record.task_id), record.task.deadline
-        return self._context(record.strategy, record.task_id, state, folder, deadline)
+        task_id, deadline = record.task_id, record.task.deadline
+        folder = partial(self._folder, task_id)
+        return self._context(record.strategy, task_id, state, folder, deadline)
 
     def hook_context(
         self,
@@ -124,7 +126,8 @@ class StrategyContexts:
         task_id: TaskId | None = None,
     ) -> Context:
         """Return the context of one call of a hook; each call has its own `number`."""
-        context = self._context(strategy, task_id, state, self._hook_folder(number))
+        folder = partial(self._hook_folder, number)
+        context = self._context(strategy, task_id, state, folder)
         _ = context.budget  # Now: a hook may run in a thread, which has no journal.
         return context
 
@@ -141,7 +144,7 @@ class StrategyContexts:
         strategy: str,
         task_id: TaskId | None,
         state: dict[str, JSON],
-        folder: Path,
+        folder: Callable[[], Path],
         deadline: datetime | None = None,
     ) -> Context:
         log = DaemonStrategyLog(self.log.bind(task_id=task_id, strategy=strategy))
@@ -181,7 +184,8 @@ class StrategyContexts:
         return self.workspaces / f"hook-{number}"
 
 
-def _make_anew(folder: Path) -> Path:
+def _make_anew(place: Callable[[], Path]) -> Path:
+    folder = place()
     # What an interrupted run left must not be taken for this run's work.
     remove_folder(folder)
     folder.mkdir(parents=True, mode=0o700)

@@ -149,18 +149,11 @@ class HttpClient:
         """
         try:
             with anyio.fail_after(self._limits.total_timeout):
-                request = httpx.Request(
-                    method,
-                    _address(url, tuple(query.items()) if query else ()),
-                    headers=ALWAYS
-                    | {one.lower(): value for one, value in headers.items()},
-                    content=content,
-                    extensions={"timeout": self._timeouts},
-                )
+                request = self._request(method, url, headers, query, content)
                 # No client of the library between: cookies, redirects and what the
                 # environment says are just what must not happen here.
                 response = await self._transport.handle_async_request(request)
-                async with aclosing(response):
+                async with aclosing(cast("httpx.AsyncByteStream", response.stream)):
                     return await self._reply(
                         response, keep, known, wants_json=wants_json
                     )
@@ -172,6 +165,34 @@ class HttpClient:
             return NotSent(_told(error), timed_out=_timed_out(error))
         except MAYBE_SENT as error:
             return Unknown(_told(error), timed_out=_timed_out(error))
+
+    def _request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        query: Mapping[str, str] | None,
+        content: bytes | None,
+    ) -> httpx.Request:
+        """Return a request with all of its headers.
+
+        Left to the library, they would be put in, sorted and decoded again and again,
+        which takes more time than all the rest of a request.
+        """
+        address = _address(url, tuple(query.items()) if query else ())
+        sent = {"host": address.netloc.decode("ascii")} | ALWAYS
+        sent |= {name.lower(): value for name, value in headers.items()}
+        if content or method == "POST":
+            sent["content-length"] = str(len(content or b""))
+        request = httpx.Request(
+            method,
+            address,
+            headers=sent,
+            stream=httpx.ByteStream(content or b""),
+            extensions={"timeout": self._timeouts},
+        )
+        request.read()
+        return request
 
     async def _reply(
         self,

@@ -6,8 +6,6 @@ and errors. This costs about a third of the CPU of HTTPX's own (decision 0061).
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
 from typing import Self
@@ -75,21 +73,21 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         seconds = request.extensions.get("timeout", {})
         await self._take_connection(seconds.get("pool"))
         try:
-            with _translated():
-                answer = await self._session.request(
-                    request.method,
-                    _address(str(request.url)),
-                    headers=[
-                        # HTTPX has made ASCII of them.
-                        (name.decode("ascii"), value.decode("ascii"))
-                        for name, value in request.headers.raw
-                    ],
-                    data=request.content,
-                    allow_redirects=False,
-                    timeout=_timeouts(seconds.get("connect"), seconds.get("read")),
-                )
-        except BaseException:
+            answer = await self._session.request(
+                request.method,
+                _address(str(request.url)),
+                headers=[
+                    # HTTPX has made ASCII of them.
+                    (name.decode("ascii"), value.decode("ascii"))
+                    for name, value in request.headers.raw
+                ],
+                data=request.content,
+                allow_redirects=False,
+                timeout=_timeouts(seconds.get("connect"), seconds.get("read")),
+            )
+        except BaseException as error:
             self._free.release()
+            _translate(error)
             raise
         return httpx.Response(
             answer.status,
@@ -120,7 +118,7 @@ def _timeouts(connect: float | None, read: float | None) -> aiohttp.ClientTimeou
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of an answer, as it arrives."""
+    """The body of an answer, as it arrives; no generator, since each has a price."""
 
     def __init__(
         self, answer: aiohttp.ClientResponse, connection: asyncio.Semaphore
@@ -128,10 +126,18 @@ class _Body(httpx.AsyncByteStream):
         self._answer = answer
         self._connection = connection
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _translated():
-            async for chunk in self._answer.content.iter_any():
-                yield chunk
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            chunk = await self._answer.content.readany()
+        except Exception as error:
+            _translate(error)
+            raise
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
 
     async def aclose(self) -> None:
         # One that was read to its end has given its connection back already.
@@ -139,22 +145,22 @@ class _Body(httpx.AsyncByteStream):
         self._connection.release()
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise what HTTPX would raise in place of the other library's error."""
-    try:
-        yield
-    except aiohttp.SocketTimeoutError as error:
-        raise httpx.ReadTimeout(str(error)) from error
-    except aiohttp.ServerTimeoutError as error:
-        raise httpx.ConnectTimeout(str(error)) from error
-    except aiohttp.ClientConnectorError as error:
-        raise httpx.ConnectError(str(error)) from error
-    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
-        raise httpx.UnsupportedProtocol(str(error)) from error
-    except aiohttp.ClientOSError as error:
-        raise httpx.ReadError(str(error)) from error
-    except (aiohttp.ClientError, aiohttp.http_exceptions.HttpProcessingError) as error:
-        raise httpx.RemoteProtocolError(str(error)) from error
-    except ValueError as error:
-        raise httpx.LocalProtocolError(str(error)) from error
+_MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.SocketTimeoutError, httpx.ReadTimeout),
+    (aiohttp.ServerTimeoutError, httpx.ConnectTimeout),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
+    (aiohttp.NonHttpUrlClientError, httpx.UnsupportedProtocol),
+    (aiohttp.ClientOSError, httpx.ReadError),
+    (aiohttp.ClientError, httpx.RemoteProtocolError),
+    (aiohttp.http_exceptions.HttpProcessingError, httpx.RemoteProtocolError),
+    (ValueError, httpx.LocalProtocolError),
+)
+"""Errors of the other library, and what HTTPX would raise: the first that fits."""
+
+
+def _translate(error: BaseException) -> None:
+    """Raise what HTTPX would raise in place of an error, if it would."""
+    for theirs, ours in _MEANINGS:
+        if isinstance(error, theirs):
+            raise ours(str(error)) from error

@@ -280,7 +280,11 @@ class AnswerRecord:
     @property
     def key(self) -> str:
         """Its name in an endpoint's record: `200`, or `200 no`."""
-        return f"{self.status}" if self.is_yes else f"{self.status} no"
+        return _key(self.status, is_yes=self.is_yes)
+
+
+def _key(status: int, *, is_yes: bool) -> str:
+    return f"{status}" if is_yes else f"{status} no"
 
 
 def _media_type(value: str) -> str:
@@ -395,28 +399,17 @@ class EndpointRecord:
 
     def learn(self, seen: Observed, at: str) -> bool:
         """Record one call; return whether it showed anything new: not only counts."""
-        known = self._known
         self.seen += 1
         self.first_at, self.last_at = self.first_at or at, at
-        _count(self.outcomes, seen.outcome)
+        is_new = _count(self.outcomes, seen.outcome)
         if seen.reply is not None:
             self.latency.learn(seen.seconds)
-            self._learn_headers(seen.reply)
-            self._learn_answer(seen, seen.reply, at)
-        self._learn_request(seen)
-        return known != self._known
+            is_new |= self._learn_headers(seen.reply)
+            is_new |= self._learn_answer(seen, seen.reply, at)
+        return self._learn_request(seen) or is_new
 
-    @property
-    def _known(self) -> tuple[object, ...]:
-        request, answers = self.request, self.answers.values()
-        return (
-            # Names are only ever added, so that their number tells.
-            *(len(self.outcomes), len(self.headers), len(request.query)),
-            *[(len(one.media_types), one.body) for one in answers],
-            *(request.body, request.refused),
-        )
-
-    def _learn_headers(self, reply: Reply) -> None:
+    def _learn_headers(self, reply: Reply) -> bool:
+        known = len(self.headers)
         for name, value in reply.headers.items():
             # Most headers are sorted out without a pattern: this is for each answer.
             if not ("limit" in name or "retry" in name) or not _TELLING.fullmatch(name):
@@ -425,46 +418,56 @@ class EndpointRecord:
                 self.headers.setdefault(name, HeaderRecord()).learn(value)
             else:
                 self.is_cut = True
+        return len(self.headers) > known
 
-    def _learn_answer(self, seen: Observed, reply: Reply, at: str) -> None:
-        found = AnswerRecord(reply.status, seen.is_yes)
-        if found.key not in self.answers and len(self.answers) >= MOST_ANSWERS:
-            self.is_cut = True
-            return
-        known = self.answers.setdefault(found.key, found)
+    def _learn_answer(self, seen: Observed, reply: Reply, at: str) -> bool:
+        key = _key(reply.status, is_yes=seen.is_yes)
+        known, is_new = self.answers.get(key), False
+        if known is None:
+            if len(self.answers) >= MOST_ANSWERS:
+                self.is_cut = True
+                return False
+            known = self.answers[key] = AnswerRecord(reply.status, seen.is_yes)
+            is_new = True
         known.seen, known.last_at = known.seen + 1, at
-        _count(known.media_types, _media_type(reply.headers.get("content-type", "")))
+        kind = _media_type(reply.headers.get("content-type", ""))
+        is_new |= _count(known.media_types, kind)
         known.unreadable += bool(reply.problem)
-        text = hash(reply.text)
+        text, before = hash(reply.text), known.body
         if not reply.problem and text != known.last_text:
-            look = _Look(seen.secrets, turn=known.seen)
-            known.body = self._grown(known.body, reply.body, look)
             known.last_text = text
+            if not before.shows(reply.body, known.seen):
+                look = _Look(seen.secrets, turn=known.seen)
+                known.body = self._grown(before, reply.body, look)
+        return is_new or known.body != before
 
-    def _learn_request(self, seen: Observed) -> None:
+    def _learn_request(self, seen: Observed) -> bool:
         """Record a request that worked, or the body of one that was not understood."""
-        request = self.request
+        request, is_new = self.request, False
         if seen.is_yes:
             request.worked += 1
             request.with_token += seen.call.token is not None
             for name in seen.call.query:
-                _count(request.query, name)
+                is_new |= _count(request.query, name)
         elif seen.outcome != _NOT_UNDERSTOOD:
-            return
+            return False
         content = seen.call.content
         is_json = seen.call.headers.get(CONTENT_TYPE, JSON_TYPE).endswith("json")
         if content is None or not is_json or len(content) > LONGEST_LOOKED_AT:
-            return
-        body, look = json.loads(content), _Look(seen.secrets, closed=_OURS)
+            return is_new
+        before = request.body if seen.is_yes else request.refused
+        body = json.loads(content)
+        if before.shows(body, 0):
+            return is_new
+        grown = self._grown(before, body, _Look(seen.secrets, closed=_OURS))
         if seen.is_yes:
-            request.body = self._grown(request.body, body, look)
+            request.body = grown
         else:
-            request.refused = self._grown(request.refused, body, look)
+            request.refused = grown
+        return is_new or grown != before
 
     def _grown(self, shape: Shape, body: JSON, look: _Look) -> Shape:
         """Return a shape with that of another body, as deep as there is room for."""
-        if shape.shows(body, look.turn):
-            return shape
         shapes = [one.body for one in self.answers.values()]
         shapes += [self.request.body, self.request.refused]
         room = MOST_PLACES - sum([one.size for one in shapes]) + shape.size
@@ -476,8 +479,11 @@ class EndpointRecord:
         return shape
 
 
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
+def _count(counts: dict[str, int], name: str) -> bool:
+    """Count a name; return whether it is new."""
+    seen = counts.get(name, 0)
+    counts[name] = seen + 1
+    return not seen
 
 
 _RECORD = TypeAdapter(EndpointRecord)

@@ -210,8 +210,10 @@ def _text(thread: int, address: int) -> str:
 
 def remove_folder(folder: str | Path) -> None:
     """Remove a folder with all beneath it: what is thousands deep, or closed, too."""
+    if not os.path.lexists(folder):
+        return  # as most often
     _unlock(Path(folder))
-    with suppress(OSError):  # it is gone, as most often
+    with suppress(OSError):  # it is gone
         _empty(os.open(folder, _FOLDER))
         Path(folder).rmdir()
 
@@ -289,7 +291,7 @@ def _instead(old: int, new: int) -> int:
 
 def _unlock(folder: Path) -> None:
     if not folder.is_symlink():
-        with suppress(OSError):  # it is gone, as most often
+        with suppress(OSError):  # it is gone
             folder.chmod(0o700)
 
 
