@@ -80,6 +80,8 @@ class TaskRecord:
     unsent: bool = False
     """This process has just committed the intent and has not sent its request yet.
     Not stored: after a restart, a committed intent counts as sent."""
+    claimed_at: datetime | None = field(default=None, compare=False)
+    """When this process began to claim it. Not stored: the history tells it, too."""
 
     def is_due(self, now: datetime) -> bool:
         """Return whether it may be touched.
@@ -651,6 +653,7 @@ class Tasks:
             # As it would be read back, so that every sending is the same.
             result=decode_result(stored) if stored else record.result,
             updated_at=at,
+            claimed_at=at if after is tasks.TaskState.CLAIMING else record.claimed_at,
         )
         self._update(moved, record.state)
         if stored is not None:

@@ -279,6 +279,9 @@ class ActiveStrategies:
         return f"its strategy {strategy!r} is {where}, and no other wants it"
 
     def _find(self, strategy: str) -> LoadedStrategy | None:
+        for loaded in self.registry.strategies:
+            if loaded.name == strategy:
+                return loaded
         try:
             return self.registry.find(strategy)
         except ConfigurationError:

@@ -138,8 +138,8 @@ def is_quarantined(health: Health, now: float) -> bool:
 
 def is_half_open(health: Health, now: float) -> bool:
     """Return whether the period is over, and a trial run is due."""
-    is_over = not is_quarantined(health, now)
-    return health.condition is Condition.QUARANTINED and is_over
+    is_barred = health.condition is Condition.QUARANTINED
+    return is_barred and not is_quarantined(health, now)
 
 
 DISABLED = "is disabled by its owner"
@@ -388,16 +388,19 @@ class Quarantine:
     # -- trial runs ---------------------------------------------------------------
 
     def _is_free(self, part: Part, task_id: TaskId) -> bool:
-        health, now = self._healths.get(part), self._now()
-        if health is None:
+        health = self._healths.get(part)
+        if health is None or health.condition is Condition.SOUND:
             return True
+        now = self._now()
         if not is_half_open(health, now):
             return not is_quarantined(health, now)
         return self._trial_of(part) in (None, task_id)
 
     def _begin_trial(self, part: Part, task_id: TaskId) -> None:
         health = self._healths.get(part)
-        if health is None or not is_half_open(health, self._now()):
+        if health is None or health.condition is Condition.SOUND:
+            return
+        if not is_half_open(health, self._now()):
             return
         if self._trials.get(part) != task_id:
             self._trials[part] = task_id

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -174,7 +174,8 @@ class _Answer:
     def balance(self) -> int | None:
         """Our balance: one in a task's record would be its poster's."""
         ours = [one for one in self.layers if _OTHERS.isdisjoint(one.words)]
-        shown = _credits(_together(ours), "balance")
+        seen = self.all if len(ours) == len(self.layers) else _together(ours)
+        shown = _credits(seen, "balance")
         return None if shown is None else math.floor(shown)
 
     @property
@@ -267,5 +268,7 @@ def _says_ours(answer: JSON) -> bool:
     )
 
 
-def _together(layers: Iterable[Found]) -> Fields:
+def _together(layers: Sequence[Found]) -> Fields:
+    if len(layers) == 1:
+        return layers[0].fields
     return Fields(*[one.fields for one in layers])

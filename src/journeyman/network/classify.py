@@ -69,7 +69,8 @@ def classify(
     """
     if is_success(reply.status):
         failure = _failure_in_success(reply, expects, now)
-        is_no = not failure and expects is Expects.RECEIPT and _denies(reply, flags)
+        may_deny = flags and not failure and expects is Expects.RECEIPT
+        is_no = may_deny and _denies(reply, flags)
         return _failure(reply, Refusal.REJECTED, now) if is_no else failure
     if not reply.text.strip() and (told := wording.told_in_headers(reply.headers)):
         reply = replace(reply, body=told)
@@ -151,9 +152,10 @@ def _failure_in_success(
         return Unknown(_unreadable(reply), reply.status, is_blank_yes=blank)
     if expects is Expects.DOCUMENT or not isinstance(reply.body, dict):
         return None
-    status = _error_status(Fields(reply.body))
+    outer = Fields(reply.body)
+    status = _error_status(outer)
     if status is None:
-        no = _that_says_no(reply.body, expects)
+        no = _that_says_no(reply.body, outer, expects)
         if no is None:
             return None
         reply = replace(reply, body=no)
@@ -213,13 +215,12 @@ RETELLS: Mapping[Progress | None, Refusal] = {
 }
 
 
-def _that_says_no(body: dict[str, JSON], expects: Expects) -> JSON:
+def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSON:
     """Return what of a body says no; None where nothing does.
 
     The answer to an action may be wrapped in anything, as a GraphQL payload is. There
     a no is a flag or errors: a state may be that of a record.
     """
-    outer = Fields(body)
     if _says_no(outer, expects):
         return body
     is_yes = outer.says(NAMES["no_flags"], flag=True)

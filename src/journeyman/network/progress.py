@@ -135,6 +135,7 @@ _FALSE = {
     **dict.fromkeys(("approved", "isapproved", "reviewed"), Progress.IN_REVIEW),
 }
 """What a flag that is true says, a moment, a flag that is false: the first counts."""
+_FLAGS = frozenset({*_TRUE, *_SINCE, *_FALSE})
 
 
 def layers_of(answer: JSON, own: Collection[JSON] = ()) -> list[Found]:
@@ -146,6 +147,8 @@ def layers_of(answer: JSON, own: Collection[JSON] = ()) -> list[Found]:
     found: list[Found] = []
     level = _opened({"": answer}, (), own)
     for _ in range(DEPTH + 1):
+        if not level:
+            break
         found += level
         level = [
             below for one in level for below in _opened(one.fields, one.words, own)
@@ -234,6 +237,8 @@ def _progress_of_label(label: str) -> Progress | None:
 
 
 def _flagged(seen: Fields) -> Progress | None:
+    if _FLAGS.isdisjoint(seen):
+        return None
     for name, progress in _TRUE.items():
         if seen.get(name) is True:
             return progress

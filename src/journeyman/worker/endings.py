@@ -114,11 +114,12 @@ class Endings:
         return record
 
     def _seconds_since_claim(self, record: TaskRecord) -> float:
-        tasks = self.intents.journal.tasks
-        claims = tasks.arrivals(record.task_id, TaskState.CLAIMING)
-        if not claims:
-            return 0.0
-        return max(0.0, (record.updated_at - claims[0].at).total_seconds())
+        claimed_at = record.claimed_at
+        if claimed_at is None:
+            tasks = self.intents.journal.tasks
+            claims = tasks.arrivals(record.task_id, TaskState.CLAIMING)
+            claimed_at = claims[0].at if claims else record.updated_at
+        return max(0.0, (record.updated_at - claimed_at).total_seconds())
 
     async def reject(self, record: TaskRecord, message: str) -> TaskRecord:
         """End a task whose result or completion was definitely refused."""

@@ -97,10 +97,11 @@ class Shape:
         inner = [*self.fields.values(), self.entries, self.items]
         return 1 + sum([one.size for one in inner if one is not None])
 
-    def shows(self, value: JSON, turn: int) -> bool:
+    def shows(self, value: JSON, turn: int = 0, closed: tuple[str, ...] = ()) -> bool:
         """Return whether a value adds nothing; of an array, some items are looked at.
 
-        Asked for each answer, it is cheaper than to merge its shape.
+        Asked for each answer, it is cheaper than to merge its shape. `closed` are ends
+        of the names of fields that are not looked into.
         """
         if JSON_TYPES[type(value)] not in self.kinds:
             return False
@@ -111,15 +112,24 @@ class Shape:
             names = value.keys()
             if not (names <= self.fields.keys() and names >= {*self.required}):
                 return False
-            inner = [(self.fields[name], one) for name, one in value.items()]
+            inner = [
+                (self.fields[name], one)
+                for name, one in value.items()
+                if not self._has_closed(name, one, closed)
+            ]
         elif self.words:
             return value in self.words
         for shape, one in inner:
             is_plain = not shape.words and not isinstance(one, dict | list)
             is_known = is_plain and JSON_TYPES[type(one)] in shape.kinds
-            if not is_known and not shape.shows(one, turn):
+            if not is_known and not shape.shows(one, turn, closed):
                 return False
         return True
+
+    def _has_closed(self, name: str, value: JSON, closed: tuple[str, ...]) -> bool:
+        """Return whether a field is not looked into, and of a kind that is known."""
+        is_closed = bool(closed) and name.lower().endswith(closed)
+        return is_closed and JSON_TYPES[type(value)] in self.fields[name].kinds
 
 
 NOTHING = Shape()
@@ -457,7 +467,7 @@ class EndpointRecord:
             return is_new
         before = request.body if seen.is_yes else request.refused
         body = json.loads(content)
-        if before.shows(body, 0):
+        if before.shows(body, closed=_OURS):
             return is_new
         grown = self._grown(before, body, _Look(seen.secrets, closed=_OURS))
         if seen.is_yes:

@@ -116,12 +116,11 @@ class RequestShape:
 
         A text is sent as it is.
         """
-        whole = self.at((WHOLE,))
-        if whole is not None:
+        if self._outside and (whole := self.at((WHOLE,))) is not None:
             return str(converted(values.get(whole.source), "string"))
         made: dict[str, JSON] = {}
         for one in self.placed:
-            if is_outside(one.path):
+            if one in self._outside:
                 continue
             if not one.source:
                 _put(made, one.path, deepcopy(one.constant))
@@ -142,11 +141,15 @@ class RequestShape:
     def _under(self, prefix: str, values: Values) -> dict[str, str]:
         said = {
             one.path[0].removeprefix(prefix): values.get(one.source, one.constant)
-            for one in self.placed
+            for one in self._outside
             if one.path[0].startswith(prefix)
         }
         is_text = {name: isinstance(value, str) for name, value in said.items()}
         return {k: str(v) if is_text[k] else json.dumps(v) for k, v in said.items()}
+
+    @cached_property
+    def _outside(self) -> tuple[Placed, ...]:
+        return tuple(one for one in self.placed if is_outside(one.path))
 
     def fits(self, values: Values) -> bool:
         """Return whether all that it needs is there."""
@@ -160,6 +163,11 @@ class RequestShape:
     def reads_record(self) -> bool:
         """Whether it says what only the task's record shows."""
         return any(one.source.startswith(RECORD) for one in self.placed)
+
+    @cached_property
+    def tells_time(self) -> bool:
+        """Whether it says when it is sent."""
+        return self.path_of("now") is not None
 
     @cached_property
     def is_plain(self) -> bool:
@@ -251,6 +259,8 @@ def converted(  # noqa: PLR0911  # one line for each type
     value: JSON, kind: str
 ) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
+    if not kind:
+        return value
     if kind == "objectid" and re.fullmatch(r"[0-9a-f]{24}", str(value)):
         return {"$oid": value}
     if kind == "id":  # of what is made: a key without the action before it

@@ -175,8 +175,8 @@ class Learned:
         if len(self.open) > MAX_OPEN:
             # A post of unknown outcome is never repeated, so its key would stay.
             self.open.pop(next(iter(self.open)))
-        for old in [*self.moments][:-MAX_OPEN]:
-            self.moments.pop(old)
+        while len(self.moments) > MAX_OPEN:
+            self.moments.pop(next(iter(self.moments)))
 
 
 DOCUMENT: TypeAdapter[Learned] = TypeAdapter(Learned)
@@ -308,7 +308,7 @@ class RequestSearch:
 
     def _note_time(self, request: Request, shape: RequestShape) -> None:
         """Keep the time that a request is about to tell, for its repeats."""
-        if shape.path_of("now") and request.key not in self._learned.moments:
+        if shape.tells_time and request.key not in self._learned.moments:
             self._learned.moments[request.key] = str(request.said["now"])
             self._save()
 

@@ -10,6 +10,7 @@ What the task itself contained is not a secret, whatever it looks like.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from journeyman.domain.tasks import JSON, Result, Task
 from journeyman.observability.redaction import KnownSecrets, secrets_in
@@ -43,13 +44,18 @@ class LeakScan:
         texts += _texts(dict(result.evidence), "evidence")
         checks: tuple[tuple[str, Callable[[str], bool]], ...] = (
             (OURS, self._is_ours),
-            (CANARY, KnownSecrets(canary).are_in),
+            (CANARY, partial(_holds, canary)),
         )
         for kind, check in checks:
             for where, text in texts:
                 if check(text):
                     return Leak(kind, where)
         return next(_by_pattern(texts, task), None)
+
+
+def _holds(canary: str, text: str) -> bool:
+    # However it is spelled, it is not shorter than it was.
+    return len(text) >= len(canary) and KnownSecrets(canary).are_in(text)
 
 
 def _by_pattern(texts: list[tuple[str, str]], task: Task) -> Iterator[Leak]:
