@@ -1,13 +1,16 @@
 """The daemon as the benchmarks run it: its journal and its log on disk."""
 
-import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment
 from journeyman.daemon.strategies import ready_strategies
-from journeyman.daemon.system import SystemClock, SystemRandomness
+from journeyman.daemon.system import (
+    SystemClock,
+    SystemRandomness,
+    collect_garbage_seldom,
+)
 from journeyman.observability.events import Log
 from journeyman.observability.logging import build_log
 from journeyman.observability.redaction import Redactor
@@ -42,6 +45,5 @@ async def daemon(
             log=observe(log),
             redactor=redactor,
         )
-        gc.collect()
-        gc.freeze()  # as `journeyman run` does
+        collect_garbage_seldom()  # as `journeyman run` does
         await run_daemon(loaded.settings, url, environment)

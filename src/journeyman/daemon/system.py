@@ -1,5 +1,6 @@
 """The real clock and real randomness: the only place that reads either."""
 
+import gc
 import random
 import resource
 import time
@@ -15,6 +16,21 @@ def forbid_core_dumps() -> None:
     It holds for its children, too, and cannot be undone.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+_OBJECTS_UNTIL_COLLECTION = 10_000
+"""Python's own 700 are made by every other task; hardly any of them is garbage that
+only the collector finds."""
+
+
+def collect_garbage_seldom() -> None:
+    """Look for garbage less often, and never among what is imported: that stays.
+
+    To look through all of it would stop the loop each time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_UNTIL_COLLECTION)
 
 
 class SystemClock:

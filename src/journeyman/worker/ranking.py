@@ -140,7 +140,8 @@ class Forecaster:
             return
         # From what was known before: a forecast that knew the end would be none.
         forecasts = [(one, self.forecast(one)) for one in ended]
-        with self._journal.tx("track records"):
+        # What is lost is read again: it is kept with where to read on.
+        with self._journal.tx("track records", waits=False):
             records.learn(forecasts, until)
         self._read_until = until
         self._forecasts = Forecasts(records.all())

@@ -1,6 +1,5 @@
 """`journeyman run`: the daemon itself."""
 
-import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -22,7 +21,11 @@ from journeyman.daemon.daemon import run_daemon
 from journeyman.daemon.environment import Environment, build_environment
 from journeyman.daemon.output import captured_output, nothing_afterwards, private_output
 from journeyman.daemon.service_manager import ServiceManager
-from journeyman.daemon.system import SystemClock, forbid_core_dumps
+from journeyman.daemon.system import (
+    SystemClock,
+    collect_garbage_seldom,
+    forbid_core_dumps,
+)
 from journeyman.daemon.turns import LoopTurns
 from journeyman.daemon.watchdog import Watchdog
 from journeyman.domain.errors import AlreadyRunningError, ConfigurationError, UsageError
@@ -190,9 +193,7 @@ def _require_one_network(session: Session, *, sandbox: bool) -> None:
 def _prepare_process() -> tuple["_EarlyStop", Watchdog, LoopTurns]:
     """Prepare for a signal, a crash, and an event loop that does not turn."""
     forbid_core_dumps()
-    # What is imported stays: to look for garbage in it would stop the loop each time.
-    gc.collect()
-    gc.freeze()
+    collect_garbage_seldom()
     return _EarlyStop(), Watchdog(), LoopTurns(SystemClock())
 
 
