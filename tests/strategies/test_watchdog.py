@@ -59,6 +59,17 @@ def test_without_a_limit_no_alarm_is_set() -> None:
     assert watchdog.call(None, signal.getsignal, signal.SIGALRM) is before
 
 
+def test_calls_that_share_a_timer_have_a_limit_each() -> None:
+    handler = signal.getsignal(signal.SIGALRM)
+    with watchdog.prepared():
+        assert watchdog.call(5, int, "12") == 12
+        with pytest.raises(watchdog.BlockedError):
+            watchdog.call(0.01, forever)
+        assert watchdog.call(5, int, "34") == 34
+
+    assert signal.getsignal(signal.SIGALRM) is handler
+
+
 def test_only_a_call_that_was_slow_is_told() -> None:
     told: list[tuple[float, str]] = []
 

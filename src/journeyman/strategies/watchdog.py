@@ -2,9 +2,10 @@
 
 Code that neither returns nor awaits stops the whole daemon: no other task, no
 heartbeat, no shutdown. Python can interrupt it in one way only: a signal, whose
-handler runs in the main thread between two bytecodes and may raise there. So each
-call of author code on the loop sets an alarm, which costs a few microseconds, and less
-than one where many calls are `prepared`.
+handler runs in the main thread between two bytecodes and may raise there. So a timer
+ticks while author code may run on the loop, and at each tick it is seen how long the
+call under way has taken. To set and to stop the timer costs more than most calls take,
+so that it goes on ticking through all calls that are `prepared`.
 
 It does nothing outside the main thread (handlers cannot be set there), where the
 platform has no timers, and when no limit is given (under simulated time). It cannot
@@ -18,11 +19,14 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from types import FrameType
-from typing import ClassVar, ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 SLOW_SECONDS = 0.1
 """What takes so long is told: meanwhile nothing else was done, and nobody heard."""
+TICK_SECONDS = 0.05
+"""So much later than at its limit a call may be interrupted."""
 SOON = 0.001
 """Seconds; 0 would switch a timer off."""
 
@@ -39,6 +43,54 @@ slow."""
 
 class BlockedError(BaseException):
     """Author code blocked the loop. A BaseException: no `except Exception` stops it."""
+
+
+class _Call:
+    """A call that is under way; its seconds are real ones, like the timer's."""
+
+    __slots__ = ("began", "limit", "next_strike", "stack")
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.began = perf_counter()
+        self.next_strike = self.began + limit
+        self.stack: Stack = ()
+        """Where it was when it had become slow."""
+
+
+class _Timer:
+    """The process's one real-time timer."""
+
+    def __init__(self) -> None:
+        self.is_ticking = False
+        self.calls: list[_Call] = []
+        """Under way, the innermost last."""
+
+    def tick(self, _signal: int, frame: FrameType | None) -> None:
+        """Note where a slow call is; interrupt one that has reached its limit.
+
+        Raises:
+            BlockedError: it has.
+        """
+        if not self.calls:
+            return
+        call, now = self.calls[-1], perf_counter()
+        if now >= call.next_strike:
+            # The next is a whole limit away, so that it cannot strike the clean-up
+            # after this one as well.
+            call.next_strike = now + call.limit
+            raise BlockedError
+        if not call.stack and now >= call.began + SLOW_SECONDS:
+            walk = traceback.walk_stack(frame)
+            # Its lines are read when somebody wants them: this is a signal's handler.
+            call.stack = traceback.StackSummary.extract(walk, lookup_lines=False)[::-1]
+
+    def end(self, depth: int) -> None:
+        """Forget the call that began at this depth."""
+        del self.calls[depth:]
+
+
+_TIMER = _Timer()
 
 
 def call(
@@ -71,96 +123,46 @@ def timed(
     """
     if limit is None or not _is_possible():
         return function(*args, **kwargs)
-    alarm = _Alarm(limit)
+    if not _TIMER.is_ticking:
+        with prepared():
+            return timed(limit, told, function, *args, **kwargs)
+    depth, under_way = len(_TIMER.calls), _Call(limit)
     try:
         try:
+            _TIMER.calls.append(under_way)
             return function(*args, **kwargs)
         finally:
-            alarm.disarm()
+            _TIMER.end(depth)
     finally:
-        # Again, because the alarm may have struck inside the first one. The next is
-        # a whole limit away, so it cannot strike inside both.
-        alarm.disarm()
-        if told is not None and alarm.took >= SLOW_SECONDS:
-            told(alarm.took, alarm.stack)
+        # Again, because the alarm may have struck inside the first one.
+        _TIMER.end(depth)
+        took = perf_counter() - under_way.began
+        if told is not None and took >= SLOW_SECONDS:
+            told(took, under_way.stack)
 
 
 @contextmanager
 def prepared() -> Iterator[None]:
-    """Make many calls of `timed` in the block cheaper: the handler is set once for all.
-
-    Not where somebody else has set an alarm, which must not reach our handler.
-    """
-    if not _is_possible() or any(signal.getitimer(signal.ITIMER_REAL)):
+    """Make many calls of `timed` in the block cheaper: the timer ticks for all."""
+    if _TIMER.is_ticking or not _is_possible():
         yield
         return
-    handler = signal.signal(signal.SIGALRM, _strike)
+    began = perf_counter()
+    handler = signal.signal(signal.SIGALRM, _TIMER.tick)
+    theirs, interval = signal.setitimer(signal.ITIMER_REAL, TICK_SECONDS, TICK_SECONDS)
+    _TIMER.is_ticking = True
     try:
         yield
     finally:
+        _TIMER.is_ticking = False
+        # First our timer, then our handler: neither may meet the other's of theirs.
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-
-
-class _Alarm:
-    """The process's one real-time timer, borrowed for a while.
-
-    It strikes when the call has become slow, and again when it has reached its limit.
-    """
-
-    latest: ClassVar["_Alarm"]
-    """The one that the timer belongs to."""
-
-    def __init__(self, limit: float) -> None:
-        self._is_armed = True
-        self._has_two = limit > SLOW_SECONDS
-        self._first = SLOW_SECONDS if self._has_two else limit
-        self._next = max(limit - self._first, self._first)
-        self.strikes = 0
-        self.took = limit
-        """Seconds, until it was disarmed."""
-        self.stack: Stack = ()
-        """Where the call was at the first strike."""
-        self._outer = getattr(_Alarm, "latest", self)
-        _Alarm.latest = self
-        self._handler = signal.getsignal(signal.SIGALRM)
-        if self._handler is not _strike:
-            signal.signal(signal.SIGALRM, _strike)
-        timer = (self._first, self._next)
-        self._timer = signal.setitimer(signal.ITIMER_REAL, *timer)
-
-    def strike(self, frame: FrameType | None) -> None:
-        """Note where a slow call is; interrupt one that has reached its limit.
-
-        Raises:
-            BlockedError: it has.
-        """
-        self.strikes += 1
-        if self.strikes > 1 or not self._has_two:
-            raise BlockedError
-        walk = traceback.walk_stack(frame)
-        # Its lines are read when somebody wants them: this is a signal's handler.
-        self.stack = traceback.StackSummary.extract(walk, lookup_lines=False)[::-1]
-
-    def disarm(self) -> None:
-        if not self._is_armed:
-            return
-        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-        self.took = self._first + self._next * self.strikes - left
-        _Alarm.latest = self._outer
-        # Before the timer: their alarm must not reach our handler.
-        if self._handler is not _strike:
-            signal.signal(signal.SIGALRM, self._handler)
-        theirs, interval = self._timer
         if theirs:
-            rest = max(theirs - self.took, SOON)
+            rest = max(theirs - (perf_counter() - began), SOON)
             signal.setitimer(signal.ITIMER_REAL, rest, interval)
-        self._is_armed = False
 
 
 def _is_possible() -> bool:
-    is_main = threading.current_thread() is threading.main_thread()
+    is_main = threading.get_ident() == threading.main_thread().ident
     return is_main and hasattr(signal, "setitimer")
-
-
-def _strike(_signal: int, frame: FrameType | None) -> None:
-    _Alarm.latest.strike(frame)
