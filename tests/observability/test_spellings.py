@@ -144,7 +144,8 @@ class Doors:
 
     def recorded(self, text: str) -> str:
         """Return what the tape keeps of a task that says so."""
-        return str(json.loads(self.redactor.clean_json_text(json.dumps([text])))[0])
+        page = ['["one before"]', json.dumps([text]), '["and one after"]']
+        return str(json.loads(self.redactor.clean_json_texts(page)[1])[0])
 
     def is_stopped(self, text: str) -> bool:
         """Return whether a result that says so is kept from leaving."""
@@ -188,6 +189,19 @@ def test_what_stands_around_a_spelled_secret_stays(text: str, cleaned: str) -> N
     known = KnownSecrets(TOKEN)
 
     assert known.hide(text) == cleaned
+
+
+def test_a_text_with_too_many_readings_hides_no_secret_beside_it() -> None:
+    redactor, random = Redactor(), Random(3)  # noqa: S311 - it has to repeat
+    redactor.add(TOKEN)
+    hostile = "".join(random.choices("0123456789abcdef%&\\+", k=30_000))
+    spelled = TOKEN.encode().hex().encode().hex().encode().hex()
+    page = [json.dumps(hostile), json.dumps(f"x {spelled}."), '"and one after"']
+    assert not redactor.knows("".join(page)), "one of them hides the other"
+
+    cleaned = redactor.clean_json_texts(page)
+
+    assert cleaned == [page[0], '"x ***."', page[2]]
 
 
 def test_a_secret_is_found_in_what_was_read_before_it_was_learned() -> None:

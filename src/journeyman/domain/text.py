@@ -69,6 +69,8 @@ def storable(text: object) -> str:
         shown = str(text)[:LONGEST_MESSAGE]
     except Exception:  # noqa: BLE001 - an author's object may be broken itself
         return "(cannot be shown)"
+    if shown.isascii():
+        return shown  # as nearly all are
     return shown.encode(errors="backslashreplace").decode()
 
 

@@ -5,9 +5,9 @@ How a task went on is not written again: it is read from the tables that know it
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.journal import tasks
@@ -27,8 +27,7 @@ class Opinion:
     """What it expected to earn, in credits; 0 for a no."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewRecordedDecision:
+class NewRecordedDecision(NamedTuple):
     """A decision to be kept."""
 
     task_id: TaskId
@@ -41,9 +40,6 @@ class NewRecordedDecision:
     reason: str
     opinions: str
     """As `encode_opinions` returns them."""
-
-
-_COLUMNS = tuple(one.name for one in fields(NewRecordedDecision))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,34 +139,24 @@ class Recordings:
     database: Database
     totals: Totals
     now: Now
-    _added: dict[TaskId, dict[str, object]] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.database.before_commit(self._write_added)
-        self.database.after_rollback(self._added.clear)
+    def add(self, *new: NewRecordedDecision) -> None:
+        """Keep decisions about different tasks, inside their transaction.
 
-    def add(self, new: NewRecordedDecision) -> None:
-        """Keep a decision, inside its transaction; an earlier one is replaced.
-
-        It is written with the commit, together with the others of its page.
+        Earlier ones about the same tasks are replaced.
         """
-        size = len(new.task) + len(new.opinions) + ROW_BYTES
         at = self.now().isoformat()
-        self._added.pop(new.task_id, None)
-        row = {name: getattr(new, name) for name in _COLUMNS}
-        self._added[new.task_id] = {"at": at, "bytes": size, **row}
-
-    def _write_added(self) -> None:
-        if not self._added:
-            return
-        added = [*self._added.values()]
-        self._added.clear()
+        sizes = [len(one.task) + len(one.opinions) + ROW_BYTES for one in new]
         self._drop(
             "task_id IN (SELECT value FROM json_each(?))",
-            json.dumps([row["task_id"] for row in added]),
+            json.dumps([one.task_id for one in new]),
         )
-        self.database.insert_all("recordings", added)
-        self.totals.add(BYTES_TOTAL, sum(int(str(row["bytes"])) for row in added))
+        rows = [
+            {"at": at, "bytes": size, **one._asdict()}
+            for one, size in zip(new, sizes, strict=True)
+        ]
+        self.database.insert_all("recordings", rows)
+        self.totals.add(BYTES_TOTAL, sum(sizes))
 
     def bytes(self) -> int:
         """Return about how much room they take."""
@@ -182,7 +168,6 @@ class Recordings:
 
     def shrink(self, most_bytes: int) -> None:
         """Drop the oldest rows where there are too many, inside a transaction."""
-        self._write_added()
         size = self.bytes()
         while size > most_bytes:
             dropped = self._drop(

@@ -160,6 +160,8 @@ class Quarantine:
     clock: Clock
     log: Log
     _known: dict[Part, Health] | None = field(init=False, default=None)
+    _ill: list[Health] | None = field(init=False, default=None)
+    """Of them, those that are not sound; None until somebody asks."""
     _fingerprints: Mapping[str, str] = field(init=False, default_factory=dict)
     _trials: dict[Part, TaskId] = field(init=False, default_factory=dict)
     _listeners: list[Callable[[str], None]] = field(init=False, default_factory=list)
@@ -176,7 +178,7 @@ class Quarantine:
 
     def _reread(self) -> None:
         """Read again what the journal knows, as a step was undone."""
-        self._known = None
+        self._known = self._ill = None
 
     def use(self, fingerprints: Mapping[str, str]) -> None:
         """Watch these strategies from now on, given as `fingerprint` by name.
@@ -426,8 +428,10 @@ class Quarantine:
         return [(health, reason) for health, reason in found if reason]
 
     def _unsound(self) -> list[Health]:
-        known = self._healths.values()
-        return [one for one in known if one.condition is not Condition.SOUND]
+        if self._ill is None:
+            known = self._healths.values()
+            self._ill = [h for h in known if h.condition is not Condition.SOUND]
+        return self._ill
 
     def _obstacle(self, health: Health, now: float) -> str:
         if health.condition in ONLY_A_CHANGE_HELPS:
@@ -474,7 +478,7 @@ class Quarantine:
             self.report(*after.part)
 
     def _keep(self, health: Health) -> None:
-        self._healths[health.part] = health
+        self._healths[health.part], self._ill = health, None
         self.journal.strategy_health.put(health)
 
     def _release(self, parts: Collection[Part], reason: str) -> None:
@@ -490,6 +494,7 @@ class Quarantine:
 
     def _forget(self, part: Part) -> None:
         del self._healths[part]
+        self._ill = None
         self._trials.pop(part, None)
         self.journal.strategy_health.forget(part)
         self._notify(part[0])

@@ -53,16 +53,15 @@ class DecisionRecording:
     )
     """By the ids of the verdicts, which are kept so that no other gets their ids."""
 
-    def record(self, task: Task, choice: Choice) -> None:
-        """Keep one decision."""
-        active = choice.strategy.name if choice.strategy else ""
+    def record(self, decided: Sequence[tuple[Task, Choice]]) -> None:
+        """Keep the decisions about some tasks, each of them once."""
         if self.limits.max_bytes:
-            decision = self._decision(task, choice, active)
-            self.journal.recordings.add(decision)
-            self._bound(len(decision.task) + len(decision.opinions))
+            decisions = self._decisions(decided)
+            self.journal.recordings.add(*decisions)
+            self._bound(sum(len(one.task) + len(one.opinions) for one in decisions))
         shadows = self.active.shadows
-        if shadows.strategies:
-            said = shadows.ask(task, active, self.clock)
+        for task, choice in decided if shadows.strategies else ():
+            said = shadows.ask(task, _name_of(choice), self.clock)
             self.journal.shadows.add(
                 replace(one, reason=self.redactor.clean(one.reason[:LONGEST_REASON]))
                 for one in said
@@ -83,20 +82,31 @@ class DecisionRecording:
             self.journal.recordings.shrink(self.limits.max_bytes)
             self.journal.shadows.forget_before(before)
 
-    def _decision(self, task: Task, choice: Choice, active: str) -> NewRecordedDecision:
+    def _decisions(
+        self, decided: Sequence[tuple[Task, Choice]]
+    ) -> list[NewRecordedDecision]:
+        encoded = [self._encoded_task(task) for task, _ in decided]
+        cleaned = self.redactor.clean_json_texts([text for text, _ in encoded])
+        return [
+            NewRecordedDecision(
+                task_id=task.id,
+                task=clean,
+                in_part=was_cut or clean != text,
+                strategy=_name_of(choice),
+                reason=self.redactor.clean_again(choice.reason[:LONGEST_REASON]),
+                opinions=self._opinions(choice.verdicts),
+            )
+            for (task, choice), (text, was_cut), clean in zip(
+                decided, encoded, cleaned, strict=True
+            )
+        ]
+
+    def _encoded_task(self, task: Task) -> tuple[str, bool]:
+        """Return what was shown of a task as JSON, and whether it was cut."""
         content = shown(task)
         encoded = _json(content)
         was_cut = len(encoded) > self.limits.longest_text and self._cut(content)
-        encoded = _json(content) if was_cut else encoded
-        cleaned = self.redactor.clean_json_text(encoded)
-        return NewRecordedDecision(
-            task_id=task.id,
-            task=cleaned,
-            in_part=was_cut or cleaned != encoded,
-            strategy=active,
-            reason=self.redactor.clean(choice.reason[:LONGEST_REASON]),
-            opinions=self._opinions(choice.verdicts),
-        )
+        return (_json(content) if was_cut else encoded), was_cut
 
     def _cut(self, content: dict[str, Any]) -> bool:
         """Shorten long texts, and leave out an input that is too long."""
@@ -130,6 +140,11 @@ class DecisionRecording:
             )
             for one in verdicts
         )
+
+
+def _name_of(choice: Choice) -> str:
+    """Return who got the task; empty for nobody."""
+    return choice.strategy.name if choice.strategy else ""
 
 
 def _json(value: object) -> str:

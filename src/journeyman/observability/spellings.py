@@ -88,6 +88,8 @@ class Reader:
         self._used = _marking(_in_ascii(_narrow(used)))
         self._read_in_vain: set[str] = set()
         """Short parts of texts that were read to the end."""
+        self.gave_up = False
+        """The last text had more readings than were made of it."""
 
     def readings(self, text: str) -> Iterator[Reading]:
         """Yield what may hold a secret, then what can be read from that, and so on.
@@ -99,6 +101,7 @@ class Reader:
         Whoever finds a secret must stop there: a part of which all readings were asked
         for holds none, and is passed over when it comes again.
         """
+        self.gave_up = False
         if len(text) < self._shortest:
             return
         level = self._parts(text)
@@ -115,7 +118,8 @@ class Reader:
                         seen.add(new.text)
                         below.append(new)
             level = below
-        if budget >= 0:
+        self.gave_up = budget < 0
+        if not self.gave_up:
             self._remember(parts)
 
     def _parts(self, text: str) -> list[Reading]:

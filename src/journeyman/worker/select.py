@@ -20,6 +20,7 @@ from journeyman.network.service_model.states import (
 )
 from journeyman.observability.events import Log
 from journeyman.strategies import watchdog
+from journeyman.strategies.loading.registry import Choice
 from journeyman.worker import events
 
 STATE_WORDS = "state_words"
@@ -82,7 +83,7 @@ class Select:
     clock: Clock
     log: Log
     recording: DecisionRecording | None = None
-    """Called with each choice, inside its transaction."""
+    """Called with the choices of a page, inside their transaction."""
     states: StateWords = field(init=False)
     _settled: dict[object, object] = field(init=False, default_factory=dict)
     """By key, pages and portions of which all was decided, and what that depends on."""
@@ -146,8 +147,13 @@ class Select:
         if fresh:
             # A decision that is lost is made again, and what is begun by it waits.
             with self.journal.tx("decisions", waits=False), watchdog.prepared():
-                for task in fresh.values():
-                    self._decide(task, known.get(task.id), decision)
+                chosen = [
+                    (task, choice)
+                    for task in fresh.values()
+                    if (choice := self._decide(task, known.get(task.id), decision))
+                ]
+                if self.recording and chosen:
+                    self.recording.record(chosen)
         return decision
 
     def _look_at_states(self, tasks: tuple[Task, ...]) -> None:
@@ -166,7 +172,10 @@ class Select:
         is_same = known.fingerprint == self._fingerprint(task)
         return not is_same and put_back_until <= self.clock.monotonic()
 
-    def _decide(self, task: Task, known: KnownTask | None, decision: Decision) -> None:
+    def _decide(
+        self, task: Task, known: KnownTask | None, decision: Decision
+    ) -> Choice | None:
+        """Decide about one task; return what strategies said, if that decided."""
         # As things are now: the task before this one may have changed who is free.
         fingerprint = self._fingerprint(task)
         reason = self._obstacle(task)
@@ -175,10 +184,8 @@ class Select:
             self.active.count_faults(task, choice)
         if choice and choice.is_undecided:
             decision.undecided += 1
-            return  # The next look at the market decides.
+            return None  # The next look at the market decides.
         self.active.put_back.pop(task.id, None)
-        if choice and self.recording:
-            self.recording.record(task, choice)
         if choice and choice.strategy:
             decision.wanted += 1
             if self._asks(task):
@@ -202,7 +209,7 @@ class Select:
                 reward=task.reward,
                 title=task.title,
             )
-            return
+            return choice
         decision.skipped += 1
         reason = reason or (choice.reason if choice else "")
         decision.reasons[reason] += 1
@@ -212,6 +219,7 @@ class Select:
             known,
         )
         self.log.emit(events.SKIPPED, task_id=task.id, reason=reason)
+        return choice
 
     def _learn_states(self, shown: Mapping[TaskId, str]) -> None:
         """Learn what words mean from the claims that were to tell.
@@ -285,29 +293,23 @@ class Select:
 
     def _obstacle(self, task: Task) -> str:
         """Return why it is skipped, whatever strategies say; empty when it is not."""
-        checks = (
-            (
-                task.poster == self.agent_id or self.journal.spends.is_our_post(task),
-                GATES["not our own"],
-            ),
-            (
-                task.claimant is not None and not self._is_ours(task),
-                GATES["nobody else's"],
-            ),
-            (
-                not self._may_be_open(task) and not self._is_ours(task),
-                f"{GATES['open']} {task.status!r}",
-            ),
-            (
-                task.deadline is not None and task.deadline <= self.clock.now(),
-                GATES["in time"],
-            ),
-            (
-                task.reward < self.min_reward,
-                f"{GATES['reward']} {self.min_reward} (work.min_reward)",
-            ),
-        )
-        return next((reason for applies, reason in checks if applies), "")
+        if task.poster == self.agent_id or self.journal.spends.is_our_post(task):
+            return GATES["not our own"]
+        if not self._is_ours(task) and (why := self._closed(task)):
+            return why
+        if task.deadline is not None and task.deadline <= self.clock.now():
+            return GATES["in time"]
+        if task.reward < self.min_reward:
+            return f"{GATES['reward']} {self.min_reward} (work.min_reward)"
+        return ""
+
+    def _closed(self, task: Task) -> str:
+        """Return why nobody can claim it; empty where somebody may be able to."""
+        if task.claimant is not None:
+            return GATES["nobody else's"]
+        if not self._may_be_open(task):
+            return f"{GATES['open']} {task.status!r}"
+        return ""
 
     def _may_be_open(self, task: Task) -> bool:
         """Return whether a claim makes sense, if only to learn what a word means."""
