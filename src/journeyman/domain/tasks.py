@@ -118,23 +118,20 @@ class Task:
         raw: Mapping[str, JSON] | None = None,
     ) -> None:
         """Take plain strings; what is free text is marked as untrusted."""
-        values = {
-            "id": id,
-            "title": UntrustedText(title),
-            "description": UntrustedText(description),
-            "kind": kind,
-            "tags": tags,
-            "reward": reward,
-            "text": UntrustedText(text),
-            "input": input,
-            "status": status,
-            "deadline": deadline,
-            "poster": poster,
-            "claimant": claimant,
-            "raw": {} if raw is None else raw,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        put = object.__setattr__  # one by one: a large market makes many
+        put(self, "id", id)
+        put(self, "title", UntrustedText(title))
+        put(self, "description", UntrustedText(description))
+        put(self, "kind", kind)
+        put(self, "tags", tags)
+        put(self, "reward", reward)
+        put(self, "text", UntrustedText(text))
+        put(self, "input", input)
+        put(self, "status", status)
+        put(self, "deadline", deadline)
+        put(self, "poster", poster)
+        put(self, "claimant", claimant)
+        put(self, "raw", {} if raw is None else raw)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,16 +40,23 @@ class OwnerPauses:
     def __post_init__(self) -> None:
         self.database.after_rollback(self._forget)
 
-    def current(self, now: datetime) -> dict[str, OwnerPause]:
-        """Return those that are not over, by strategy."""
+    @property
+    def _stored(self) -> dict[str, OwnerPause]:
         if self._all is None:
             rows = self.database.rows("SELECT * FROM owner_pauses ORDER BY strategy")
             self._all = {row["strategy"]: load(OwnerPause, row) for row in rows}
-        if not self._all:
-            return {}  # Asked about each task of a listing.
+        return self._all
+
+    @property
+    def are_none(self) -> bool:
+        """Whether there are none, not even such as are over."""
+        return not self._stored
+
+    def current(self, now: datetime) -> dict[str, OwnerPause]:
+        """Return those that are not over, by strategy."""
         return {
             strategy: pause
-            for strategy, pause in self._all.items()
+            for strategy, pause in self._stored.items()
             if pause.until is None or now < pause.until
         }
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from journeyman.domain import tasks
 from journeyman.journal.codec import damaged_row, from_json
-from journeyman.journal.database import Database, Now, Row, marks
+from journeyman.journal.database import Database, Memo, Now, Row, marks
 from journeyman.journal.facts import Totals
 
 STATE_TOTAL = "state."
@@ -139,21 +140,20 @@ class TaskEvent:
     at: datetime
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """What was decided about a listed task."""
 
     task: tasks.Task
     state: tasks.TaskState
     """WANTED or SKIPPED."""
     reason: str
+    fingerprint: str
     strategy: str = ""
     """That wants it; empty: nobody."""
     chance: float = 1.0
     """Of being paid, 0 to 1, as the strategy says."""
     cost: float = 0.0
     """In credits, as the strategy says."""
-    fingerprint: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -365,8 +365,10 @@ class Tasks:
         init=False, default_factory=dict
     )
     _events: list[dict[str, object]] = field(init=False, default_factory=list)
+    _memo: Memo = field(init=False)
 
     def __post_init__(self) -> None:
+        self._memo = Memo(self.database)
         self.database.before_commit(self._write_pending)
         for pending in (self._decided, self._texts, self._events):
             self.database.after_rollback(pending.clear)
@@ -425,7 +427,10 @@ class Tasks:
         return self._past([task_id]).get(task_id)
 
     def _past(self, task_ids: Iterable[tasks.TaskId]) -> dict[tasks.TaskId, PastTask]:
-        numbers = {_number_of(task_id): task_id for task_id in task_ids}
+        numbers = {
+            _number_of(task_id): task_id
+            for task_id in (task_ids if self._memo.get("past", self._has_past) else ())
+        }
         if not numbers:  # as for most pages of a listing
             return {}
         rows = self.database.rows(
@@ -440,6 +445,9 @@ class Tasks:
             )
             for row in rows
         }
+
+    def _has_past(self) -> bool:
+        return self.database.row("SELECT 1 FROM past_tasks LIMIT 1") is not None
 
     def record_decision(
         self,
@@ -595,6 +603,7 @@ class Tasks:
             for row in gone
         ]
         self.database.upsert_all("past_tasks", "number", rows=past)
+        self._memo.clear()
         task_ids = json.dumps([row["task_id"] for row in gone])
         for statement in _DROP_TASKS:
             self.database.write(statement, task_ids)

@@ -215,8 +215,11 @@ class Quarantine:
 
         They end what they have claimed, and get nothing new.
         """
-        pauses = self.journal.owner_pauses.current(self.clock.now())
-        return {name: one for name, one in pauses.items() if name != ALL_WORK}
+        pauses = self.journal.owner_pauses
+        if pauses.are_none:
+            return {}  # Asked about each task of a listing.
+        current = pauses.current(self.clock.now())
+        return {name: one for name, one in current.items() if name != ALL_WORK}
 
     def obstacles_to(self, kind: str) -> Mapping[str, str]:
         """Return who may begin no task of this kind now, and why, by name."""

@@ -6,7 +6,7 @@ stays, and of its records each portion has about a hundred. Each is an answer li
 other to whoever reads it, and nothing else needs to be in memory.
 
 Where a portion ends is decided by the record that ends it, and not by its number: a
-record that comes or goes changes the portion that it is in, and no other.
+record that comes or goes changes the portion that it is in, and hardly ever another.
 """
 
 from collections.abc import Generator, Iterator
@@ -21,9 +21,11 @@ SHORTEST_CUT = 65_536
 """Characters of an answer; a shorter one takes no longer than a few milliseconds."""
 FIRST_RECORDS = 100
 """Of the first portion at least: from them is learned what the fields mean."""
+FEWEST_RECORDS = 50
+"""Of a portion of short ones, but the last: what is decided about it shares a commit.
+"""
 MEAN_RECORDS = 80
-"""Of a portion; one record in so many ends one."""
-MOST_RECORDS = 300
+MOST_RECORDS = 120
 MOST_CHARACTERS = 65_536
 """Of a portion; only a single record may be longer."""
 _DEEPEST_ARRAY = 4
@@ -175,4 +177,6 @@ def _ends(record: str, count: int, length: int, *, is_first: bool) -> bool:
         return False
     if count >= MOST_RECORDS or length >= MOST_CHARACTERS:
         return True
-    return crc32(record.encode()) % MEAN_RECORDS == 0
+    if count < FEWEST_RECORDS:
+        return False
+    return crc32(record.encode()) % (MEAN_RECORDS - FEWEST_RECORDS) == 0

@@ -16,15 +16,18 @@ class Speaking:
     Each strategy is asked about each task, so this is no generator: half the time.
     """
 
-    __slots__ = ("_token", "at_end", "fields")
+    __slots__ = ("_strategy", "_task_id", "_token", "at_end")
 
     def __init__(self, strategy: str, task_id: str = "") -> None:
-        self.fields = {"strategy": strategy}
-        """Whose code it is, as fields of the log."""
-        if task_id:
-            self.fields["task_id"] = task_id
+        self._strategy, self._task_id = strategy, task_id
         self.at_end: Callable[[], None] | None = None
         """Is called at the end of the block."""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Whose code it is, as fields of the log."""
+        task = {"task_id": self._task_id} if self._task_id else {}
+        return {"strategy": self._strategy, **task}
 
     def __enter__(self) -> None:
         self._token = _SPEAKER.set(self)

@@ -1,5 +1,6 @@
 """Discover tasks: contract endpoint 6, or endpoint 3 where that shows more."""
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,10 +22,10 @@ from journeyman.worker.pager import Pager
 from journeyman.worker.select import Decision, Select
 
 ENDPOINT = "marketplace_tasks"
-TURN_SECONDS = 0.01
+TURN_SECONDS = 0.015
 """For about so long tasks are decided about in one step. Between two steps other work
 goes on, so that a page of ten thousand does not hold it up."""
-FEWEST_AT_ONCE = 50
+FEWEST_AT_ONCE = 60
 """Each step ends with a commit, and shorter ones only cost more."""
 MOST_AT_ONCE = 500
 
@@ -203,7 +204,9 @@ class Discover:
     async def _decide(self, tasks: tuple[Task, ...]) -> Decision:
         total, start = Decision(), 0
         while start < len(tasks):
-            some = tasks[start : start + self._at_once]
+            left = len(tasks) - start
+            steps = math.ceil(left / self._at_once)
+            some = tasks[start : start + math.ceil(left / steps)]
             start += len(some)
             await self.select.consult(some)
             total.add(self._timed(some))
@@ -215,9 +218,9 @@ class Discover:
         began = self.clock.monotonic()
         decision = self.select.decide(some)
         seconds = self.clock.monotonic() - began
-        if len(some) >= FEWEST_AT_ONCE:
+        if 2 * len(some) > self._at_once:  # fewer tell less
             fitting = len(some) * TURN_SECONDS / max(seconds, sys.float_info.epsilon)
-            most = min(2 * len(some), MOST_AT_ONCE)
+            most = min(2 * self._at_once, MOST_AT_ONCE)
             self._at_once = int(min(max(fitting, FEWEST_AT_ONCE), most))
         return decision
 

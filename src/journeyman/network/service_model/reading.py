@@ -3,7 +3,14 @@
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from dataclasses import fields as declared_fields
 from datetime import UTC, datetime, timedelta
@@ -236,7 +243,10 @@ class Fields(dict[str, JSON]):
 
     def value(self, names: Iterable[str]) -> JSON:
         """Return the first value under these names, whatever it is."""
-        return next((self[name] for name in names if name in self), None)
+        for name in names:
+            if name in self:
+                return self[name]
+        return None
 
     def has(self, names: Iterable[str]) -> bool:
         """Return whether one of the names is there."""
@@ -397,6 +407,10 @@ _ID_SCORE = 4
 """A field's name that scores higher is that of an id."""
 LONGEST_TITLE = 500
 """In characters; the rest is cut, since a title is only shown."""
+MOST_FORMS = 1_000
+"""Sets of names of which is remembered what there is in each role."""
+MOST_NAMES = 100
+"""In such a set."""
 MOST_WRAPPERS = 2
 """Inside each other, such as the attributes of a JSON:API record in a GraphQL node."""
 
@@ -427,6 +441,9 @@ class RecordReader:
         flags = self._all_of("open_flags", "closed_flags")
         self._flags = flags | {f"{name}at" for name in self._names["closed_flags"]}
         self._telling = self._all_of(*self.TELLING)
+        self._wrapping = self._all_of("record_wrappers", "record_wrappers_without_id")
+        self._present: dict[tuple[str, ...], Mapping[str, Sequence[str]]] = {}
+        """By the names of a record, those of each role."""
         self._readers: dict[str, Callable[[JSON], object]] = {
             "id": as_identifier,
             **dict.fromkeys(("title", "description", "text"), as_string),
@@ -442,6 +459,23 @@ class RecordReader:
 
     def _all_of(self, *fields: str) -> frozenset[str]:
         return frozenset(name for field in fields for name in self._names[field])
+
+    def _names_in(self, seen: Fields) -> Mapping[str, Sequence[str]]:
+        """Return, by role, the names that are in a record.
+
+        Most records of a listing have the same, and few of the many that are known.
+        """
+        form = tuple(seen)
+        if len(form) > MOST_NAMES:
+            return self._names
+        if form not in self._present:
+            if len(self._present) >= MOST_FORMS:
+                self._present.clear()
+            self._present[form] = {
+                role: [name for name in self._names[role] if name in seen]
+                for role in (*self.FEATURES, "id")
+            }
+        return self._present[form]
 
     def at(self, places: Places) -> "RecordReader":
         """Return a reader that also knows where some other roles are."""
@@ -525,7 +559,7 @@ class RecordReader:
         return amount if amount is not None and amount >= 0 else None
 
     def _build(self, name: TaskId, seen: Fields, record: dict[str, JSON]) -> Task:
-        names = self._names
+        names = self._names_in(seen)
         description = seen.pick(names["description"], as_string) or ""
         given = seen.value(names["input"])
         return Task(
@@ -550,7 +584,7 @@ class RecordReader:
 
     def read(self, seen: Fields, role: str) -> object | None:
         """Return what a record has in a role, if it can be read."""
-        return seen.pick(self._names[role], self._readers[role])
+        return seen.pick(self._names_in(seen)[role], self._readers[role])
 
     def open(self, record: dict[str, JSON]) -> Fields:
         """Lay what a record's wrappers hold over what is outside of them."""
@@ -568,7 +602,12 @@ class RecordReader:
 
     def _wrappers(self, outer: Fields) -> _Objects:
         """Find the objects in a record that hold (part of) the task itself."""
-        objects = {n: held for n, held in outer.items() if isinstance(held, dict)}
+        objects = {
+            name: held
+            for name, held in outer.items()
+            if isinstance(held, dict)
+            and (name in self._wrapping or self._may_hold_all(name))
+        }
         if not objects:
             return {}
         inner = outer.objects(self._names["record_wrappers"])
@@ -607,7 +646,7 @@ class RecordReader:
         return len(roles - {None, "id"})
 
     def _id(self, seen: Fields) -> str | None:
-        name = seen.pick(self._names["id"], as_identifier)
+        name = seen.pick(self._names_in(seen)["id"], as_identifier)
         scope = as_identifier(seen.get(f"@{SCOPE}"))
         return f"{scope}{_OF_SCOPE}{name}" if scope and name else name
 
@@ -619,7 +658,8 @@ class RecordReader:
 
     def _status(self, seen: Fields) -> str:
         """Read the network's word for it; a flag that the task is taken wins."""
-        status = seen.pick(self._names["status"], as_state) or self._flagged(seen)
+        names = self._names_in(seen)
+        status = seen.pick(names["status"], as_state) or self._flagged(seen)
         if not seen.has(self._flags):
             return status
         for name in self._names["closed_flags"]:
@@ -641,12 +681,13 @@ class RecordReader:
 
     def own_text(self, seen: Fields) -> str | None:
         """Read the text to work on, where it is more than the description."""
-        own = seen.pick(self._names["text"], as_string)
+        names = self._names_in(seen)
+        own = seen.pick(names["text"], as_string)
         if own:
             return own
-        given = seen.value(self._names["input"])
+        given = seen.value(names["input"])
         inside = as_object(given)
-        text = Fields(inside or {}).pick(self._names["text"], as_string)
+        text = Fields(inside).pick(self._names["text"], as_string) if inside else None
         return text or as_string(given)
 
 

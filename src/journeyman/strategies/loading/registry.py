@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple, Self
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import Task
@@ -69,8 +69,7 @@ class Verdict:
     decided by this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Which strategy gets a task, why, and what each of them answered."""
 
     strategy: LoadedStrategy | None
@@ -341,16 +340,16 @@ def _declined_kind(loaded: LoadedStrategy, kind: str) -> Verdict | None:
     if not declines_kind(loaded.instance, kind):
         return None
     no = other_kind(kind)
-    return _no(loaded.name, no.reason, is_specific=no.specific)
+    return _no(loaded.name, storable(no.reason), no.specific, False)
 
 
 @lru_cache(maxsize=4096)
-def _no(name: str, reason: str, *, is_specific: bool, for_now: bool = False) -> Verdict:
+def _no(name: str, reason: str, is_specific: bool, for_now: bool) -> Verdict:  # noqa: FBT001 - by place: asked for of each task
     """Return a verdict that most tasks of a market get, the same for the same words."""
     return Verdict(
         name,
         wanted=False,
-        reason=storable(reason),
+        reason=reason,
         specific=is_specific,
         unanswered=for_now,
     )
@@ -358,14 +357,10 @@ def _no(name: str, reason: str, *, is_specific: bool, for_now: bool = False) -> 
 
 def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if isinstance(answer, Skip):
-        return _no(
-            name,
-            storable(answer.reason),
-            is_specific=bool(answer.specific),
-            for_now=bool(answer.for_now),
-        )
+        reason = storable(answer.reason)
+        return _no(name, reason, bool(answer.specific), bool(answer.for_now))
     if answer is False:
-        return _no(name, "not wanted", is_specific=False)
+        return _no(name, "not wanted", False, False)
     if answer is True:
         return Verdict(
             name, wanted=True, reason=f"reward {reward}", offer=float(reward)
