@@ -5,7 +5,6 @@ None of its code runs until its name is in the setting `strategies.installed`: w
 installs a package for another reason does not thereby let it decide about tasks.
 """
 
-import ast
 import importlib
 import re
 from collections.abc import Iterator, Sequence
@@ -69,7 +68,7 @@ def define(
 ) -> StrategyDefinition:
     """Return a strategy's definition: in `source`, or in the local file it is from."""
     own = importing.source_of(cls.__module__) or source
-    line = own.line_of(cls.__name__) or 1
+    line = own.lines.get(cls.__name__, 1)
     name = str(cls.name or snake_case(cls.__name__))
     return StrategyDefinition(own, cls, name, line, source.path, distribution)
 
@@ -129,7 +128,7 @@ def _describe(point: EntryPoint) -> InstalledStrategy:
 def _load(point: EntryPoint) -> Iterator[StrategyDefinition | Problem]:
     described = _describe(point)
     distribution = described.distribution
-    source = Source(Path(f"{distribution} ({point.value})"), "", ast.Module([], []))
+    source = Source(Path(f"{distribution} ({point.value})"))
     try:
         module = watchdog.call(
             importing.IMPORT_SECONDS, importlib.import_module, point.module

@@ -9,7 +9,7 @@ from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import cast
 
 from journeyman.domain.text import describe
@@ -39,9 +39,8 @@ class _SourceLoader(Loader):
         self.source = source
 
     def exec_module(self, module: ModuleType) -> None:
-        path = str(self.source.path)
-        code: CodeType = compile(self.source.tree, path, "exec", dont_inherit=True)
-        exec(code, vars(module))  # noqa: S102 - running plugins is its purpose
+        if self.source.code is not None:
+            exec(self.source.code, vars(module))  # noqa: S102 - running plugins is its purpose
 
     def get_source(self, _name: str) -> str:
         """Return the text that runs, for tracebacks and `inspect`."""

@@ -1,6 +1,5 @@
 """Loading folders of files: strategies and problems; one bad file stops no other."""
 
-import ast
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -174,7 +173,7 @@ def load_class(cls: type[Strategy], params: Mapping[str, object]) -> Loading:
     """Validate a strategy that was imported before, and create it with parameters."""
     file = inspect.getsourcefile(cls) if cls.__module__ in sys.modules else None
     parsed = source.parse(Path(file)) if file else None
-    blank = source.Source(Path(cls.__module__), "", ast.Module([], []))
+    blank = source.Source(Path(cls.__module__))
     parsed_source = parsed if isinstance(parsed, source.Source) else blank
     definition = define(cls, parsed_source)
     return _validate(definition.source.path, [definition], {definition.name: params})
@@ -223,9 +222,7 @@ def _strategy_file(path: Path) -> Path | None:
     if not init.is_file():
         return None
     parsed = source.parse(init)
-    is_helper = isinstance(parsed, source.Source) and not source.imports_journeyman(
-        parsed
-    )
+    is_helper = isinstance(parsed, source.Source) and not parsed.imports_journeyman
     return None if is_helper else init
 
 

@@ -1,8 +1,10 @@
 """A strategy file, read and parsed but not executed."""
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType
 
 from journeyman.strategies.api import API_VERSION
 from journeyman.strategies.loading.libraries import LibrariesError, named_in
@@ -19,18 +21,15 @@ def strategy_stem(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of one file and its syntax tree."""
+    """The text of one file, and what is needed of its syntax tree, which is large."""
 
     path: Path
-    text: str
-    tree: ast.Module
-
-    def line_of(self, name: str) -> int | None:
-        """Return the line in which a top-level class or function is defined."""
-        for node in self.tree.body:
-            if isinstance(node, DEFINITIONS) and node.name == name:
-                return node.lineno
-        return None
+    text: str = ""
+    code: CodeType | None = None
+    """What runs."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """Where each top-level class and function is defined, by name."""
+    imports_journeyman: bool = False
 
     def text_at(self, line: int | None) -> str:
         """Return one line of the text; empty when there is no such line."""
@@ -53,12 +52,20 @@ class Source:
 
 def read(path: Path) -> Source | Problem:
     """Read and parse a strategy, and refuse what need not be executed to be refused."""
-    source = parse(path)
-    return source if isinstance(source, Problem) else _refusal(source) or source
+    parsed = _read(path)
+    if isinstance(parsed, Problem):
+        return parsed
+    source, tree = parsed
+    return _refusal(source, tree) or source
 
 
 def parse(path: Path) -> Source | Problem:
     """Read and parse any Python file."""
+    parsed = _read(path)
+    return parsed if isinstance(parsed, Problem) else parsed[0]
+
+
+def _read(path: Path) -> tuple[Source, ast.Module] | Problem:
     try:
         data = read_file(path)
     except OSError as error:
@@ -72,11 +79,12 @@ def parse(path: Path) -> Source | Problem:
     return _parse(path, data)
 
 
-def _parse(path: Path, data: bytes) -> Source | Problem:
+def _parse(path: Path, data: bytes) -> tuple[Source, ast.Module] | Problem:
     try:
         # From bytes, so that a declared encoding and a byte-order mark are respected.
         tree = ast.parse(data, str(path))
         text = data.decode("utf-8-sig")
+        code = compile(tree, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         return Problem(
             code="E101",
@@ -96,12 +104,18 @@ def _parse(path: Path, data: bytes) -> Source | Problem:
         message = f"not readable as Python: {error}"
         fix = "save it as a plain UTF-8 text file"
         return Problem(code="E101", path=path, message=message, fix=fix)
-    return Source(path, text, tree)
+    return Source(path, text, code, _lines(tree), _imports_journeyman(tree)), tree
 
 
-def _refusal(source: Source) -> Problem | None:
+def _lines(tree: ast.Module) -> Mapping[str, int]:
+    # Backwards, as the first of a name is the one that is shown.
+    found = [node for node in reversed(tree.body) if isinstance(node, DEFINITIONS)]
+    return {node.name: node.lineno for node in found}
+
+
+def _refusal(source: Source, tree: ast.Module) -> Problem | None:
     """Return the problem of a file that need not be executed to be refused."""
-    if not imports_journeyman(source):
+    if not source.imports_journeyman:
         return source.problem(
             "E104",
             "no strategy in this file: it does not import journeyman",
@@ -112,7 +126,7 @@ def _refusal(source: Source) -> Problem | None:
         named_in(source.path, source.text)
     except LibrariesError as error:
         return source.problem("E117", str(error), error.fix, error.line)
-    for line, value in _declared_versions(source.tree):
+    for line, value in _declared_versions(tree):
         if value != API_VERSION:
             # Before the import, which would only fail on names that do not exist here.
             return source.problem(
@@ -124,9 +138,8 @@ def _refusal(source: Source) -> Problem | None:
     return None
 
 
-def imports_journeyman(source: Source) -> bool:
-    """Return whether a file imports journeyman at all."""
-    return any(_names_journeyman(node) for node in ast.walk(source.tree))
+def _imports_journeyman(tree: ast.Module) -> bool:
+    return any(_names_journeyman(node) for node in ast.walk(tree))
 
 
 def _names_journeyman(node: ast.AST) -> bool:

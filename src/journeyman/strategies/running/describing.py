@@ -1,6 +1,5 @@
 """Learning what is in strategy files without importing them: children describe them."""
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,5 +102,5 @@ def _read(
 
 def _origin_of(point: InstalledStrategy) -> Origin:
     place = Path(f"{point.distribution} ({point.target})")
-    source = Source(place, "", ast.Module([], []))
+    source = Source(place)
     return Origin(source, Path("/nowhere"), point.distribution)
