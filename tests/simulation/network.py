@@ -357,7 +357,8 @@ class SimulatedNetwork:
             seconds,
             lambda task: self._releases.get(task, 0.0),
         )
-        self._listed: tuple[object, NetworkResponse] | None = None
+        self._listed: dict[object, NetworkResponse] = {}
+        self._listed_at: object = None
         self._first_registration: NetworkResponse | None = None
         self._granted: list[HandledRequest] = []
         self._granted_keys: set[tuple[str, str]] = set()
@@ -561,20 +562,22 @@ class SimulatedNetwork:
         """Answer a listing.
 
         A listing changes nothing, and its answer depends only on the tables. So while
-        they do not change, the last answer is used again: most listings find nothing
+        they do not change, an answer is used again: most listings find nothing
         new (docs/decisions/0024).
         """
-        released = sum(at <= self._seconds() for at in self._releases.values())
-        authorization = request.header("authorization")
-        asked = request.path, request.query, authorization
-        seen = self._db.total_changes, released, asked
-        if self._listed is None or self._listed[0] != seen:
+        now = self._seconds()
+        released = sum(at <= now for at in self._releases.values())
+        asked = request.path, request.query, request.header("authorization")
+        if self._listed_at != (self._db.total_changes, released):
+            self._listed_at = self._db.total_changes, released
+            self._listed.clear()
+        if asked not in self._listed:
             answer = drive(self._state, request)
             shown = self._released(answer) if answer.status == OK else answer
-            self._listed = seen, shown
-        if self._crowds and self._crowds[0] <= self._seconds():
-            return self._crowded(self._listed[1])
-        return self._listed[1]
+            self._listed[asked] = shown
+        if self._crowds and self._crowds[0] <= now:
+            return self._crowded(self._listed[asked])
+        return self._listed[asked]
 
     def _released(self, answer: NetworkResponse) -> NetworkResponse:
         content, now = json.loads(answer.body), self._seconds()

@@ -7,6 +7,7 @@ it returns.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from journeyman.daemon import events
 from journeyman.daemon.earning import Known, NetworkRecord, Standing, can_earn, known_of
@@ -254,16 +255,12 @@ class Causes:
 
     def _rejected(self) -> Iterator[EarningCause]:
         ends = self.journal.tasks.last_ends(_ENDED, 20)
-        row = 0
-        for end in ends:
-            if end.state == TaskState.COMPLETED:
-                break
-            row += 1
-        if row >= IN_A_ROW:
-            last = ends[0]
+        row = list(takewhile(lambda end: end.state != TaskState.COMPLETED, ends))
+        if len(row) >= IN_A_ROW:
+            last = row[0]
             yield EarningCause(
                 name="rejected_in_a_row",
-                message=f"the last {row} results brought nothing; the newest, of "
+                message=f"the last {len(row)} results brought nothing; the newest, of "
                 f"{last.strategy or 'no strategy'}: {last.reason}",
                 fix=f"journeyman why {last.task_id}",
             )

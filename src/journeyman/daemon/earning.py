@@ -363,13 +363,14 @@ def known_of(
 
     Only for a report all tasks are looked at, for why they were skipped.
     """
-    ends = (TaskState.LOST, TaskState.REJECTED)
+    counts = journal.tasks.counts()
+    ends = {TaskState.LOST, TaskState.REJECTED} & counts.keys()
     said = {state: journal.tasks.last_reason(state) for state in ends}
     return Known(
         endpoints=record.endpoints,
         requests=record.requests,
         tasks_seen=journal.totals.get("tasks.seen"),
-        tasks=journal.tasks.counts(),
+        tasks=counts,
         skipped=journal.tasks.skip_reasons(2) if is_report else {},
         last_reasons={state: reason for state, reason in said.items() if reason},
         given=_given_names(journal) if is_report else (),

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import groupby, pairwise
@@ -928,14 +928,14 @@ class Tasks:
 
     def last_ends(
         self, states: Collection[tasks.TaskState], limit: int
-    ) -> list[TaskEnd]:
+    ) -> Iterator[TaskEnd]:
         """Return how the last tasks came to one of these states, newest first."""
         rows = self.database.rows(
             "SELECT task_id, strategy, state, reason FROM tasks "  # noqa: S608 - as above
             f"WHERE state IN ({marks(states)}) ORDER BY updated_at DESC LIMIT ?",
             *(*states, limit),
         )
-        return [TaskEnd(**dict(row)) for row in rows]
+        return (TaskEnd(**dict(row)) for row in rows)
 
     def last_reason(self, state: tasks.TaskState) -> str:
         """Return why the last task came to a state that ends it; empty for none."""
