@@ -1,7 +1,9 @@
 """What every test shares: a clean environment."""
 
+import gc
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,20 @@ LIMITLESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 settings.register_profile("journeyman", LIMITLESS, derandomize=True, max_examples=40)
 settings.register_profile("search", LIMITLESS)
 settings.load_profile("journeyman")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without looking for garbage, of which there is none meanwhile.
+
+    What was imported and collected stays, and is not looked through for each test.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """`kill -9` at random moments, again and again: nothing is lost, nothing is done twice.
 
-`make torture` does the same a thousand times, and kills the network as well.
+`make torture` does the same a thousand times, and kills the network as well;
+`tests/simulation` crashes the daemon at each point, in simulated time.
 """
 
 from collections.abc import Iterator
@@ -11,11 +12,11 @@ import pytest
 from tests.torture.processes import ForkServer, open_fork_server
 from tests.torture.repeated_kills import assert_nothing_was_lost, kill_repeatedly
 
-KILLS = [4, pytest.param(40, marks=pytest.mark.endurance)]
+KILLS = 40
 SEED = 1
 
 # Results whose request was killed wait for up to five minutes.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.endurance, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
@@ -24,15 +25,14 @@ def fork_server(tmp_path: Path) -> Iterator[ForkServer]:
         yield fork_server
 
 
-@pytest.mark.parametrize("kills", KILLS)
 async def test_an_agent_that_is_killed_again_and_again_loses_nothing(
-    kills: int, fork_server: ForkServer, tmp_path: Path
+    fork_server: ForkServer, tmp_path: Path
 ) -> None:
     result = await kill_repeatedly(
         fork_server,
         tmp_path,
         Random(SEED),  # noqa: S311 - repeatable, not secret
-        kills=kills,
+        kills=KILLS,
         work_seconds=0.2,
         sandbox_kill_rate=0.0,
     )
