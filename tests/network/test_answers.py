@@ -78,7 +78,6 @@ async def test_a_registration_without_credits_is_still_one(
     ("body", "missing"),
     [
         ({}, "access_token"),
-        ({"access_token": "t0k3n"}, "agent_id"),
         ({"agent_id": "a-7"}, "access_token"),
         ({"agent_id": "a-7", "access_token": ""}, "access_token"),
         ({"agent_id": "a-7", "access_token": 12345}, "access_token"),

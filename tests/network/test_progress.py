@@ -94,6 +94,28 @@ async def test_a_submission_is_not_in_review_because_the_task_is_not_done(
     assert outcome.value.progress is None
 
 
+@pytest.mark.parametrize(
+    ("body", "earned"),
+    [
+        ({"completion": {"id": 7, "state": "paid", "amount_cents": 35}}, 35),
+        ({"state": "paid", "amount": {"amount": "0.35", "currency": "USD"}}, 35),
+        ({"status": "settled", "amount": "12.00", "currency": "credits"}, 12),
+        ({"status": "paid", "amount": 12, "currency": "EUR"}, None),
+        ({"status": "pending", "amount_cents": 35}, None),
+        ({"status": "unheard-of", "amount_cents": 35}, None),
+    ],
+)
+async def test_an_amount_is_paid_where_the_answer_says_paid(
+    server: ScriptedServer, network: NetworkClient, body: JSON, earned: float | None
+) -> None:
+    server.will(answer(200, body))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.credits_earned == earned
+
+
 async def test_a_submission_may_pay(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -162,6 +162,13 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"terms": {"amount": "3.00", "currency": "credits"}}, 3),
         ({"worth": {"value": 300, "unit": "drops"}}, 0),
         ({"price_usd": 3}, 0),
+        ({"price_cents": 3}, 3),
+        ({"fee_usd_cents": 3, "pages": 8}, 3),
+        ({"price_cents": 3, "price_currency": "USD"}, 3),
+        ({"price_cents": 3, "price_currency": "EUR"}, 0),
+        ({"state_code": 10, "state": "waiting"}, 0),
+        ({"freight": {"amount": 300, "unit": "hundredths", "as": "3.00 credits"}}, 3),
+        ({"pages": 8, "honorarium": {"value": "3.00", "unit": "credits"}}, 3),
         ({"word_count": 3}, 0),
         ({"one": 3, "other": 4}, 0),
         ({"Reward": {"N": "3"}}, 3),
@@ -184,6 +191,13 @@ def test_a_reward_is_a_number_that_is_nothing_else(
             ["offen", "weg", *["offen"] * 2],
         ),
         ({"availability": ["free"] * 4}, ["free"] * 4),
+        (
+            {
+                "state_code": [10, 20, 10, 10],
+                "state_said": ["free", "gone", *["free"] * 2],
+            },
+            ["free", "gone", *["free"] * 2],
+        ),
         ({"zustand": ["weg"] * 4}, ["weg"] * 4),
         (
             {"lang": ["open", "claimed", "open", "open"]},
@@ -196,9 +210,11 @@ def test_a_reward_is_a_number_that_is_nothing_else(
 def test_a_state_is_one_of_few_words(
     states: dict[str, list[JSON]], read_as: list[str]
 ) -> None:
-    ((name, words),) = states.items()
+    def make(number: int) -> dict[str, JSON]:
+        said = {name: words[number] for name, words in states.items()}
+        return {"id": number, "text": TEXTS[number], **said}
 
-    tasks = read(records(lambda n: {"id": n, "text": TEXTS[n], name: words[n]}))
+    tasks = read(records(make))
 
     assert [task.status for task in tasks] == read_as
 

@@ -112,6 +112,9 @@ async def test_kept_bytes_without_an_agent_are_none(
         {"user": {"id": "a-7", "name": "otter"}, "session": {"bearer": LONG}},
         {"agent": {"slug": "a-7"}, "credentials": [{"type": "api", "apiKey": LONG}]},
         {"agent": "a-7", "secret": LONG},
+        {"ok": True, "member": "a-7", "key": LONG, "credits": 100},
+        {"operator": "a-7", "bearer": LONG, "account": {"credits": 100}},
+        {"reviewer": {"id": "a-7", "credential": {"type": "bearer", "value": LONG}}},
         {"bot_id": "a-7", "key": {"value": LONG}},
         {"x_agent_id": "a-7", "x_access_token": LONG},
         {"uid": "a-7", "token": {"type": "bearer", "plain": LONG}},
@@ -201,17 +204,30 @@ async def test_a_form_and_a_plain_text_are_read(
 @pytest.mark.parametrize(
     "body",
     [
-        {"access_token": LONG},
         {"agent_id": "a-7", "refresh_token": LONG},
         {"agent_id": "a-7", "token_type": "bearer", "token_url": "http://x.example"},
         {"agent_id": "a-7", "key": "otter"},
         {"ok": True, "id": 1, "message": "welcome"},
     ],
 )
-async def test_what_has_no_token_or_no_id_is_no_agent(
+async def test_what_has_no_token_is_no_agent(
     network: NetworkClient, body: JSON
 ) -> None:
     assert network.read_registration(dumps(body).encode(), NO_HEADERS) is None
+
+
+async def test_an_agent_without_an_id_is_always_called_the_same(
+    network: NetworkClient,
+) -> None:
+    body = {"status": "ok-1", "access_token": LONG, "order": {"id": 7}}
+    first, again = (
+        network.read_registration(dumps(body).encode(), NO_HEADERS) for _ in range(2)
+    )
+
+    assert first is not None
+    assert first == again
+    assert first.agent_id.startswith("agent-")
+    assert LONG not in first.agent_id
 
 
 @pytest.mark.parametrize(

@@ -270,6 +270,38 @@ async def test_where_there_are_no_completions_a_task_ends_with_its_result(
     assert len(loop.log.named("complete.absent")) == 1
 
 
+@pytest.mark.parametrize(
+    ("shown", "state", "earned"),
+    [
+        ({}, TaskState.COMPLETING, 0),
+        ({"status": "in-countersignature"}, TaskState.COMPLETING, 0),
+        ({"status": "claimed"}, TaskState.COMPLETING, 0),
+        ({"status": "returned-to-clerk"}, TaskState.REJECTED, 0),
+        ({"status": "approved"}, TaskState.COMPLETED, 3),
+        ({"claimed_at": 1767323045, "paid_at": 1767323046}, TaskState.COMPLETED, 3),
+    ],
+)
+async def test_a_result_under_review_is_not_paid_because_nothing_can_be_completed(
+    make_loop: MakeLoop,
+    market: ScriptedMarket,
+    shown: dict[str, JSON],
+    state: TaskState,
+    earned: int,
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["submit"] = [IN_REVIEW]
+    market.script["complete"] = [NO_ROUTE] * 9
+    await loop.work(task())
+    for _ in range(3):
+        loop.clock.advance(400)
+        await loop.work()
+    booked = loop.earned
+    await loop.see(listed(shown))
+
+    assert booked == 0
+    assert (loop.record().state, loop.earned) == (state, earned)
+
+
 async def test_after_an_answer_that_says_done_one_404_shows_that_nothing_follows(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

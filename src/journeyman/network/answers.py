@@ -200,6 +200,8 @@ def read_receipt(
     earned = paid_credits(bodies, is_other_money=_is_of_other_money(seen.all))
     if action == "complete" and earned is None:
         earned = _credits(seen.outer, "earned")
+    if earned is None:
+        earned = _paid_in(seen.layers)
     return seen.receipt(action, status, earned)
 
 
@@ -254,6 +256,18 @@ def _credits(seen: Fields, names: str) -> float | None:
         # What stands beside another currency is credits only if its name says so.
         wanted = tuple(name for name in wanted if "credit" in name)
     return seen.pick(wanted, as_exact_credits)
+
+
+def _paid_in(layers: Sequence[Found]) -> float | None:
+    """Return the amount that stands beside the word that it was paid."""
+    for one in layers:
+        if progress_in([one], 200, said="") is Progress.PAID:
+            shown = one.fields.objects(("amount",)).get("amount") or one.body
+            inside = Fields(shown)
+            named = NAMES["reward_cents"] + NAMES["reward_unit"] + ("amount",)
+            shown = {name: inside[name] for name in named if name in inside}
+            return as_exact_credits(shown)
+    return None
 
 
 def _is_of_other_money(seen: Fields) -> bool:

@@ -49,7 +49,7 @@ def _patterns(**words: tuple[str, ...]) -> _Patterns:
 
 _JUDGED = r"(?:rejected|disapproved|incorrect|unsatisfactory|unacceptable)"
 _STATES = _patterns(
-    REJECTED=(_JUDGED, "wrong", "low quality"),
+    REJECTED=(_JUDGED, "wrong", "low quality", "returned to", "sent back"),
     IN_REVIEW=(
         *(
             "pending",
@@ -199,7 +199,9 @@ def progress_of_record(record: Fields, status: str) -> Progress | None:
 
     `status` is its word for that. Nothing else is read as one: a record shows results.
     """
-    return _progress_of_word(status) or _flagged(record)
+    said, flagged = _progress_of_word(status), _flagged(record)
+    # Who has claimed a task may be shown until the end of time.
+    return flagged or said if said is Progress.CLAIMED else said or flagged
 
 
 def _states(layer: Found) -> list[JSON]:

@@ -2,9 +2,11 @@
 
 The contract names `agent_id` and `access_token`. A registration cannot be repeated, so
 where they are not, the whole answer is searched: objects at any depth, lists, headers,
-a text that is no JSON, and what the token itself says (RFC 7519).
+a text that is no JSON, and what the token itself says (RFC 7519). An agent without an
+id is named after its token, so that it is called the same whenever the answer is read.
 """
 
+import hashlib
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
@@ -71,6 +73,13 @@ _JWT = re.compile(r"eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]*")
 _SCHEME = re.compile(r"(?:bearer|token)\s+", re.IGNORECASE)
 _HOLDER = re.compile(r"agent|account|user|bot|client|worker|profile|member")
 """Parts of the names of whoever has registered."""
+_SOMEBODY = re.compile(
+    r"(?!(?:order|number|error|server|header|identifier|tier|issuer|provider|pointer"
+    r"|parameter|cursor|folder|author|tenant|variant)$)[a-z]{3,}(?:er|or|ist|ant|ian)"
+)
+"""Other words for whoever works, such as `reviewer`, `operator` and `typist`."""
+_HANDLE = re.compile(r"(?=.*\d)[\w.@:#/-]{2,40}")
+"""An id that is all that a network says of its holder."""
 _AGENTS_ID = re.compile(r"agent(?:id|uuid|uid|guid|pk|ref|slug|handle|number|code)?")
 _ID_NAMES = ("id", "uuid", "uid", "guid", "pk", "slug", "handle", "identifier", "sub")
 _OTHERS_ID = re.compile(
@@ -100,7 +109,7 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
     """Read a new agent from the answer to a registration.
 
     Raises:
-        WrongShapeError: there is no agent id or no token that can be used.
+        WrongShapeError: there is no token that can be used.
     """
     answer = plain(answer)
     # The objects in which the contract's names stand lie over each other.
@@ -113,9 +122,7 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
         raise WrongShapeError("a registration without a usable access_token")
     agent_id = seen.pick(NAMES["agent_id"], as_identifier)
     agent_id = agent_id or _likeliest_id([*leaves, *_leaves(_claims(token))], token)
-    agent_id = agent_id or _created(headers)
-    if agent_id is None:
-        raise WrongShapeError("a registration without a usable agent_id")
+    agent_id = agent_id or _created(headers) or _named_after(token)
     anywhere = Fields(*({leaf.name: leaf.value} for leaf in leaves if leaf.path))
     return Registration(
         AgentId(agent_id),
@@ -200,24 +207,36 @@ def _likeliest_id(leaves: list[_Leaf], token: str) -> str | None:
     for leaf in leaves:
         name = as_identifier(leaf.value)
         if name is not None and as_token(name) != token:
-            worth.setdefault(name, _id_worth(leaf.path))
+            worth.setdefault(name, _id_worth(leaf.path, name))
     best = max(worth, key=lambda name: worth[name], default="")
     return best if worth.get(best) else None
 
 
-def _id_worth(path: tuple[str, ...]) -> int:
+def _id_worth(path: tuple[str, ...], value: str) -> int:
     """Weigh whether a value is the agent's id; 0 is "no"."""
     around = [name for name in path[:-1] if name not in _WRAPPERS]
     own = path[-1] if path else ""
-    is_holders = bool(around) and bool(_HOLDER.search(around[-1]))
+    is_holders = bool(around) and _is_holder(around[-1])
     if _AGENTS_ID.fullmatch(own):
         return 5
     if own in _ID_NAMES:
         return 4 if is_holders else 2 * (not around)
     if own.endswith(("id", "uuid", "slug")) and _HOLDER.search(own):
         return 3
+    is_holder = _HOLDER.fullmatch(own) or _SOMEBODY.fullmatch(own)
+    if is_holder and _HANDLE.fullmatch(value):
+        return 2
     is_alone = not around and own.endswith(_ID_NAMES) and not _OTHERS_ID.search(own)
     return int(is_alone or (is_holders and own in {"name", "username"}))
+
+
+def _is_holder(name: str) -> bool:
+    return bool(_HOLDER.search(name) or _SOMEBODY.fullmatch(name))
+
+
+def _named_after(token: str) -> str:
+    """Return a name for an agent of which a network tells none."""
+    return f"agent-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
 
 
 def _claims(token: str) -> JSON:

@@ -12,6 +12,7 @@ from journeyman.economy.reconcile import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord
 from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
+from journeyman.network.progress import ACCEPTED
 from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
 from journeyman.network.sightings import Sighting
 from journeyman.observability.events import Log
@@ -24,7 +25,7 @@ from journeyman.worker.intents import (
     key_for,
     may_be_done,
 )
-from journeyman.worker.submit import SAID_DONE, UNSURE
+from journeyman.worker.submit import SAID_DONE, UNDER_REVIEW, UNSURE
 
 MOST_SUBMISSIONS = 3
 """How often a result is sent that the network accepts and then does not have."""
@@ -33,6 +34,7 @@ ABSENT_ANSWERS = {Presence.ABSENT: 2, Presence.UNCLEAR: 3}
 has never worked."""
 
 NO_COMPLETION = "its result was accepted, and the network has no completions"
+SHOWN_DONE = "the listing shows it as done, and the network has no completions"
 SHOWN_PAID = "the listing shows it as paid"
 SHOWN_REJECTED = "the listing shows it as rejected"
 NO_END = frozenset({Progress.IN_REVIEW, Progress.REJECTED, Progress.GONE})
@@ -56,10 +58,10 @@ class Complete:
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
-        if self.intents.proof.is_absent("complete"):
-            return await self.endings.earned(record, Answered(), reason=NO_COMPLETION)
         if ended := await self._as_shown(record):
             return ended
+        if self.intents.proof.is_absent("complete"):
+            return await self._without_completion(record, Answered())
         if record.unsent and (seconds := self.intents.proof.review_seconds):
             return await self.intents.expect_review(record, seconds)
         if paused := await self.intents.postpone_if_paused(
@@ -77,7 +79,23 @@ class Complete:
             return await self.endings.earned(record, paid, reason=SHOWN_PAID)
         if shown and shown.progress is Progress.REJECTED:
             return await self.endings.reject(record, SHOWN_REJECTED)
+        is_done = shown is not None and shown.progress is Progress.DONE
+        if shown and is_done and self.intents.proof.lacks("complete"):
+            done = Answered(credits=shown.earned)
+            return await self.endings.earned(record, done, reason=SHOWN_DONE)
         return None
+
+    async def _without_completion(
+        self, record: TaskRecord, answered: Answered
+    ) -> TaskRecord:
+        """End a task where nothing can be completed, unless its result is looked at.
+
+        Then nobody has said that it is good. A listing or a balance will.
+        """
+        if self._submissions(record)[-1] == UNDER_REVIEW:
+            said = Refused(Refusal.PENDING, UNDER_REVIEW, ACCEPTED, None)
+            return await self._follow(record, said)
+        return await self.endings.earned(record, answered, reason=NO_COMPLETION)
 
     async def _ask(self, record: TaskRecord, *, uncertain: bool) -> TaskRecord:
         with self.watch.window() as window:
@@ -156,8 +174,7 @@ class Complete:
             return await self._submit_again(record, refused)
         if self._is_missing(record, refused):
             self._note_missing(refused)
-            answered = Answered(request=key)
-            return await self.endings.earned(record, answered, reason=NO_COMPLETION)
+            return await self._without_completion(record, Answered(request=key))
         if self.intents.is_contradiction(record, refused):
             self.intents.proof.refuse("complete", record, refused)
         return await self._wait_or_end(record, refused, uncertain=uncertain)

@@ -29,6 +29,8 @@ UNSURE = "already there, perhaps by our own earlier submission"
 """Why a result that may not have arrived counts as submitted until the network says."""
 SAID_DONE = "the answer to the result says: done"
 """Why nothing more may be asked of us."""
+UNDER_REVIEW = "the answer to the result says: under review"
+"""Why it is not paid yet, even where the network has no completions."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -79,6 +81,7 @@ class Submit:
             return await self.endings.reject(record, "the answer says: rejected")
         in_review = answer.progress is Progress.IN_REVIEW
         said = SAID_DONE if answer.progress is Progress.DONE else ""
+        said = UNDER_REVIEW if in_review else said
         return await self.endings.delivered(
             record, key, reason=said, given=answer.given, in_review=in_review
         )

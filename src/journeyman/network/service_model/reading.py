@@ -33,6 +33,7 @@ from journeyman.network.service_model.vocabulary import ASSUMED
 
 T = TypeVar("T")
 
+_CREDITS_SAID = re.compile(r"^\s*[\d.,]+\s*credits?\s*$", re.IGNORECASE)
 CREDITS_OF_A_DOLLAR = 100
 """The contract's exchange rate (section 1)."""
 MAX_CREDITS = 2**53
@@ -356,7 +357,9 @@ def as_exact_credits(value: JSON) -> float | None:
         if unit == "usd":
             return _from_dollars(value)
         if unit not in ASSUMED.credit_units:
-            return None
+            # Unless the same is also written out, as in "18.00 credits".
+            said = [one for one in inside.values() if _CREDITS_SAID.search(f"{one}")]
+            value = said[0] if len(said) == 1 else None
     return as_exact_amount(value)
 
 

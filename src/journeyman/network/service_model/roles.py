@@ -27,6 +27,7 @@ from journeyman.network.service_model.reading import (
     Places,
     RecordReader,
     as_identifier,
+    as_label,
     as_moment,
     as_state,
     as_string,
@@ -83,6 +84,8 @@ DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"
 )
 _UNIT_WORDS = word_set("unit units currency")
+_CURRENCY_WORDS, _CENTS = frozenset({"currency"}), frozenset({"cents"})
+_DOLLARS = frozenset({"usd"})
 CLAIM_WORDS = word_set(
     "claim claimed assignment assigned taken held reserved locked lease holder"
 )
@@ -269,17 +272,27 @@ class _Search:
             for column in self._free()
             if self._is_mostly(column, self._reader.amount)
             and column.path[:-1] not in with_unit
-            and not column.has(MEASURE_WORDS | TIME_WORDS | DEADLINE_WORDS)
+            and not column.has(TIME_WORDS | DEADLINE_WORDS | STATE_WORDS)
+            and (not column.has(MEASURE_WORDS) or self._is_in_cents(column))
             and not column.ends_in(ID_WORDS)
             and not any(_is_epoch(value) for value in column.values.values())
             and any(column.read(self._reader.amount))  # a flag may be 0 in all
         ]
         named = _first(column for column in numbers if column.has(REWARD_WORDS))
+        named = named or _first(filter(_holds_objects, numbers))
         if named or len(numbers) != 1:
             return named
         # The only number is the reward, unless that stands there and cannot be read.
         roles = {self._reader.role_of(name) for seen in self._opened for name in seen}
         return None if "reward" in roles else numbers[0]
+
+    def _is_in_cents(self, column: _Column) -> bool:
+        """Return whether a price is in cents of a US dollar, each worth a credit."""
+        others = (one for one in self._columns if one.has(_CURRENCY_WORDS))
+        units = {unit for one in others for unit in one.read(as_label)}
+        is_price = column.ends_in(_CENTS) and column.has(REWARD_WORDS)
+        is_other = column.has(MEASURE_WORDS - _CENTS - _DOLLARS)
+        return is_price and not is_other and units <= _DOLLARS
 
     def _deadline(self) -> _Column | None:
         # By name only: a wrong one would make every task look too late.
@@ -288,7 +301,8 @@ class _Search:
 
     def _state(self) -> _Column | None:
         words = [column for column in self._free() if self._is_of_few_words(column)]
-        named = (column for column in words if column.has(STATE_WORDS))
+        named = [column for column in words if column.has(STATE_WORDS)]
+        named.sort(key=_is_of_numbers)  # such as a code beside what it means
         said = (column for column in words if _has_known_state(column))
         return _first(named) or _first(said) or self._lone_word(words)
 
@@ -413,6 +427,15 @@ def _is_aside(column: _Column) -> bool:
     """Return whether a field is about something else: a title, a link, a type."""
     is_link = any(not _LINK_WORDS.isdisjoint(words_of(name)) for name in column.path)
     return is_link or column.path[-1].startswith("_") or column.role in _NO_WORDS
+
+
+def _holds_objects(column: _Column) -> bool:
+    """Return whether its amounts are objects, which tell their unit."""
+    return all(isinstance(value, dict) for value in column.values.values())
+
+
+def _is_of_numbers(column: _Column) -> bool:
+    return all(isinstance(value, int) for value in column.values.values())
 
 
 def _is_token(text: str) -> bool:
