@@ -7,11 +7,12 @@ over all accounts is 0 by construction. The balance of `agent` is what we hold.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
+from typing import Any
 
-from journeyman.journal.codec import Moment, dump, load, stored_between
+from journeyman.journal.codec import Moment, load, stored_between
 from journeyman.journal.database import Database, Memo, Now, Row
 from journeyman.journal.facts import Totals
 
@@ -125,6 +126,9 @@ class NewEntry:
     """The balance that the network showed; None: it showed none."""
     cost: int = 0
     """In millionths of a credit; only an entry of the kind `cost` has one."""
+
+
+_BOOKED = tuple(one.name for one in fields(NewEntry))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -255,7 +259,9 @@ class Ledger:
         before, previous = self._last()
         account, contra = _accounts(new.kind, new.subject)
         balance = before + new.amount * (account == AGENT)
-        values = dump(new) | {"account": account, "contra": contra, "balance": balance}
+        # By hand: the codec takes three times as long, and this is the hot path.
+        values: dict[str, Any] = {name: getattr(new, name) for name in _BOOKED}
+        values |= {"account": account, "contra": contra, "balance": balance}
         values |= {"at": self.now().isoformat(), "version": HASH_VERSION}
         values["previous_hash"] = previous
         digest = values["hash"] = entry_hash(values)

@@ -62,6 +62,9 @@ class TrackRecord:
     actual_seconds: float = 0.0
 
 
+NOTHING_DONE = TrackRecord()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndedTask:
     """How a task ended, for its strategy's track record."""
@@ -127,7 +130,7 @@ class TrackRecords:
         records, changed = self.all(), set[Group]()
         for task, forecast in ended:
             group = _told_apart(task.group, records)
-            records[group] = _after(records.get(group, TrackRecord()), task, forecast)
+            records[group] = _after(records.get(group, NOTHING_DONE), task, forecast)
             changed.add(group)
         self.database.upsert_all(
             "track_records",

@@ -223,6 +223,8 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
     """
     if _says_no(outer, expects):
         return body
+    if not any(isinstance(one, dict | list) for one in body.values()):
+        return None
     is_yes = outer.says(NAMES["no_flags"], flag=True)
     layers = [] if is_yes or expects is not Expects.RECEIPT else layers_of(body)
     inner = (one for one in layers[1:] if _has_failed(one.fields))

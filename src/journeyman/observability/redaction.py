@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from functools import lru_cache
 from json import dumps, loads
 from pathlib import PurePath
 from typing import TypeGuard
@@ -324,9 +325,14 @@ def _walk(value: JSON, clean: Callable[[str], str], *, by_name: bool = True) -> 
 def _entry(
     key: str, value: JSON, clean: Callable[[str], str], *, by_name: bool = True
 ) -> JSON:
-    if by_name and isinstance(value, str) and value and _NAMED.fullmatch(key):
+    if by_name and isinstance(value, str) and value and _names_a_secret(key):
         return HIDDEN
     return _walk(value, clean, by_name=by_name)
+
+
+@lru_cache(maxsize=1_000)
+def _names_a_secret(key: str) -> bool:
+    return _NAMED.fullmatch(key) is not None
 
 
 SHORTEST_RANDOM = 20

@@ -49,12 +49,12 @@ class Forecasts:
         self._records = records
         everything = _sum(list(records.values()))
         self._all = _expected(everything, _Expected(TRUST, USUAL_SECONDS))
-        anybody = _Expected(TRUST, self._all.seconds)
+        self._anybody = _Expected(TRUST, self._all.seconds)
         families: dict[str, list[track_records.TrackRecord]] = {}
         for (strategy, _), record in records.items():
             families.setdefault(strategy, []).append(record)
         self._strategies = {
-            strategy: _expected(_sum(family), anybody)
+            strategy: _expected(_sum(family), self._anybody)
             for strategy, family in families.items()
         }
 
@@ -72,8 +72,8 @@ class Forecasts:
         `chance` and `cost` are its strategy's estimate; a strategy that keeps only part
         of its promises is believed only that part.
         """
-        record = self._records.get(group, track_records.TrackRecord())
-        prior = self._strategies.get(group[0], _Expected(TRUST, self._all.seconds))
+        record = self._records.get(group, track_records.NOTHING_DONE)
+        prior = self._strategies.get(group[0], self._anybody)
         own = _expected(record, prior)
         share = own.share + draws[0] * _doubt(own.share, record)
         paid = min(max(share, 0.0) * chance, 1.0)

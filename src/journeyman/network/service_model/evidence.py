@@ -515,10 +515,14 @@ class Observer:
         """Learn from a call that has ended."""
         if seen.call.name not in self._watched:
             return
-        record = self._records.setdefault(seen.call.name, EndpointRecord())
+        name = seen.call.name
+        # Not by `setdefault`: a new record has many parts, and this is for each call.
+        record = self._records.get(name)
+        if record is None:
+            record = self._records[name] = EndpointRecord()
         at = self._now().isoformat(timespec="seconds")
         self.has_news = record.learn(seen, at) or self.has_news
-        self._changed.add(seen.call.name)
+        self._changed.add(name)
 
     @property
     def records(self) -> Mapping[str, EndpointRecord]:

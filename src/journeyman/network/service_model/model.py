@@ -272,6 +272,9 @@ class RequestModel:
         return replace(self, refused=self.refused[forgotten:])
 
 
+_NOTHING_KNOWN = RequestModel()
+
+
 @dataclass(frozen=True, slots=True)
 class ServiceModel:
     """What is known of a network's requests."""
@@ -285,7 +288,7 @@ class ServiceModel:
 
     def of(self, action: str) -> RequestModel:
         """Return what is known of an action's request."""
-        return self.requests.get(action, RequestModel())
+        return self.requests.get(action, _NOTHING_KNOWN)
 
     def know(self, action: str, request: RequestModel) -> "ServiceModel":
         """Return it with something else that is known of an action's request."""

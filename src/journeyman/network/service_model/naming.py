@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from journeyman.domain.tasks import JSON
 
@@ -60,6 +61,7 @@ OTHERS_WORDS = word_set(
 """A field with one of these in its name names another thing than the task."""
 
 
+@lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name: `TaskKey`, `task_key` and `task-key` have two."""
     return tuple(_WORD_ENDS.sub(" ", name).lower().split())
@@ -97,6 +99,8 @@ def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSO
 
 
 def _entered(value: object) -> Mapping[str, JSON]:
+    if isinstance(value, dict):
+        return value  # as nearly always
     if isinstance(value, list) and value and isinstance(value[0], dict | str):
         return {FIRST: value[0]}
     return value if isinstance(value, Mapping) else {}

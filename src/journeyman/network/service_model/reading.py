@@ -371,7 +371,9 @@ def _from_dollars(value: JSON) -> float | None:
 
 
 _PAID_WORDS = word_set("earned earnings awarded paid credited")
-_PAY_WORDS = word_set("credit credits amount reward points payout bounty u x")
+_PAY_WORDS = _PAID_WORDS | word_set(
+    "credit credits amount reward points payout bounty u x"
+)
 
 
 def paid_credits(
@@ -385,8 +387,8 @@ def paid_credits(
         ({"credit", "credits"}.isdisjoint(words), amount)
         for record in records
         for name, value in record.items()
-        if (words := {*words_of(name)}) & _PAID_WORDS
-        and words <= _PAID_WORDS | _PAY_WORDS
+        if not _PAID_WORDS.isdisjoint(words := words_of(name))
+        and _PAY_WORDS.issuperset(words)
         and (amount := as_exact_credits(value)) is not None
     ]
     likely = [one for one in found if not (one[0] and is_other_money)]

@@ -88,7 +88,9 @@ ACTIONS: Mapping[str, ActionValues] = {
 """By the names of the endpoints."""
 GIVEN = tuple(f"{action}." for action in ACTIONS)
 """Before the sources that are values of an earlier answer."""
-_OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {""}
+_OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {
+    *("", "now")  # a constant, and what is always known
+}
 
 
 @dataclass(frozen=True, slots=True)

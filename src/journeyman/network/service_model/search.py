@@ -277,11 +277,10 @@ class RequestSearch:
 
     async def run(self, request: Request, send: Send[T]) -> outcomes.Outcome[T]:
         """Send an action as this network wants it, as far as is known."""
-        action, request = request.action, self._dated(request)
+        action = request.action
         owner = self._owner.get(action)
         if owner is not None:
-            self._note_time(request, owner)
-            return await _sent(request, owner, send)
+            return await _sent(self._telling_time(request, owner), owner, send)
         repeated, attempt = self._learned.open.get(request.key), None
         shape = repeated or self._proven(request)
         if shape is not None:
@@ -289,7 +288,7 @@ class RequestSearch:
             if not self._is_doubtful(action, attempt, is_repeat=repeated is not None):
                 return attempt.outcome
         async with self._locks.setdefault(action, anyio.Lock()):
-            return await self._find(request, send, attempt)
+            return await self._find(self._dated(request), send, attempt)
 
     def next_shape(self, request: Request) -> RequestShape | None:
         """Return the shape that would be sent first now; None where none is left."""
@@ -306,11 +305,15 @@ class RequestSearch:
         at = self._learned.moments.get(request.key, now.replace("+00:00", "Z"))
         return replace(request, said={**request.said, "now": at})
 
-    def _note_time(self, request: Request, shape: RequestShape) -> None:
-        """Keep the time that a request is about to tell, for its repeats."""
-        if shape.tells_time and request.key not in self._learned.moments:
-            self._learned.moments[request.key] = str(request.said["now"])
+    def _telling_time(self, request: Request, shape: RequestShape) -> Request:
+        """Return a request with the time, if it tells that, and keep it for repeats."""
+        if not shape.tells_time:
+            return request
+        dated = self._dated(request)
+        if dated.key not in self._learned.moments:
+            self._learned.moments[dated.key] = str(dated.said["now"])
             self._save()
+        return dated
 
     def blocked_actions(self) -> dict[str, str]:
         """Return which actions wait because they are taken in no shape, and why."""
@@ -465,7 +468,7 @@ class RequestSearch:
         key, learned = request.key, self._learned
         was_open = learned.open.get(key) == shape
         learned.sends(key, shape)
-        self._note_time(request, shape)
+        request = self._telling_time(request, shape)
         try:
             outcome = self._judged(request, shape, await _sent(request, shape, send))
         except (ValueError, TypeError):
