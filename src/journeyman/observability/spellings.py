@@ -105,6 +105,8 @@ class Reader:
         if len(text) < self._shortest:
             return
         level = self._parts(text)
+        if not level:
+            return  # as nearly always
         parts = [one.text for one in level]
         seen = {*parts}
         budget = max(LEAST_READ, MOST_READ * len(text))
@@ -124,15 +126,18 @@ class Reader:
 
     def _parts(self, text: str) -> list[Reading]:
         """Return the parts of a text that may hold a secret, in any spelling."""
-        closed = _without_gaps(Reading(text))
-        marked = _in_ascii(_narrow(closed.text)).translate(self._used)
+        closed = without_gaps(text)
+        marked = _in_ascii(_narrow(closed)).translate(self._used)
         # A listing says many things again for each task: they are read once.
         new = {
             part: (start, end)
             for start, end in _runs(marked, self._shortest)
-            if (part := closed.text[start:end]) not in self._read_in_vain
+            if (part := closed[start:end]) not in self._read_in_vain
         }
-        return [_part(closed, place) for place in new.values()]
+        if not new:
+            return []
+        whole = _without_gaps(Reading(text))
+        return [_part(whole, place) for place in new.values()]
 
     def _remember(self, parts: list[str]) -> None:
         """Note parts of a text in which there was nothing to find."""

@@ -362,13 +362,16 @@ def _verdict(name: str, answer: object, reward: int) -> Verdict:
     if answer is False:
         return _no(name, "not wanted", False, False)
     if answer is True:
-        return Verdict(
-            name, wanted=True, reason=f"reward {reward}", offer=float(reward)
-        )
+        return _yes(name, reward)
     if isinstance(answer, Score):
         return _offer(name, answer, reward)
     reason = f"wants returned {answer!r}: return True, False, skip(...) or score(...)"
     return Verdict(name, wanted=False, reason=storable(reason), failed=True)
+
+
+@lru_cache(maxsize=1_000)
+def _yes(name: str, reward: int) -> Verdict:
+    return Verdict(name, wanted=True, reason=f"reward {reward}", offer=float(reward))
 
 
 def _offer(name: str, score: Score, reward: int) -> Verdict:
