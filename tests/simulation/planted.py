@@ -220,7 +220,7 @@ class NoDeadline:
     def __getattr__(self, name: str) -> Internal:
         return getattr(anyio, name)
 
-    def fail_after(self, _seconds: float) -> Internal:
+    def move_on_after(self, _seconds: float) -> Internal:
         return nullcontext()
 
 

@@ -256,9 +256,11 @@ def _is_no_state(state: str | None, seen: Fields) -> bool:
 
     `{"ticket": 812, "state": "taken"}` shows the record that we have just taken.
     """
-    said = {*_STATE_FIELDS, *NAMES["message_fields"], *NAMES["code_fields"]}
-    is_of_record = state == "taken" and not seen.keys() <= said
-    return state in ASSUMED.no_states and not is_of_record
+    if state != "taken":
+        return state in ASSUMED.no_states
+    return seen.keys() <= {
+        *(*_STATE_FIELDS, *NAMES["message_fields"], *NAMES["code_fields"])
+    }
 
 
 _STATUS_NAMES = ("statuscode", "status", "code", "errcode", "errno", "retcode")

@@ -148,7 +148,7 @@ class HttpClient:
         an OSError of its own would be taken for the connection's.
         """
         try:
-            with anyio.fail_after(self._limits.total_timeout):
+            with anyio.move_on_after(self._limits.total_timeout):
                 request = self._request(method, url, headers, query, content)
                 # No client of the library between: cookies, redirects and what the
                 # environment says are just what must not happen here.
@@ -157,14 +157,12 @@ class HttpClient:
                     return await self._reply(
                         response, keep, known, wants_json=wants_json
                     )
-        except TimeoutError:
-            limit = f"{self._limits.total_timeout:g} s"
-            problem = f"no complete answer within {limit}"
-            return Unknown(problem, timed_out=True)
         except NEVER_SENT as error:
             return NotSent(_told(error), timed_out=_timed_out(error))
         except MAYBE_SENT as error:
             return Unknown(_told(error), timed_out=_timed_out(error))
+        limit = f"{self._limits.total_timeout:g} s"
+        return Unknown(f"no complete answer within {limit}", timed_out=True)
 
     def _request(
         self,
@@ -321,7 +319,7 @@ def _parsed(text: str) -> tuple[JSON, str]:
 def _timed_out(error: Exception) -> bool:
     """Return whether the other side was too slow; our own pool does not count."""
     is_ours = isinstance(error, httpx.PoolTimeout)
-    return isinstance(error, httpx.TimeoutException) and not is_ours
+    return isinstance(error, httpx.TimeoutException | TimeoutError) and not is_ours
 
 
 def _told(error: Exception) -> str:
