@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from simpleeval import InvalidExpression, SimpleEval
 
-from journeyman import Decision, Decline, Example, Strategy, Task, skip
+from journeyman import Decline, Example, Strategy, Task
 
 MAX_BITS = 10_000  # of a number: about 3 000 digits
 
@@ -62,14 +62,13 @@ class Arithmetic(Strategy):
         ]
     ]
 
-    def wants(self, task: Task) -> Decision:
+    def input_problem(self, task: Task) -> str:
         """Want expressions of digits and operators only; no name is ever looked up."""
-        decision = super().wants(task)
-        if decision is not True:
-            return decision
-        if not re.fullmatch(r"[0-9+\-*/() \t]{1,1000}", task.input["expression"]):
-            return skip("the expression is long, or has more than integers and + - * /")
-        return True
+        if problem := super().input_problem(task):
+            return problem
+        if re.fullmatch(r"[0-9+\-*/() \t]{1,1000}", task.input["expression"]):
+            return ""
+        return "the expression is long, or has more than integers and + - * /"
 
     async def run(self, expression: str) -> str:
         """Return the exact value; `Fraction` prints it as it is wanted."""

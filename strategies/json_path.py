@@ -5,7 +5,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from journeyman import Decision, Decline, Example, Result, Strategy, Task, param, skip
+from journeyman import Decline, Example, Result, Strategy, Task, param
 
 LONGEST_PATH = 1_000  # characters
 DEEPEST = 50  # levels of nesting
@@ -44,15 +44,14 @@ class JsonPath(Strategy):
     max_characters: int = param(100_000, ge=1, help="decline larger documents")
     max_values: int = param(10_000, ge=1, help="decline what finds more")
 
-    def wants(self, task: Task) -> Decision:
+    def input_problem(self, task: Task) -> str:
         """Skip paths that could take forever: nested descents, and patterns."""
-        decision = super().wants(task)
-        if decision is not True:
-            return decision
+        if problem := super().input_problem(task):
+            return problem
         path = task.input["path"]
         if path.count("..") > 1 or re.search(r"(match|search)\s*\(", path):
-            return skip("the path may take forever to follow")
-        return True
+            return "the path may take forever to follow"
+        return ""
 
     def run(self, document: Any, path: str) -> Result:  # noqa: ANN401 - any JSON
         """Return the values that the path finds, in order."""

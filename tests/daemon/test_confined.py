@@ -390,6 +390,31 @@ async def test_its_own_wants_decides_in_its_process(
     assert done.verdict.reason.startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted", "reason"),
+    [("short", True, "reward 4"), ("too long", False, "over 5 characters")],
+)
+async def test_what_it_says_of_an_input_decides_in_its_process(
+    folder: Path, load: Load, runner: Runner, text: str, *, wanted: bool, reason: str
+) -> None:
+    (folder / "picky.py").write_text(
+        "from journeyman import Strategy\n"
+        "class Picky(Strategy):\n"
+        "    kinds = {'k'}\n"
+        "    inputs = {'text': str}\n"
+        "    def input_problem(self, task):\n"
+        "        long = len(task.input['text']) > 5\n"
+        "        return 'over 5 characters' if long else ''\n"
+        "    def run(self, text): return text\n"
+    )
+    (loaded,) = (await load()).strategies
+    task = Task(id=TaskId("t1"), kind="k", reward=4, input={"text": text})
+
+    done = await dry_run(loaded, task, runner=runner)
+
+    assert (done.verdict.wanted, done.verdict.reason) == (wanted, reason)
+
+
 async def test_one_process_keeps_its_loop_and_what_on_start_has_made(
     folder: Path, load: Load, runner: Runner
 ) -> None:

@@ -153,7 +153,9 @@ class Cutting:
     def _scanned(self, at: int) -> int:
         """Return where the value ends that begins at a place, if it is a good one."""
         value, end = parse_one(self._text, at)
-        if is_deeper(value, MAX_DEPTH - _DEEPEST_ARRAY - 1):
+        most = MAX_DEPTH - _DEEPEST_ARRAY - 1
+        brackets = self._text.count("{", at, end) + self._text.count("[", at, end)
+        if brackets > most and is_deeper(value, most):
             raise _UncuttableError
         return end
 

@@ -289,6 +289,12 @@ def _goes_by_kind(strategy: Strategy, kind: str) -> bool:
     return bool(strategy.kinds and (kind or not strategy.tags))
 
 
+def decides_itself(cls: type[Strategy]) -> bool:
+    """Return whether a class says by code of its own which tasks it wants."""
+    methods = {cls.wants, cls.input_problem}
+    return methods != {Strategy.wants, Strategy.input_problem}
+
+
 @lru_cache(maxsize=1024)
 def other_kind(kind: str) -> Skip:
     """Return the "no" to a kind of task that a strategy does not declare."""

@@ -21,11 +21,12 @@ from journeyman.strategies.api import (
     Param,
     Score,
     Skip,
-    Strategy,
 )
+from journeyman.strategies.api.strategy import decides_itself
 from journeyman.strategies.child.messages import task_from, task_message
 from journeyman.strategies.loading.confined import (
     AnswerError,
+    AskedStrategy,
     ConfinedStrategy,
     Declarations,
 )
@@ -85,7 +86,7 @@ def description_of(loaded: LoadedStrategy) -> dict[str, JSON]:
         "tags": list(cls.tags),
         "inputs": {name: kind.__name__ for name, kind in cls.inputs.items()},
         "min_reward": cls.min_reward,
-        "decides": cls.wants is not Strategy.wants,
+        "decides": decides_itself(cls),
         "examples": [_example_message(one) for one in cls.examples],
     }
 
@@ -203,9 +204,10 @@ def definition_from(message: object, origin: Origin) -> StrategyDefinition:
         raise DescriptionError("a description is not an object")
     try:
         made_of = _attributes(message, origin)
+        base = AskedStrategy if message["decides"] else ConfinedStrategy
         return StrategyDefinition(
             source=origin.source_of(origin.place(_text(message, "path"))),
-            strategy=type(_text(message, "class_name"), (ConfinedStrategy,), made_of),
+            strategy=type(_text(message, "class_name"), (base,), made_of),
             name=_text(message, "name"),
             line=_number(message, "line"),
             file=origin.source.path,
@@ -243,7 +245,6 @@ def _attributes(message: Message, origin: Origin) -> dict[str, Any]:
             for name, kind in message["inputs"].items()
         },
         "min_reward": _number(message, "min_reward"),
-        "decides": bool(message["decides"]),
         "examples": [_example(one) for one in message["examples"][:MOST_EXAMPLES]],
         "description": Declarations(
             run_arguments=_texts(message, "run_arguments"),

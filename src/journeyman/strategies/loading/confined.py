@@ -54,8 +54,6 @@ class ConfinedStrategy(Strategy):
     """Stands in the daemon for a strategy whose code runs in its own process only."""
 
     description: ClassVar[Declarations]
-    decides: ClassVar[bool] = False
-    """It has a `wants` of its own, so that a child must be asked."""
 
     def __init__(self) -> None:
         # Private names: the strategy's parameters are attributes here too.
@@ -64,10 +62,12 @@ class ConfinedStrategy(Strategy):
         self._blocked = ""
         """Why it is asked no more; empty: it is."""
 
+
+class AskedStrategy(ConfinedStrategy):
+    """Stands for one that decides by code of its own, so that a child must be asked."""
+
     def wants(self, task: Task) -> Decision:
-        """Return what its child has answered, or decide by what it declares."""
-        if not self.decides:
-            return super().wants(task)
+        """Return what its child has answered."""
         if self._blocked:
             raise AnswerError(self._blocked, is_blocked=True)
         answer = self._answers.get(task.id)
@@ -80,4 +80,4 @@ class ConfinedStrategy(Strategy):
 
 def must_be_asked(loaded: LoadedStrategy) -> bool:
     """Return whether only its own process knows which tasks a strategy wants."""
-    return isinstance(loaded.instance, ConfinedStrategy) and loaded.instance.decides
+    return isinstance(loaded.instance, AskedStrategy)

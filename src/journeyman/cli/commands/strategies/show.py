@@ -11,7 +11,8 @@ from journeyman.cli.output import print_fields, print_table
 from journeyman.cli.session import Session, command
 from journeyman.domain.errors import JourneymanError
 from journeyman.journal.track_records import Group, TrackRecord
-from journeyman.strategies.api import Param, Strategy
+from journeyman.strategies.api import Param
+from journeyman.strategies.api.strategy import decides_itself
 from journeyman.strategies.child.confinement import (
     available_confinement as available_isolation,
 )
@@ -60,7 +61,7 @@ def _declarations(loaded: LoadedStrategy) -> dict[str, Any]:
             "tags": sorted(cls.tags),
             "inputs": {name: kind.__name__ for name, kind in cls.inputs.items()},
             "min_reward": cls.min_reward,
-            "own_method": getattr(cls, "decides", cls.wants is not Strategy.wants),
+            "own_method": decides_itself(cls),
         },
         "runner": loaded.runner,
         "timeout_seconds": loaded.timeout,
