@@ -21,7 +21,11 @@ from journeyman.testing import FakeClock
 
 
 def keep(journal: Journal, one: Task, reason: str = "why", **fields: Any) -> None:  # noqa: ANN401 - fields of a decision
-    said = [("count", True, "reward 3", 3.0), ("chess", False, "no chess", 0.0)]
+    said = [
+        ("count", True, "reward 3", 3.0),
+        ("chess", False, "no game", 0.0),
+        ("go", False, "no game", 0.0),
+    ]
     given: dict[str, Any] = {
         "task_id": one.id,
         "task": json.dumps(shown(one)),
@@ -66,7 +70,8 @@ def test_a_task_comes_back_as_it_was_shown(
     assert (back.strategy, back.reason, back.in_part) == ("count", "why", False)
     assert back.opinions == {
         "count": Opinion(wanted=True, reason="reward 3", offer=3.0),
-        "chess": Opinion(wanted=False, reason="no chess"),
+        "chess": Opinion(wanted=False, reason="no game"),
+        "go": Opinion(wanted=False, reason="no game"),
     }
 
 

@@ -102,26 +102,28 @@ def decode_shown(task_id: str, text: str) -> Task:
 
 
 def encode_opinions(said: Iterable[tuple[str, bool, str, float]]) -> str:
-    """Return opinions as JSON: a text for a no, a text and the offer for a yes.
+    """Return opinions as JSON: reason, offer (null for a no), and all who said so.
 
     Each is a strategy's name, whether it wants the task, its reason and its offer.
     """
-    return json.dumps(
-        {
-            name: [reason, offer] if is_wanted else reason
-            for name, is_wanted, reason, offer in said
-        }
-    )
+    names: dict[tuple[str, float | None], list[str]] = {}
+    for name, is_wanted, reason, offer in said:
+        names.setdefault((reason, offer if is_wanted else None), []).append(name)
+    return json.dumps([[*opinion, *them] for opinion, them in names.items()])
 
 
 def decode_opinions(text: str) -> dict[str, Opinion]:
     """Return the opinions written by `encode_opinions`."""
-    content: dict[str, Any] = from_json(text)
+    content: list[Any] | dict[str, Any] = from_json(text)
+    if isinstance(content, dict):  # as it was written before reasons were shared
+        pairs = {
+            name: [s, None] if isinstance(s, str) else s for name, s in content.items()
+        }
+        content = [[*pair, name] for name, pair in pairs.items()]
     return {
-        name: Opinion(wanted=False, reason=said)
-        if isinstance(said, str)
-        else Opinion(wanted=True, reason=said[0], offer=said[1])
-        for name, said in content.items()
+        name: Opinion(wanted=offer is not None, reason=reason, offer=offer or 0.0)
+        for reason, offer, *names in content
+        for name in names
     }
 
 
