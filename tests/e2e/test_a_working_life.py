@@ -85,6 +85,7 @@ async def test_sigterm_stops_it_with_0_and_the_next_start_is_the_same_agent(
     assert (await network.ledger())["tasks"]["claimed"] == 0
 
 
+@pytest.mark.endurance
 async def test_a_second_daemon_on_the_same_data_is_refused(
     start: Start,
     start_network: Start,
