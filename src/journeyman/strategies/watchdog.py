@@ -91,7 +91,6 @@ class _Timer:
 
 
 _TIMER = _Timer()
-_TICK = _TIMER.tick
 
 
 def call(
@@ -149,9 +148,7 @@ def prepared() -> Iterator[None]:
         yield
         return
     began = perf_counter()
-    handler = signal.getsignal(signal.SIGALRM)
-    if handler != _TICK:
-        signal.signal(signal.SIGALRM, _TICK)
+    handler = signal.signal(signal.SIGALRM, _TIMER.tick)
     theirs, interval = signal.setitimer(signal.ITIMER_REAL, TICK_SECONDS, TICK_SECONDS)
     _TIMER.is_ticking = True
     try:
@@ -160,10 +157,7 @@ def prepared() -> Iterator[None]:
         _TIMER.is_ticking = False
         # First our timer, then our handler: neither may meet the other's of theirs.
         signal.setitimer(signal.ITIMER_REAL, 0)
-        # Where they have no handler ours stays, which does nothing without a call: to
-        # set it costs more than all the rest.
-        if callable(handler) and handler != _TICK:
-            signal.signal(signal.SIGALRM, handler)
+        signal.signal(signal.SIGALRM, handler)
         if theirs:
             rest = max(theirs - (perf_counter() - began), SOON)
             signal.setitimer(signal.ITIMER_REAL, rest, interval)
