@@ -91,7 +91,7 @@ class AvailableStrategies:
             chosen = {"strategies.directory": str(directory)}
         elif as_daemon:
             chosen = session.strategies_of_daemon()
-        settings = session.load(chosen)
+        settings = session.load(chosen or None)
         section = settings.settings.strategies
         folders = strategies.strategy_folders(section)
         files = [Path(one) for one in named if Path(one).is_file()]

@@ -107,17 +107,26 @@ class Session:
     def load(self, more: Mapping[str, object] | None = None) -> LoadedSettings:
         """Read the settings; `more` are options of one command, by dotted key.
 
+        Without any they are read once, with them each time.
+
         Raises:
             ConfigurationError: a setting is wrong.
             UsageError: a `--set` is not KEY=VALUE.
         """
+        return self._loaded if more is None else self._load(more)
+
+    @functools.cached_property
+    def _loaded(self) -> LoadedSettings:
+        return self._load({})
+
+    def _load(self, more: Mapping[str, object]) -> LoadedSettings:
         from journeyman.settings.sources import load_settings
 
         overrides: dict[str, object] = dict(map(_assignment, self.assignments or ()))
         options = {
             "network.base_url": self.base_url,
             "data.directory": str(self.data_dir) if self.data_dir else None,
-            **(more or {}),
+            **more,
         }
         overrides |= {key: value for key, value in options.items() if value is not None}
         return load_settings(
