@@ -192,6 +192,17 @@ def test_a_reward_is_a_number_that_is_nothing_else(
         ),
         ({"availability": ["free"] * 4}, ["free"] * 4),
         (
+            {"state": ["open", {"leased": {"by": "a"}}, *["open"] * 2]},
+            ["open", "leased", *["open"] * 2],
+        ),
+        (
+            {
+                "line": ["car", "home", "pet", "car"],
+                "assigned": [False, True, False, False],
+            },
+            ["", "assigned", "", ""],
+        ),
+        (
             {
                 "state_code": [10, 20, 10, 10],
                 "state_said": ["free", "gone", *["free"] * 2],
@@ -223,6 +234,7 @@ def test_a_state_is_one_of_few_words(
     "held",
     [
         {"takenBy": "agent-9"},
+        {"on_loan_to": "agent-9"},
         {"held_by": {"id": "agent-9"}},
         {"reservedForAgent": "agent-9"},
         {"claim": {"agent": {"agent_id": "agent-9"}, "at": "2026-01-01T00:00:00Z"}},
@@ -287,6 +299,16 @@ TWO, OTHERS = TASKS[:2], TASKS[2:]
             {"groups": [{"kind": "a", "tasks": TWO}, {"kind": "b", "tasks": OTHERS}]},
             id="groups-as-objects",
         ),
+        pytest.param(
+            {
+                "cases": [
+                    {"case": "K-1", "about": "an heir", "pieces": TWO},
+                    {"case": "K-2", "about": "a ship", "pieces": OTHERS},
+                ]
+            },
+            id="in-what-they-belong-to",
+        ),
+        pytest.param({"open": TASKS, "myAssignments": []}, id="beside-none-of-ours"),
         pytest.param(
             {"featured": TWO, "regular": OTHERS, "staff": [{"id": 1, "name": "B"}]},
             id="several-arrays",

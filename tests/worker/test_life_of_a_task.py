@@ -486,6 +486,18 @@ async def test_the_claims_answer_fills_what_the_listing_left_away(
     assert loop.record().state is TaskState.DECLINED
 
 
+async def test_a_text_that_only_the_claim_tells_is_worked_on_and_kept(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    answer: Answer = Confirmed(Receipt(text="decline"))
+    market.script["claim"] = [answer]
+
+    await loop.work(task(text="it is told with the claim"))
+
+    assert loop.record().task.text == "decline"
+    assert loop.record().state is TaskState.DECLINED
+
+
 async def test_the_amount_that_an_answer_names_is_booked_instead_of_the_listed_one(
     loop: Loop, market: ScriptedMarket
 ) -> None:

@@ -8,7 +8,12 @@ from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
-from journeyman.network.service_model.naming import type_of
+from journeyman.network.service_model.naming import (
+    type_of,
+    walk,
+    word_set,
+    words_of,
+)
 from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
@@ -22,6 +27,7 @@ from journeyman.network.service_model.reading import (
     as_moment,
     as_string,
     paid_credits,
+    spelling,
     spellings,
 )
 from journeyman.network.service_model.request import values_in
@@ -70,6 +76,8 @@ class Receipt:
     """The single values of the answer."""
     task: Task | None = None
     """As the answer to a claim describes it."""
+    text: str = ""
+    """The text to work on, which the listing kept back."""
     lease_until: datetime | None = None
     """When a claim ends by itself, in UTC."""
 
@@ -110,6 +118,11 @@ def is_header_safe(value: str) -> bool:
 
 
 _RECORD = RecordReader()
+_FEWEST_WORDS = 2
+_ASIDE = word_set(
+    "note notes notice info status state agent user name by at next terms"
+)
+"""Words in the names of what an answer says besides of the work."""
 _OTHERS = {
     name for field in ("record_wrappers", "poster", "claimant") for name in NAMES[field]
 } - {"attributes"}
@@ -205,20 +218,51 @@ def read_receipt(
     return seen.receipt(action, status, earned)
 
 
-def read_claim(answer: JSON, task_id: TaskId, status: int = 200) -> Receipt:
-    """Read the answer to a claim of `task_id`."""
-    seen = _Answer(answer)
+def read_claim(answer: JSON, listed: Task, status: int = 200) -> Receipt:
+    """Read the answer to a claim of a task that was `listed`."""
+    seen, task_id = _Answer(answer), listed.id
     # The innermost first: what is around a record describes it, and is no record.
     inner_first = (*seen.layers[1:], *seen.layers[:1])
     described = [_RECORD.described(one.body, task_id) for one in inner_first]
+    task = next((one for one in described if one and str(one.text) != task_id), None)
     receipt = seen.receipt("claim", status)
     if receipt.progress is Progress.IN_REVIEW and not seen.is_application(status):
         receipt = replace(receipt, progress=None)
     return replace(
         receipt,
-        task=next((one for one in described if one and str(one.text) != task_id), None),
+        task=task,
+        text="" if task else _withheld(seen.sent, listed),
         lease_until=seen.lease,
     )
+
+
+def _withheld(answer: JSON, listed: Task) -> str:
+    """Return the text that a listing kept back, as the answer to a claim tells it.
+
+    It stands under a name that was null in the listing, or is the only prose where the
+    listing has none. What the listing has under a known name is the text already.
+    """
+    if _RECORD.says_what_to_do(listed.raw):
+        return ""
+    known = {repr(value) for _, value in walk(dict(listed.raw))}
+    told = [
+        (path[-1], value)
+        for path, value in walk(answer)
+        if path and repr(value) not in known and _is_prose(path[-1], value)
+    ]
+    shown = walk(dict(listed.raw))
+    nulls = {path[-1] for path, value in shown if path and value in (None, "")}
+    kept_back = [value for name, value in told if name in nulls]
+    texts = kept_back or [value for _, value in told if not listed.text]
+    return str(texts[0]) if len(texts) == 1 else ""
+
+
+def _is_prose(name: str, value: JSON) -> bool:
+    """Return whether a value is several words, and not about the claim itself."""
+    if not isinstance(value, str) or len(value.split()) < _FEWEST_WORDS:
+        return False
+    is_aside = spelling(name) in NAMES["message_fields"] and name != "details"
+    return not (is_aside or _ASIDE & {*words_of(name)} or as_moment(value))
 
 
 def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:

@@ -230,7 +230,7 @@ class NetworkClient:
             {"agent_id": agent_id},
             key,
             lambda reply: _with_etag(
-                "claim", reply, answers.read_claim(reply.body, task.id, reply.status)
+                "claim", reply, answers.read_claim(reply.body, task, reply.status)
             ),
             look,
             task=task,

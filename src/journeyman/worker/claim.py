@@ -7,6 +7,7 @@ from datetime import timedelta
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
 from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
+from journeyman.domain.text import UntrustedText
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.active import ActiveStrategies
 from journeyman.network.answers import Receipt
@@ -220,6 +221,8 @@ def as_claimed(listed: Task, claimed: Receipt) -> Task:
             input=shown.input if listed.input is None else listed.input,
             deadline=shown.deadline or listed.deadline,
         )
+    if claimed.text:
+        task = replace(task, text=UntrustedText(claimed.text))
     if claimed.lease_until is None:
         return task
     return replace(task, deadline=earlier(task.deadline, claimed.lease_until))

@@ -44,6 +44,23 @@ PARAGRAPHS = [
             },
             {"order": {"id": "7", "title": "tea", "fee": {"unit": "cr", "value": "5"}}},
         ),
+        # Fields that are lists of items.
+        (
+            {
+                "nid": [{"value": 7}],
+                "type": [{"target_id": "gig", "target_type": "node"}],
+                "brief": [{"value": "a", "format": "plain"}],
+                "tags": [{"value": "x"}, {"value": "y"}],
+                "path": [{"alias": None}],
+            },
+            {
+                "nid": 7,
+                "type": "gig",
+                "brief": "a",
+                "tags": [{"value": "x"}, {"value": "y"}],
+                "path": [{"alias": None}],
+            },
+        ),
         # Tables by their columns.
         (
             {

@@ -106,6 +106,8 @@ _TASKS_WORDS = word_set(
     "task tasks job jobs gig gigs quest quests bounty bounties assignment assignments "
     "marketplace listings"
 )
+_OUR_WORDS = word_set("my mine your yours own")
+"""In the name of a list: it is of what we have, beside what there is."""
 _OTHER_WORDS = word_set(
     "agent agents user users error errors warning warnings link links product products "
     "plan plans tag tags category categories type types kind kinds count counts facet "
@@ -428,14 +430,15 @@ class ListingReader:
         return name + sum(likeness) / len(likeness)
 
     def _reader_of(self, array: _Array) -> RecordReader:
-        sample, has_keys = array.records[:_SAMPLE], bool(array.keys)
+        sample, has_keys = _without_groups(array.records[:_SAMPLE]), bool(array.keys)
         return self._record.at(find_roles(sample, self._record, has_keys=has_keys))
 
     def _name_worth(self, path: Path) -> int | None:
         if path and self._is_other(path[-1]):
             return None
         if any(self._is_of_tasks(name) for name in path):
-            return _TASK_NAME_WORTH
+            is_ours = not _OUR_WORDS.isdisjoint(words_of(path[-1]))
+            return 0 if is_ours else _TASK_NAME_WORTH
         known = NAMES["containers"]
         is_neutral = not path or spelling(path[-1]) in known
         return _NEUTRAL_NAME_WORTH if is_neutral else 0
@@ -520,6 +523,24 @@ def _holds_objects(record: JSON) -> bool:
     """Return whether an object has a list of others, as the page of a listing has."""
     inner = record.values() if isinstance(record, dict) else ()
     return any(isinstance(one, list) and _has_objects(one) for one in inner)
+
+
+def _without_groups(records: Sequence[JSON]) -> Sequence[JSON]:
+    """Return records without their lists of several objects: those are no fields."""
+    groups = {
+        name
+        for one in records
+        if isinstance(one, dict)
+        for name, held in one.items()
+        if isinstance(held, list) and len(held) > 1 and _has_objects(held)
+    }
+    if not groups:
+        return records
+    return [
+        {name: held for name, held in one.items() if name not in groups}
+        for one in records
+        if isinstance(one, dict)
+    ]
 
 
 def _has_objects(array: list[JSON]) -> bool:

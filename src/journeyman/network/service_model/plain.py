@@ -46,6 +46,8 @@ _BESIDE = word_set("type prompt label title method display data_type datatype")
 _LABEL_OF = ("text", "name", "code", "label", "display")
 """In a name that is an object."""
 _FEWEST_COLUMNS = 3
+_VALUE_NAMES = ("value", "target_id")
+"""Of the value in an item of a field, as content management systems write them."""
 _TEXTS = ("text", "plain_text")
 _ADDRESS_ENDS = re.compile(r"[/#]")
 
@@ -86,7 +88,7 @@ def _plain_object(value: Object) -> JSON:
     }
     if changed:
         value = {**value, **changed}
-    for form in (_untyped, _element, _frame):
+    for form in (_untyped, _element, _frame, _fields):
         if (found := form(value)) is not value:
             return found
     return value
@@ -166,6 +168,27 @@ def _frame(value: Object) -> JSON:
     }
     is_list = all(isinstance(one, list) for one in value.values())
     return [*rows.values()] if is_list else rows
+
+
+def _fields(value: Object) -> Object:
+    """Return a record with its fields' values, where each is a list of one."""
+    if not all(isinstance(one, list) for one in value.values()):
+        return value
+    lone = {
+        name: found
+        for name, one in value.items()
+        if (found := _lone_value(one)) is not None
+    }
+    is_record = len(lone) >= _FEWEST_COLUMNS and 2 * len(lone) > len(value)
+    return {**value, **lone} if is_record else value
+
+
+def _lone_value(items: JSON) -> JSON:
+    """Return the value, or what is referred to, of the only item of a field."""
+    item = items[0] if isinstance(items, list) and len(items) == 1 else None
+    if not isinstance(item, dict):
+        return None
+    return next((item[name] for name in _VALUE_NAMES if name in item), None)
 
 
 def _cells(column: JSON) -> Object | None:

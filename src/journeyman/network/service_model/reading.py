@@ -88,10 +88,16 @@ def as_label(value: JSON) -> str | None:
 def as_state(value: JSON) -> str | None:
     """Return a state as a word, also where it is a small number."""
     if isinstance(value, dict):
-        value = _inside(value, _WORD_KEYS)
+        value = _inside(value, _WORD_KEYS) or _tag_of(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value) if 0 <= value < _LARGEST_CODE else None
     return as_word(value)
+
+
+def _tag_of(value: dict[str, JSON]) -> JSON:
+    """Return the name of a state that is an object around more: `{"leased": {}}`."""
+    is_tagged = len(value) == 1 and all(isinstance(one, dict) for one in value.values())
+    return next(iter(value)) if is_tagged else None
 
 
 def as_identifier(value: JSON) -> str | None:
@@ -515,6 +521,11 @@ class RecordReader:
         is_it = self._id(seen) == task_id or _names_itself(record, task_id)
         return self._build(task_id, seen, record) if is_it else None
 
+    def says_what_to_do(self, record: Mapping[str, JSON]) -> bool:
+        """Return whether a record has a text under a known name, or a description."""
+        seen = self.open(dict(record))
+        return bool(self.own_text(seen) or self.read(seen, "description"))
+
     def promises_reward(self, record: JSON) -> bool:
         """Return whether a record has a reward that can be read."""
         seen = self.open(record) if isinstance(record, dict) else Fields()
@@ -672,6 +683,10 @@ class RecordReader:
                 return name.removeprefix("is")
         is_closed = seen.says(self._names["open_flags"], flag=False)
         return "closed" if is_closed else status or self._since(seen)
+
+    def is_flagged(self, seen: Fields) -> bool:
+        """Return whether a flag says if the task is to be had."""
+        return any(isinstance(seen.get(name), bool) for name in self._flags)
 
     def _flagged(self, seen: Fields) -> str:
         """Return the name of the flag that tells some records from others."""

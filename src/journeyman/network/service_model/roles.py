@@ -12,6 +12,7 @@ from functools import cached_property
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import (
+    FIRST,
     ID_WORDS,
     OTHERS_WORDS,
     Path,
@@ -87,7 +88,8 @@ _UNIT_WORDS = word_set("unit units currency")
 _CURRENCY_WORDS, _CENTS = frozenset({"currency"}), frozenset({"cents"})
 _DOLLARS = frozenset({"usd"})
 CLAIM_WORDS = word_set(
-    "claim claimed assignment assigned taken held reserved locked lease holder"
+    "claim claimed assignment assigned taken held reserved locked lease holder loan "
+    "lent borrowed booked allocated"
 )
 AGENT_WORDS = word_set("by to for id agent holder worker")
 STATE_WORDS = word_set("status state phase stage lifecycle availability condition")
@@ -331,20 +333,22 @@ class _Search:
             return None
         if not self._is_known("kind"):
             self._ambiguous = rest[0]
-        return rest[0]
+        # Where each record has a flag for whether it is taken, that is the state.
+        return None if all(map(self._reader.is_flagged, self._opened)) else rest[0]
 
     def _kind(self) -> _Column | None:
         named = (column for column in self._free() if column.has(KIND_WORDS))
         return _first(filter(self._is_of_few_words, named)) or self._ambiguous
 
     def _claimant(self) -> _Column | None:
-        other = TIME_WORDS | MEASURE_WORDS | STATE_WORDS
+        other = MEASURE_WORDS | STATE_WORDS
         return _first(
             column
             for column in self._columns
             if column.path not in self._taken.values()  # such as an `assignment_id`
             and column.has(CLAIM_WORDS)
             and not column.has(other)
+            and not column.ends_in(TIME_WORDS)
             and all(self._is_agent(column, one) for one in column.values.values())
         )
 
@@ -431,7 +435,9 @@ def _is_aside(column: _Column) -> bool:
 
 def _holds_objects(column: _Column) -> bool:
     """Return whether its amounts are objects, which tell their unit."""
-    return all(isinstance(value, dict) for value in column.values.values())
+    return FIRST not in column.path and all(
+        isinstance(value, dict) for value in column.values.values()
+    )
 
 
 def _is_of_numbers(column: _Column) -> bool:

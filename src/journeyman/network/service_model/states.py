@@ -16,6 +16,7 @@ OPEN_WORDS = frozenset(
     {
         *("", "open", "available", "new", "pending", "published", "active"),
         *("claimable", "listed", "live", "posted", "ready", "unassigned", "unclaimed"),
+        *("free", "vacant", "todo", "to do"),
     }
 )
 """Words for a task that may be claimed; one without a state counts as open."""
@@ -31,6 +32,7 @@ TAKEN_WORDS = frozenset(
         *("review", "pending_review", "rejected", "paid"),
         *("complete", "completed", "done", "finished", "resolved", "closed"),
         *("cancelled", "canceled", "expired", "failed", "deleted", "archived"),
+        *("leased", "booked", "checked_out", "checked out", "rented", "occupied"),
         *("withdrawn", "unavailable", "inactive", "draft", "disputed", "settled"),
     }
 )

@@ -1,0 +1,46 @@
+"""A text that a listing keeps back is read from the answer to the claim."""
+
+import pytest
+from tests.network.conftest import ScriptedServer, answer
+
+from journeyman.domain.outcomes import Confirmed
+from journeyman.domain.tasks import JSON, IdempotencyKey
+from journeyman.network.client import NetworkClient
+from journeyman.network.service_model.listing import ListingReader
+
+KEY = IdempotencyKey("k-1")
+TEXT = "The lamps of the quay are out."
+BARE: JSON = {"no": 7, "department": "surgery", "credits": 9, "typist": None}
+LOCKED: JSON = {"quest": "lamps", "hook": "Maren is in trouble.", "line": None}
+TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None}
+
+
+@pytest.mark.parametrize(
+    ("listed", "body", "text"),
+    [
+        (BARE, {"status": "ok", "no": 7, "dictation": TEXT}, TEXT),
+        (BARE, {"claim": {"id": 1}, "work": {"words": TEXT}}, TEXT),
+        (BARE, {"message": "It is yours.", "dictation": TEXT}, TEXT),
+        (LOCKED, {"run": {"id": 1}, "dialogue": {"by": "Maren", "line": TEXT}}, TEXT),
+        # Which of two it is, nobody can say.
+        (BARE, {"one": TEXT, "other": "Another text."}, ""),
+        (BARE, {"message": "It is yours.", "note": "You have an hour."}, ""),
+        (BARE, {"typist": "T-31", "until": "2027-01-02 03:04:05"}, ""),
+        (LOCKED, {"run": {"id": 1}, "greeting": "Well met, friend!"}, ""),
+        (TOLD, {"line": "Have a good time."}, ""),
+    ],
+)
+async def test_what_a_listing_kept_back_is_told_by_the_claim(
+    server: ScriptedServer,
+    network: NetworkClient,
+    listed: JSON,
+    body: JSON,
+    text: str,
+) -> None:
+    (task,) = ListingReader().listing({"tasks": [listed]}).tasks
+    server.will(answer(200, body))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.text == text
