@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ from journeyman.strategies.running.cluster import (
 )
 from journeyman.strategies.running.runner import Runner
 
-pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+# Not imported: that takes each process of the tests half a second.
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="the extra `cluster` is not installed"
+)
 
 Load = Callable[..., LoadedStrategy]
 MakeContext = Callable[..., Context]
