@@ -144,6 +144,8 @@ class AskLlm(Strategy):
 
     def wants(self, task: Task) -> Any:  # noqa: ANN401 - any decision
         """Want what text can answer, and what should earn more than it costs."""
+        if self._off is not None:
+            return skip(str(self._off), specific=False)
         try:
             self._terms_of_trade()
         except OffError as off:

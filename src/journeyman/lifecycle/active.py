@@ -228,9 +228,9 @@ class ActiveStrategies:
     def count_faults(self, task: Task, choice: Choice) -> None:
         """Count errors in `wants` like those in `run`, inside a transaction."""
         quarantine = self.quarantine
-        for verdict in choice.verdicts:
+        for verdict in [one for one in choice.verdicts if one.failed]:
             name, problem = verdict.strategy, verdict.reason
-            if not verdict.failed or quarantine.contains(name):
+            if quarantine.contains(name):
                 continue
             fields = {"strategy": name, "task_id": task.id, "where": verdict.where}
             quarantine.log.emit(events.WANTS_FAILED, **fields, problem=problem)

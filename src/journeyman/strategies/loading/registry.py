@@ -83,7 +83,8 @@ class Choice(NamedTuple):
     @property
     def is_undecided(self) -> bool:
         """Whether nobody wants the task, and somebody has not answered yet."""
-        return self.strategy is None and any(one.unanswered for one in self.verdicts)
+        unanswered = [one.unanswered for one in self.verdicts]
+        return self.strategy is None and any(unanswered)
 
 
 class Registry:
