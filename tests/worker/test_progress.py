@@ -302,6 +302,43 @@ async def test_a_result_under_review_is_not_paid_because_nothing_can_be_complete
     assert (loop.record().state, loop.earned) == (state, earned)
 
 
+@pytest.mark.parametrize(
+    ("seen", "state", "earned"),
+    [
+        (
+            Receipt(progress=Progress.PAID, credits_earned=2),
+            TaskState.COMPLETED,
+            2,
+        ),
+        (Receipt(progress=Progress.REJECTED), TaskState.REJECTED, 0),
+        (Receipt(progress=Progress.DONE), TaskState.COMPLETING, 0),
+        (Receipt(), TaskState.COMPLETING, 0),
+    ],
+)
+@pytest.mark.parametrize("action", ["submit", "complete"])
+async def test_a_review_is_followed_where_the_network_says_that_it_can_be_seen(
+    make_loop: MakeLoop,
+    market: ScriptedMarket,
+    action: str,
+    seen: Receipt,
+    state: TaskState,
+    earned: int,
+) -> None:
+    there = {f"{action}.location": "/operations/7"}
+    goes_on = Confirmed(Receipt(progress=Progress.IN_REVIEW, given=there))
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [NO_ROUTE] * 2
+    market.script[action].insert(0, goes_on)
+    nothing_yet = 1 if action == "submit" else 0
+    market.seen_there = [*[None] * nothing_yet, Confirmed(seen)]
+    await loop.work(task())
+    loop.clock.advance(400)
+    await loop.work()
+
+    assert {*market.looks} == {"/operations/7"}
+    assert (loop.record().state, loop.earned) == (state, earned)
+
+
 async def test_after_an_answer_that_says_done_one_404_shows_that_nothing_follows(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

@@ -118,6 +118,13 @@ def is_header_safe(value: str) -> bool:
 
 
 _RECORD = RecordReader()
+_MONITORS = frozenset(
+    {
+        *("location", "operationlocation", "self", "status", "statusurl", "statusuri"),
+        *("statuslink", "statusquerygeturi", "monitor", "poll", "pollurl"),
+    }
+)
+"""Names of the address at which the state of what goes on can be seen."""
 _FEWEST_WORDS = 2
 _ASIDE = word_set(
     "note notes notice info status state agent user name by at next terms"
@@ -275,6 +282,39 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
     if not (claimant == agent_id or is_flagged or _says_ours(answer)):
         return None
     return Receipt(lease_until=seen.lease, given=values_in("claim", seen.sent))
+
+
+def monitor_in(given: Given) -> Given:
+    """Return the entry that says where the state of a result can be seen; or nothing.
+
+    An answer to a submission or a completion that goes on names it (RFC 9110, section
+    15.3.3): in its Location, or in a link of its body. The latest counts.
+    """
+    likely = {
+        source: value
+        for source, value in given.items()
+        if source.startswith(("submit.", "complete."))
+        and _is_monitor(source.split("."), value)
+    }
+    source = min(likely, key=lambda one: (one[:1], len(one)), default=None)
+    return {} if source is None else {source: likely[source]}
+
+
+def read_monitor(answer: JSON, status: int = 200) -> Receipt:
+    """Read what such an address shows: an operation, or what has come of it."""
+    whole = read_receipt("complete", answer, status)
+    outcome = _open(answer).objects(("output", "result", "response"))
+    if whole.progress in {Progress.DONE, None}:
+        for one in outcome.values():
+            inner = read_receipt("complete", one)
+            return inner if inner.progress else whole
+    return whole
+
+
+def _is_monitor(path: Sequence[str], value: JSON) -> bool:
+    names = [spelling(name) for name in path[1:] if spelling(name) != "href"]
+    is_named = bool(names) and names[-1] in _MONITORS
+    return is_named and isinstance(value, str) and value.startswith(("/", "http"))
 
 
 def read_posted(answer: JSON) -> Posted:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
@@ -33,6 +33,7 @@ from journeyman.network.endpoints import (
 )
 from journeyman.network.events import NETWORK_RECORDS_UNREADABLE
 from journeyman.network.exchange import Before, Exchange, TraceRequest
+from journeyman.network.progress import ACCEPTED
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.registration import Registration, read_body, read_registration
 from journeyman.network.service_model.evidence import Observe
@@ -229,7 +230,7 @@ class NetworkClient:
             endpoints.CLAIM,
             {"agent_id": agent_id},
             key,
-            lambda reply: _with_etag(
+            lambda reply: _with_headers(
                 "claim", reply, answers.read_claim(reply.body, task, reply.status)
             ),
             look,
@@ -258,7 +259,7 @@ class NetworkClient:
             endpoints.SUBMIT,
             values,
             key,
-            lambda reply: _with_etag(
+            lambda reply: _with_headers(
                 "submit",
                 reply,
                 answers.read_receipt("submit", reply.body, reply.status, own),
@@ -278,8 +279,39 @@ class NetworkClient:
             endpoints.COMPLETE,
             {"agent_id": agent_id, **given},
             key,
-            lambda reply: answers.read_receipt("complete", reply.body, reply.status),
+            lambda reply: _with_headers(
+                "complete",
+                reply,
+                answers.read_receipt("complete", reply.body, reply.status),
+            ),
             task=task,
+        )
+
+    async def look_at_result(self, address: str) -> Outcome[answers.Receipt] | None:
+        """Look where the network said that a result's state can be seen.
+
+        None: it is not at the network, so that the token must not go there.
+        """
+        origin = urlsplit(self._base_url)
+        try:
+            target = urlsplit(urljoin(self._base_url, address))
+            is_own = origin_of(target) == origin_of(origin)
+        except ValueError:
+            return None
+        if self._identity is None or not is_own or len(address.split()) != 1:
+            return None
+        call = Call(
+            name="document",
+            method="GET",
+            address=f"{origin.scheme}://{origin.netloc}",
+            path=target.path,
+            query=dict(parse_qsl(target.query)),
+            headers=self._headers,
+            token=self._identity.access_token,
+            expects=Expects.DATA,
+        )
+        return await self._exchange.run(
+            call, lambda reply: answers.read_monitor(reply.body, reply.status)
         )
 
     async def post_task(
@@ -469,10 +501,13 @@ class NetworkClient:
             )
 
 
-def _with_etag(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:
-    """Return what was read, with the version of the task that a header gave."""
-    etag = reply.headers.get("etag")
-    return replace(read, given={f"{action}.etag": etag, **read.given}) if etag else read
+def _with_headers(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:
+    """Return what was read, with what headers told: a version, and where it goes on."""
+    told = {"etag": reply.headers.get("etag")}
+    if reply.status == ACCEPTED:
+        told["location"] = reply.headers.get("location")
+    given = {f"{action}.{name}": value for name, value in told.items() if value}
+    return replace(read, given={**given, **read.given}) if given else read
 
 
 def _may_have_paid(refused: Refused) -> bool:

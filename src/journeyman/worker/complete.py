@@ -9,8 +9,8 @@ from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import IdempotencyKey, Progress, TaskId, TaskState
 from journeyman.economy.bookkeeping import Answered
 from journeyman.economy.reconcile import BalanceWatch, BalanceWindow
-from journeyman.journal.tasks import TaskRecord
-from journeyman.network.answers import Receipt
+from journeyman.journal.tasks import TaskRecord, with_given
+from journeyman.network.answers import Receipt, monitor_in
 from journeyman.network.client import NetworkClient
 from journeyman.network.progress import ACCEPTED
 from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
@@ -37,6 +37,8 @@ NO_COMPLETION = "its result was accepted, and the network has no completions"
 SHOWN_DONE = "the listing shows it as done, and the network has no completions"
 SHOWN_PAID = "the listing shows it as paid"
 SHOWN_REJECTED = "the listing shows it as rejected"
+MONITOR_PAID = "the address at which its review can be followed says: paid"
+MONITOR_REJECTED = "the address at which its review can be followed says: rejected"
 NO_END = frozenset({Progress.IN_REVIEW, Progress.REJECTED, Progress.GONE})
 """What a yes to a completion may say that is none."""
 
@@ -58,7 +60,8 @@ class Complete:
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
-        if ended := await self._as_shown(record):
+        ended = await self._as_shown(record) or await self._as_monitored(record)
+        if ended is not None:
             return ended
         if self.intents.proof.is_absent("complete"):
             return await self._without_completion(record, Answered())
@@ -83,6 +86,22 @@ class Complete:
         if shown and is_done and self.intents.proof.lacks("complete"):
             done = Answered(credits=shown.earned)
             return await self.endings.earned(record, done, reason=SHOWN_DONE)
+        return None
+
+    async def _as_monitored(self, record: TaskRecord) -> TaskRecord | None:
+        """End a task as the place shows it at which its review can be followed."""
+        where = monitor_in(record.given) if record.reviews else {}
+        for address in where.values():
+            outcome = await self.network.look_at_result(str(address))
+            if isinstance(outcome, Refused) and outcome.progress is Progress.REJECTED:
+                return await self.endings.reject(record, outcome.message)
+            if not isinstance(outcome, Confirmed):
+                continue
+            if outcome.value.progress is Progress.PAID:
+                paid = Answered(credits=outcome.value.credits_earned)
+                return await self.endings.earned(record, paid, reason=MONITOR_PAID)
+            if outcome.value.progress is Progress.REJECTED:
+                return await self.endings.reject(record, MONITOR_REJECTED)
         return None
 
     async def _without_completion(
@@ -122,6 +141,7 @@ class Complete:
         """
         self.intents.proof.confirm("complete")
         if answer.progress in NO_END:
+            record = with_given(record, monitor_in(answer.given))
             said = f"the answer says: {answer.progress}"
             refused = Refused(Refusal.OTHER, said, 200, None, answer.progress)
             return await self._failed(record, refused, key, uncertain=False)
