@@ -42,7 +42,7 @@ class LongestTurn:
     """The longest time for which the event loop did not come round.
 
     On a busy machine that is mostly a wait for a core, which is no fault of the loop's:
-    the most CPU that it took to come round is told beside it.
+    the most CPU that it took meanwhile, in one turn or two, is told beside it.
     """
 
     def __init__(self) -> None:
