@@ -23,7 +23,7 @@ Refuse = Callable[..., list[str]]
         pytest.param(
             '[contract.requests.claim]\ntaskid = "id"',
             "2: contract.requests: claim has no value 'taskid', did you mean "
-            "task_id; it has task_id, agent_id, key; claim needs task_id",
+            "task_id; it has task_id, agent_id, key, words; claim needs task_id",
             id="no-such-value-in-a-request",
         ),
         pytest.param(

@@ -78,7 +78,23 @@ def classify(
     if meaning:
         hint = _hint(reply.body, reply.status)
         meaning = hint.meaning if hint else meaning
+    if meaning is Refusal.CONFLICT and _OF_OUR_LIMIT.search(_prose(reply)):
+        meaning = Refusal.THROTTLED
     return _failure(reply, meaning, now)
+
+
+_OF_OUR_LIMIT = re.compile(
+    r"\byou (?:already )?(?:have|hold) (?:\w+ ){0,2}\d+ "
+    r"|\b(?:too many|maximum of|max(?:imum)? number of|limit of|at most) (?:\d+ )?"
+    r"(?:open|active|unfinished|concurrent|claims?|claimed|leases?|assignments?|tasks?)\b",
+    re.IGNORECASE,
+)
+"""What is said where an agent has as many tasks as it may have at once."""
+
+
+def _prose(reply: Reply) -> str:
+    said = wording.error_texts(reply.body) or reply.text
+    return said[:MOST_SAID]
 
 
 def _denies(reply: Reply, flags: Collection[str]) -> bool:
@@ -172,8 +188,7 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     if meaning is None:
         answer = _said(reply) if reply.status == SERVER_ERROR else None
         return Unknown(message, reply.status, wait, answer=answer)
-    said = wording.error_texts(reply.body) or reply.text
-    progress = progress_in(layers_of(reply.body), reply.status, said=said[:MOST_SAID])
+    progress = progress_in(layers_of(reply.body), reply.status, said=_prose(reply))
     if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
     is_accepted = reply.status == UNSUPPORTED_MEDIA_TYPE

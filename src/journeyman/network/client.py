@@ -45,6 +45,7 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     wire_id,
 )
+from journeyman.network.service_model.request import WORDS, words_for
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
@@ -328,7 +329,8 @@ class NetworkClient:
     def preview_post(self, new: tasks.NewTask) -> dict[str, tasks.JSON]:
         """Return the request that `post_task` would send first; nothing is sent."""
         endpoint, key = endpoints.POST_TASK, tasks.IdempotencyKey("new-for-each-post")
-        said = {**self._values_of(new), "key": key}
+        values = self._values_of(new)
+        said = {**values, "key": key, WORDS: words_for(endpoint.name, values)}
         request = Request(action=endpoint.name, said=said, key=key)
         shape = self.search.next_shape(request)
         body = shape.body(request.values(shape)) if shape else {}
@@ -385,7 +387,12 @@ class NetworkClient:
         known = {"task_id": wire_id(task)} if task else {}
         request = Request(
             action=endpoint.name,
-            said={**known, **values, "key": key},
+            said={
+                **known,
+                **values,
+                "key": key,
+                WORDS: words_for(endpoint.name, values),
+            },
             key=key,
             task=task,
             may_have_worked=_may_have_paid if endpoint is endpoints.POST_TASK else None,

@@ -26,6 +26,11 @@ CLAIMS = ("claim", "assignment", "lease", "reservation")
 SUBMISSIONS = ("submission", "delivery", "answer", "attempt")
 AROUND = ("data", "payload", "input", "body", "request", "params", "attributes")
 VERBS = {"claim": "claim", "submit": "submission", "complete": "completion"}
+FURTHER = (
+    *(("summary", "string"), ("remarks", "string"), ("verdict", "string")),
+    *(("confidence", "integer"), ("quality_score", "integer"), ("hours", "integer")),
+)
+"""What some networks want to hear besides the result, and of what type."""
 RESULT_INSIDE = ("text", "content", "value", "body")
 
 
@@ -35,6 +40,7 @@ class Field:
 
     path: Path
     source: str
+    """Empty where any value of its kind does."""
     kind: str
     is_required: bool
 
@@ -70,7 +76,7 @@ class Schema:
         return all(
             str(value) == str(values[one.source])
             for one, value in there
-            if value is not None or one.is_required
+            if one.source and (value is not None or one.is_required)
         )
 
     def _inside(self, body: JSON, above: Path) -> Iterator[Fault]:
@@ -169,6 +175,10 @@ class _Drawing:
         self.wrapping = chance.choice(
             ("none", "none", "none", "none", "around", "verb", "own", "twice")
         )
+        drawn = len(self.noun) + 3 * len(self.result) + 5 * len(self.agent)
+        self.further = (*FURTHER, *[None] * 2 * len(FURTHER))[
+            drawn % (3 * len(FURTHER))
+        ]
         self.claim = chance.choice(CLAIMS)
         self.submission = chance.choice(SUBMISSIONS)
 
@@ -184,7 +194,11 @@ class _Drawing:
             f"submit.{self.write(f'{self.submission}_id')}": "s-91"
         }
         given = claimed if gives_claim else {}
-        work: dict[str, JSON] = {"result": "DONE 41", "evidence": {}}
+        work: dict[str, JSON] = {
+            "result": "DONE 41",
+            "evidence": {},
+            "words": "DONE 41",
+        }
         values = {
             "claim": {**ids, **shown},
             "submit": {**ids, **work, **given, **shown},
@@ -240,6 +254,9 @@ class _Drawing:
             yield Field((name.partition(".")[2],), name, "string", is_required=True)
         if action == "submit":
             yield Field(self.result_path(), "result", "string", is_required=True)
+            if self.further:
+                name, kind = self.further
+                yield Field((self.write(name),), "", kind, is_required=True)
         if self.agent_use != "absent":
             is_required = self.agent_use == "required"
             yield Field(self.agent_path(), "agent_id", "string", is_required)

@@ -928,7 +928,7 @@ def test_that_there_is_too_much_is_understood_without_a_name(body: JSON) -> None
 def test_a_judgement_of_a_value_is_neither_missing_nor_unknown() -> None:
     body: JSON = {"detail": [{"loc": ["body", "result"], "msg": "not a number"}]}
 
-    assert said(body, sent={"result": "x"}) == {"result": Fault.VALUE}
+    assert said(body, sent={"result": "x"}) == {"result": Fault.TYPE}
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=60)
@@ -1437,3 +1437,121 @@ def test_every_sentence_of_a_model_is_read(body: JSON) -> None:
 @pytest.mark.parametrize("text", ["KeyError('job')", "'job'"])
 def test_a_key_error_of_python_names_what_is_missing(text: str) -> None:
     assert said({"error": text}) == {"job": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("mode must be either fast or slow", ("fast", "slow")),
+        ("mode should be low/medium/high", ("low", "medium", "high")),
+        ('mode must match "TEXT|JSON|URL"', ("TEXT", "JSON", "URL")),
+        ('mode: expected ("text" | "file")', ("text", "file")),
+        (
+            'mode is invalid according to enum declaration {"plain", "json"}',
+            ("plain", "json"),
+        ),
+        ("mode: wrong, one of DAY NIGHT", ("DAY", "NIGHT")),
+        ("Element mode: permitted values are KEEP, DROP", ("KEEP", "DROP")),
+        ("invalid mode 'x' (valid: a, b, c)", ("a", "b", "c")),
+        ("mode: yes or no", ("yes", "no")),
+        ("mode must be 1, 2, 3 or 4", ("1", "2", "3", "4")),
+        ("mode must be Y", ("Y",)),
+        ("mode must be an integer between 1 and 90", ("90",)),
+        ("mode: a whole number from 1 to 5", ("5",)),
+    ],
+)
+def test_the_values_that_a_sentence_would_take_are_read_however_it_lists_them(
+    text: str, options: tuple[str, ...]
+) -> None:
+    found = only(read_refusal({"error": text}, "", {"job": 7, "mode": "x"}))
+
+    assert (found.path, found.options) == (("mode",), options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "missing 3 required positional arguments: 'mode', 'output', and 'note'",
+        "mode should be defined, instead was undefined",
+        "mode must be JSON",
+        "mode must be a string",
+    ],
+)
+def test_a_list_of_names_and_a_type_are_no_values(text: str) -> None:
+    found = read_refusal({"error": text}, "", {"job": 7})
+
+    assert [one.options for one in found] == [()] * len(found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"hint": 'send {"job": "<slug>", "role": "cook|waiter"}'},
+        {"error": "bad body", "example": {"job": "J-1", "role": "cook|waiter"}},
+        "expected { job: string; role: cook|waiter }",
+    ],
+    ids=str,
+)
+def test_a_body_that_a_refusal_shows_is_compared_with_what_was_sent(body: JSON) -> None:
+    found = read_refusal(body, "", {"job": "j-7", "agent": "a"})
+
+    lacking = only(one for one in found if one.fault is Fault.MISSING)
+    assert (lacking.path, lacking.options) == (("role",), ("cook", "waiter"))
+
+
+def test_a_body_that_is_shown_for_a_name_stands_below_it() -> None:
+    body: JSON = {"msg": "parameter pod must be {content, result}"}
+
+    assert said(body) == {"pod.content": Fault.MISSING, "pod.result": Fault.MISSING}
+
+
+@pytest.mark.parametrize("around", [[], ["args"]])
+def test_our_own_body_that_a_refusal_repeats_is_no_example(around: list[str]) -> None:
+    inner: JSON = {"note": "x", "job": 7}
+    sent: JSON = dict.fromkeys(around, inner) if around else inner
+    body: JSON = {"error": f"seat is required, got {json.dumps(inner)}"}
+
+    assert said(body, sent=sent) == {"seat": Fault.MISSING}
+
+
+def test_of_all_that_is_needed_what_was_sent_is_there() -> None:
+    body: JSON = "need json with: task_id, annotation, certainty"
+
+    assert said(body, Fault.MISSING) == {
+        "annotation": Fault.MISSING,
+        "certainty": Fault.MISSING,
+    }
+    assert said(body)["task_id"] is Fault.ALLOWED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [{"PropertyName": "Seat", "ErrorMessage": "'Seat' must not be empty."}],
+        {
+            "name": "BadRequest",
+            "message": "validation failed",
+            "data": [{"path": "/Seat", "message": "is required"}],
+        },
+        {"errors": {"Seat": {"_required": "This field is required"}}},
+        {"messages": [{"element": "/Seat", "text": "Element Seat is mandatory"}]},
+        {"error": {"target": "Seat", "message": "Provide the missing value."}},
+        {"status": "rejected", "reasons": ["Seat is required"]},
+    ],
+    ids=str,
+)
+def test_what_is_missed_is_found_below_keys_of_any_spelling(body: JSON) -> None:
+    assert said(body) == {"Seat": Fault.MISSING}
+
+
+def test_a_value_that_is_not_found_is_wrong_and_its_name_is_not() -> None:
+    body: JSON = {"error": {"param": "offer", "message": "No such offer: 'of_12'"}}
+
+    assert said(body, sent={"offer": "of_12"}) == {"offer": Fault.VALUE}
+
+
+def test_a_label_of_several_words_is_the_name_that_was_sent_for_it() -> None:
+    text = 'Result Type cannot be "text". It should be one of "Text", "File"'
+    found = only(read_refusal(text, "", {"result_type": "text"}))
+
+    assert (found.path, found.options) == (("result_type",), ("Text", "File"))

@@ -1,6 +1,7 @@
 """The shape of an action is found by trying, and remembered for the network."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import anyio
@@ -32,7 +33,7 @@ from journeyman.domain.tasks import (
 from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.model import RefusedBody, RequestModel
 from journeyman.network.service_model.refusals import Fault, FieldFault
-from journeyman.network.service_model.request import Placed, RequestShape
+from journeyman.network.service_model.request import Placed, RequestShape, values_in
 from journeyman.network.service_model.search import (
     FIRST_WAIT_SECONDS,
     LONGEST_WAIT_SECONDS,
@@ -83,9 +84,10 @@ def wanting(*places: str) -> dict[str, list[str]]:
     return {**SNAKE, "claim": [*places]}
 
 
-NAMES = ("weather", "mood", "season", "planet", "colour")
+NAMES = ("weather", "mood", "season", "planet", "colour", "planet.colour")
+EXTRAS = NAMES[:-1]
 IMPOSSIBLE = wanting(*NAMES)
-"""More names than there are values."""
+"""One is to have a value and to be around another one."""
 
 
 def another(number: int) -> tuple[Task, IdempotencyKey]:
@@ -501,7 +503,7 @@ async def test_what_waits_for_a_body_says_why_and_until_when(log: RecordingLog) 
     assert isinstance(outcome, NotSent)
     assert outcome.paused
     assert outcome.retry_after == FIRST_WAIT_SECONDS
-    assert "weather" in outcome.message
+    assert "planet" in outcome.message
     assert "[contract.requests.claim]" in outcome.message
     assert client.search.blocked_actions() == {"claim": outcome.message}
     (told,) = log.named("network.request_not_understood")
@@ -567,19 +569,19 @@ async def test_after_a_wait_a_network_that_was_mended_is_understood() -> None:
 
 
 async def test_the_owners_shape_is_used_as_it_is() -> None:
-    network = StrictNetwork(wanting("job", *NAMES), in_words)
+    network = StrictNetwork(wanting("job", *EXTRAS), in_words)
     store = Store()
     own = configured_shape(
-        "claim", {"task_id": "job", "constants": {**dict.fromkeys(NAMES, "fine")}}
+        "claim", {"task_id": "job", "constants": {**dict.fromkeys(EXTRAS, "fine")}}
     )
 
     async with client_of(network, store=store) as client:
-        assert isinstance(await client.claim(TASK, KEY), NotSent)
+        await client.claim(*another(2))
     async with client_of(network, store=store, owner={"claim": own}) as restarted:
         outcome = await restarted.claim(TASK, KEY)
 
     assert isinstance(outcome, Confirmed)
-    assert network.bodies()[-1] == {"job": "task-1", **dict.fromkeys(NAMES, "fine")}
+    assert network.bodies()[-1] == {"job": "task-1", **dict.fromkeys(EXTRAS, "fine")}
 
 
 async def test_an_owner_may_place_values_in_lists_and_headers() -> None:
@@ -866,6 +868,83 @@ async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
     assert sent[1]["artifacts"] == ["41"]
     assert sent[2]["artifacts"] == [{"content": "41"}]
     assert sent[3]["artifacts"] == [{"content": "41", "type": "text"}]
+
+
+async def test_a_name_that_says_nothing_to_us_gets_words_that_may_be_the_result() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {}), missing("finding"), missing("remarks"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    sent = network.bodies("submit")[-1]
+    assert (sent["finding"], sent["remarks"]) == ("41", "41")
+
+
+async def test_words_that_are_too_long_where_they_stand_are_made_short() -> None:
+    network = StrictNetwork(SNAKE)
+    too_long: JSON = {"error": "initials: 5 characters at most"}
+    network.answers += [(200, {}), missing("initials"), (400, too_long), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    first, second = (body["initials"] for body in network.bodies("complete")[1:])
+    assert first == "Completed by an autonomous agent"
+    assert second == "Done"
+
+
+async def test_a_price_that_is_asked_for_is_the_one_that_was_listed() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("accepted_fee"), (200, {})]
+    task = replace(TASK, raw={"id": str(TASK.id), "fee": {"value": 31, "unit": "cr"}})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies("claim")[-1]["accepted_fee"] == 31
+
+
+async def test_a_choice_that_is_asked_for_is_one_that_the_record_lists() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("verdict"), (200, {})]
+    task = replace(TASK, raw={"id": str(TASK.id), "verdict_choices": ["true", "false"]})
+
+    async with client_of(network) as client:
+        await client.submit(task, RESULT, KEY)
+
+    assert network.bodies("submit")[-1]["verdict"] == "true"
+
+
+async def test_what_is_not_found_for_a_task_of_ours_is_sought_under_another_id() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    absent: JSON = {"error": {"param": "offer", "message": "No such offer: 'task-1'"}}
+    network.answers += [missing("offer"), (404, absent), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY, {"claim.code": "of-12"})
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies("submit")[-1]["offer"] != "task-1"
+
+
+async def test_an_object_that_an_answer_names_is_known_by_its_id() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("offer"), (200, {})]
+    given = values_in("claim", {"id": "of_12", "object": "offer", "gig": "g-1"})
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, given)
+
+    assert network.bodies("submit")[-1]["offer"] == "of_12"
 
 
 async def test_an_object_that_should_be_in_a_list_is_put_into_one() -> None:

@@ -63,12 +63,6 @@ NOUNS: Mapping[str, frozenset[str]] = {
     "post_task": word_set("task tasks post job listing posting order"),
 }
 """What networks call what an action makes."""
-STATE_OF: Mapping[str, str] = {
-    "claim": "claimed",
-    "submit": "submitted",
-    "complete": "completed",
-    "post_task": "open",
-}
 MADE: Mapping[str, str] = {
     "claim": "claim",
     "submit": "submission",
@@ -209,11 +203,16 @@ def _id_affinity(
 def _result_affinity(path: Path, words: tuple[str, ...]) -> float:
     if words[-1] in ID_WORDS and len(words) > 1:
         return TOO_DEAR - 1
-    hits = [RESULT_WORDS.index(word) for word in words if word in RESULT_WORDS]
+    known = {*RESULT_WORDS}
+    words = tuple(w[:-1] if w[-1:] == "s" and w[:-1] in known else w for w in words)
+    hits = [RESULT_WORDS.index(word) for word in words if word in known]
     if not hits:
         return ELIMINATED
     is_inside = len(path) > 1 and {*words_of(path[-2])} & {*RESULT_WORDS}
-    return 0.0 if is_inside else 0.1 * min(hits) + 0.1 * (len(words) - 1)
+    # A `result_type` says something of the result.
+    is_aspect = words[-1] not in RESULT_WORDS and len(words[-1]) > 1
+    cost = 0.0 if is_inside else 0.1 * min(hits) + 0.1 * (len(words) - 1)
+    return cost + 3.5 * is_aspect
 
 
 def _given_affinity(words: tuple[str, ...], source: str) -> float:
@@ -224,8 +223,11 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
         return TOO_DEAR  # what there is to work on says nothing of the task
     above = _one_of(way)
     is_id, is_record = leaf[-1] in ID_WORDS, f"{verb}." == RECORD
-    if is_record and {*leaf} & {*RESULT_WORDS}:
-        return TOO_DEAR  # the task's own text is no result of it
+    paid = {leaf[-1], *above[-1:]} if is_record and words[-1] in _PRICES else set()
+    is_price = not paid.isdisjoint(_PRICES)
+    if is_record and (is_price or {*leaf} & {*RESULT_WORDS}):
+        # Else the task's own text, which is no result of it.
+        return 0.8 + 0.4 * (words[-1] not in paid) if is_price else TOO_DEAR
     is_same = "".join(words) in {"".join(leaf), "".join((*above, *leaf))}
     if is_same and (len(leaf) > 1 or not is_id or above or leaf[0] in _OF_A_STEP):
         # Of two that fit, the answer's own word; but our ids have names of their own.
@@ -247,8 +249,14 @@ def _leaf_words(way: Sequence[str]) -> tuple[str, ...]:
     """Return the words for a value, such as (known, format) of known_formats.0."""
     if way[1:] and way[-1].isdigit():
         *words, last = words_of(way[-2]) or ("",)
+        if words and last in _CHOICES:
+            return tuple(words)
         return (*words, last.removesuffix("s"))
     return words_of(way[-1]) if way else ()
+
+
+_CHOICES = word_set("choices options values list enum")
+"""Of a list's name, such as `verdict_choices`, what only says that it is one."""
 
 
 def _one_of(way: Sequence[str]) -> tuple[str, ...]:
@@ -269,6 +277,8 @@ _NOTHING_MADE = TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS | {*RESULT_WORDS}
 """Words for what was there before, or is no record."""
 _OF_A_STEP = word_set("ticket code serial handle urn hash")
 """Words for what a step hands out; any of an answer's other ids may be the task's."""
+_PRICES = frozenset(POST_WORDS["reward"]) | {"quote", "bid"}
+"""Names for what a task pays, which some networks want to hear from who takes it."""
 _TELLING_LETTERS = 4
 """A shorter last word of a name may be that of many."""
 
@@ -288,7 +298,7 @@ def _given_id_affinity(
     if len(leaf) == 1 and noun & made and not above & AGENT_NOUNS:
         # Around it are words of this network's own: the nearest to the root counts.
         return 2.0 + 0.1 * len(way)
-    if noun and noun == {*leaf} - ID_WORDS:
+    if noun and noun in ({*leaf} - ID_WORDS, {*_one_of(way)}):
         return 0.6
     if is_id:
         return 4.1

@@ -45,6 +45,7 @@ from journeyman.network.service_model.request import (
     ACTIONS,
     OBJECT,
     RECORD,
+    WORDS,
     Placed,
     RequestShape,
     Values,
@@ -689,10 +690,10 @@ class _Learning:
             return known  # a constant of ours
         is_work = sent.source == "result"  # perhaps in another form: never banned
         form = form_of(sent) if is_work else sent.source
-        pair = (sent.path, form)
-        if pair in known.misfits:
-            return known
-        return replace(known, misfits=(*known.misfits, pair))
+        # Words are the result, too, where there is one.
+        wrong = (form, "result") if form == WORDS else (form,)
+        misfits = dict.fromkeys((*known.misfits, *((sent.path, w) for w in wrong)))
+        return replace(known, misfits=tuple(misfits))
 
 
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")

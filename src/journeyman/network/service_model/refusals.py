@@ -12,10 +12,11 @@ a name in it that our body lacks is taken as missing. Nothing here raises.
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from http import HTTPStatus
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, product, takewhile
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
@@ -107,7 +108,8 @@ _TYPES: Mapping[str, str] = {
     for word in words.split()
 }
 _UNKNOWN = _any_case(
-    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected|unpermitted"
+    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! token)"
+    r"|unpermitted"
     r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
@@ -120,6 +122,7 @@ _UNKNOWN = _any_case(
 )
 _MISSING = _any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
+    r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
@@ -136,9 +139,9 @@ _ABSENT = _any_case(
 _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
-        r"\b(?:expect(?:ed|ing|s)|be|provide|valid|format|of type"
+        r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?) (?:in)?to)"
-        r"(?=(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
+        r"(?=:?(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
@@ -150,24 +153,52 @@ _TYPE_SAID = (
         r"\binvalid (?P<type>string|integer|object|array|boolean|iso|datetime)"
         r"(?=:|\W*$)"
     ),
+    _any_case(
+        r"\ban? (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
+        r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
+    ),
     # Django REST, Joi, Go
     _any_case(r"(?P<type>\w+) has wrong format\b"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
 )
+_OWN_TYPE = re.compile(
+    r"(?:cannot unmarshal \w+ into .* of type|could not be converted to)"
+    r" (?:\w+\.)+[A-Z]"
+)
 _BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
+_QUOTED_ITEM = (
+    r"[`'\"\u201c\u2018\u00ab]"
+    r"[^`'\"\u201c\u201d\u2019\u00bb]{1,80}[`'\"\u201d\u2019\u00bb]"
+)
+_BARE_ITEM = r"[\w.:+-]{1,40}"
+_BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b)\s*"
+_QUOTED_SET = re.compile(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
+_PIPED = re.compile(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
     r"|match(?! (?:the )?(?:format|pattern)\b))"
     r"(?P<one>.{1,340})"
+    r"|(?:must|should|has to|needs to) be"
+    rf" (?P<set>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM})+)"
+    r"|(?:must|should|has to|needs to) be"
+    r" (?P<literal>(?-i:[A-Z][A-Z0-9_]*|true|yes)|\d{1,4})\W*$"
+    r"|one of:? (?P<capitals>(?-i:[A-Z][A-Z0-9_]+(?: [A-Z][A-Z0-9_]+)+))"
+    rf"|^(?P<whole>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,9}})$"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
     r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
     r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
-    r"|(?:one of|enum(?: class)?|set|values?|options?)(?: are)?:?\s*"
-    r"[\[({](?P<bare>[\w./-]{1,40}(?:, ?[\w./-]{1,40}){1,19})[\])}]"
+    r"|(?:one of|enum(?: class)?|set|values?|options?|choices?|valid|allowed|accepted"
+    r"|known|supported|either)(?: are)?:?\s*"
+    rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_RANGE = _any_case(
+    r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
+    r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
+    r"(?P<most>-?\d+(?:\.\d+)?)"
+)
 _STRICT = _any_case(
     r"must not have additional|additional (?:properties|fields|keys) (?:are )?not"
     r"|(?:unknown|unexpected|extra|unrecognized) (?:fields|properties|keys)\W*$"
@@ -190,26 +221,56 @@ def fault_in(said: str) -> Fault | None:
 
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
-    words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said[:MAX_TEXT]))
-    return next(filter(None, map(type_of_word, words)), "")
+    said = said[:MAX_TEXT]
+    words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
+    told = next(filter(None, map(type_of_word, words)), "")
+    # Go and .NET, of a type of the service's own.
+    return told or ("object" if _OWN_TYPE.search(said) else "")
 
 
-def options_in(said: str) -> tuple[str, ...]:
-    """Return the values that a sentence would take."""
-    match = _OPTIONS.search(said[:MAX_TEXT])
+def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
+    """Return the values that a sentence would take; of a range, its end.
+
+    `is_value`: the sentence is about a value. Else a list in it may be one of names.
+    """
+    said = said[:MAX_TEXT]
+    plain = _QUOTED_SET.search(said) if is_value else None
+    plain = plain or _PIPED.search(said)
+    if plain is not None:
+        return _items_in(plain[0])
+    match = _OPTIONS.search(said)
     if match is None:
-        return ()
-    text = match["one"] or match["bare"] or match["quoted"] or match["listed"] or ""
+        within = _RANGE.search(said)
+        return (within["most"],) if within else ()
+    text = next(filter(None, match.groups()), "")
+    if match["literal"] or match["capitals"]:
+        words = text.split()[:_MAX_OPTIONS]
+        return tuple(w for w in words if not (type_of_word(w) or w in _KINDS))
     quoted = tuple(_OPTION.findall(text))
-    if quoted or not (match["one"] or match["bare"]):
-        return quoted[:20]
-    listed = text.rpartition(":")[2]
-    words = [word.strip(" .[]()") for word in re.split(r",|\bor\b|\|", listed)]
-    is_list = len(words) > 1 and all(re.fullmatch(r"[\w./:-]{1,40}", w) for w in words)
-    return tuple(words[:20]) if is_list else ()
+    if quoted or match["quoted"] or match["listed"]:
+        return quoted[:_MAX_OPTIONS]
+    items = _items_in(text.rpartition(":")[2])
+    is_list = len(items) > 1 and all(re.fullmatch(_BARE_ITEM, one) for one in items)
+    is_either = not (match["set"] or match["whole"]) or re.search(r"\bor\b|[/|]", text)
+    return items if is_list and is_either else ()
 
 
-_INTRODUCED = _any_case(r"^(?:(?:invalid|error|bad|in|at|for|field|value) )+")
+_MAX_OPTIONS = 20
+_KINDS = frozenset({"JSON", "URL", "URI", "HTTPS", "ISO", "UTF", "PDF", "CSV", "HTML"})
+"""In capitals, and no value."""
+
+
+def _items_in(listed: str) -> tuple[str, ...]:
+    parts = re.split(r",|\||/|\b(?:or|and)\b", listed)
+    items = (
+        one.strip(" .[](){}`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb") for one in parts
+    )
+    return tuple(filter(None, items))[:_MAX_OPTIONS]
+
+
+_INTRODUCED = _any_case(
+    r"^(?:(?:invalid|error|bad|in|at|for|field|value|element|property|attribute) )+"
+)
 """What may stand before a name and its colon."""
 _OF_A_FIELD = _any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
 _OF_A_RIGHT = _any_case(
@@ -234,13 +295,17 @@ def without_echo(text: str, sent: JSON) -> str:
 
     Its end may be missing there.
     """
-    for gap in (" ", ""):
-        echo = json.dumps(sent, separators=(f",{gap}", f":{gap}"))
+    inside = (one for _, one in walk(sent) if isinstance(one, dict) and one)
+    for one, gap in product([sent, *islice(inside, _MAX_DEPTH)], (" ", "")):
+        echo = json.dumps(one, separators=(f",{gap}", f":{gap}"))
         begins = text.find(echo[:_SHORTEST_ECHO])
         if begins >= 0 and len(echo) > _SHORTEST_ECHO:
             pairs = zip(text[begins:], echo, strict=False)
             length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            text = text[:begins] + text[begins + length :]
+            rest = text[begins + length :]
+            # What goes on otherwise is a body that is shown as it should be.
+            if length == len(echo) or rest.lstrip("\"'`) ")[:1] in {"", ".", "\u2026"}:
+                text = text[:begins] + rest
     return text
 
 
@@ -252,10 +317,20 @@ def _strings(body: JSON) -> Iterator[str]:
     return (value for value in values if isinstance(value, str))
 
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
 def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     """Return what is said of a value whose place is known."""
-    fault, wants = fault_in(said), wanted_type(said)
-    options = tuple(one for one in options_in(said) if one not in path)
+    # Its name is no type, as in `Expected "type"`.
+    told = said.replace(f'"{path[-1]}"', "") if path else said
+    fault, wants = fault_in(said), wanted_type(told)
+    options = options_in(said, is_value=fault is None)
+    options = () if path and path[-1] in options else options
+    if options and not wants and all(map(_NUMBER.fullmatch, options)):
+        wants = "number"
+    if options and {*options} <= {"true", "false"}:
+        wants = "boolean"
     if fault is None and _BAD_TYPE.search(said):
         fault = Fault.TYPE
     elif fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
@@ -278,6 +353,7 @@ _NOUN = (
     r"(?:field|propert(?:y|ie)|parameter|param|argument|key|column|attribute|input"
     r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
 )
+_NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
 
 
@@ -331,6 +407,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         r"\1: ",
     ),
+    # .NET
+    (re.compile(r"^(.*?)[.;,]? Path: \$\.([\w.]+)\W*$", re.DOTALL), r"\2: \1"),
     # A way in brackets at the end, such as a JSON pointer's.
     (
         re.compile(
@@ -383,7 +461,9 @@ _CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL
 _LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
 _CLAUSES = re.compile(
-    r"(?:;(?! found)|\n)+\s*|\.\s+(?=[A-Z\"'`])"
+    r"(?:;(?! found)|\n)+\s*"
+    r"|\.\s+(?!(?:Expected|It|Must|Should|Allowed|Valid|One of|Use|Choose|Possible)\b)"
+    r"(?=[A-Z\"'`])"
     r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
 )
 _ADVICE = _any_case(r"^(?:consider|see|learn|for more)\b")
@@ -414,7 +494,8 @@ _OF_TWO_WORDS = _any_case(
 _GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
-    r"|have|send|supply|unknown|unexpected|invalid|no|type (?:of|for)|set)\b"
+    r"|have|send|supply|unknown|unexpected|invalid(?! type (?:of|for))|no"
+    r"|type (?:of|for)|set)\b"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
 )
 _FRAMES = tuple(
@@ -519,6 +600,77 @@ def _in_address(found: FieldFault) -> FieldFault:
     return replace(found, path=(QUERY + found.path[0],)) if is_alone else found
 
 
+_EXAMPLE = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+"""A body that is shown in a sentence, with one object in it at most."""
+_OF_A_TYPE = (
+    (re.compile(r"\breadonly |[`\n]"), ""),
+    (re.compile(r";\s*"), ", "),
+    (re.compile(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
+    (re.compile(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
+    (re.compile(r",\s*(?=\})"), ""),
+)
+"""How a type, as TypeScript writes it, is written as JSON."""
+_SHOWN_FOR = _any_case(
+    rf"({_NAME})[`'\"]? (?:must|should|has to|needs to) (?:be|have|contain|look like)"
+    r"(?: an object)?(?: (?:like|of|with))?\W*$"
+)
+
+
+def _place_before(text: str, shown: re.Match[str], above: Path) -> Path:
+    """Return where a body stands that is shown: `pod must be {content, result}`."""
+    told = _SHOWN_FOR.search(text[: shown.start()])
+    return (*above, *path_of(told[1])) if told else above
+
+
+def _of_example(shown: JSON, sent: JSON, above: Path) -> Iterator[FieldFault]:
+    """Compare what was sent with a body that a refusal shows, whole or as names."""
+    example = _example_in(shown) if isinstance(shown, str) else shown
+    if not isinstance(example, dict) or not _KEYS.isdisjoint(map(spelling, example)):
+        return
+    shown_values, names = [*leaves_of(example, above)], leaf_names(sent)
+    ours = {str(value) for _, value in leaves_of(sent) if value not in ("", None)}
+    if any(str(value).strip("\"'") in ours for _, value in shown_values):
+        return  # what we have sent
+    for way, value in shown_values:
+        if not is_name(".".join(way)):
+            return
+        there = value_at(sent, way)
+        if there is None and len(way) == 1 and way[0] in names:
+            continue  # it stands inside of another object
+        wants, options = _of_placeholder(value)
+        is_wrong = (options and there not in options) or (
+            wants and there is not None and type_of(there) != wants
+        )
+        fault = Fault.MISSING if there is None else Fault.ALLOWED
+        fault = Fault.VALUE if is_wrong and there is not None else fault
+        yield FieldFault(way, fault, wants, options, is_exact=len(way) > 1)
+
+
+def _example_in(text: str) -> JSON:
+    """Return the object that a text shows: JSON, a type, or nothing but names."""
+    written = text
+    for notation, plain in _OF_A_TYPE:
+        written = notation.sub(plain, written)
+    for one in (text, written):
+        with suppress(UnreadableJSONError):
+            return parse(one)
+    names = [one.strip(" `'\"?") for one in text[1:-1].split(",")]
+    return dict.fromkeys(names) if all(map(is_name, names)) else None
+
+
+def _of_placeholder(value: JSON) -> tuple[str, tuple[str, ...]]:
+    """Return the type, and the values, that stand for one in a body that is shown."""
+    if not isinstance(value, str):
+        return ("" if value is None else type_of(value)), ()
+    if _PIPED.fullmatch(value.strip("<>` ")):
+        return "", _items_in(value.strip("<>` "))
+    kind = type_of_word(value.strip("<>` "))
+    return kind if kind in _PLAIN_TYPES else "", ()
+
+
+_PLAIN_TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
+
+
 class _Prose:
     """Reads sentences."""
 
@@ -538,19 +690,35 @@ class _Prose:
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
         text = _SOUGHT.sub("", without_echo(text[:MAX_TEXT], self._top))
-        if (told := _SIGNATURE.search(text)) and isinstance(self._top, dict):
-            yield from self._of_signature(told["names"].replace(" ", "").split(","))
+        for shown in [*_EXAMPLE.finditer(text)]:
+            place = _place_before(text, shown, above)
+            found = [*_of_example(shown[0], self._top, place)]
+            yield from found
+            text = text.replace(shown[0], " ") if found else text
+        called = _SIGNATURE.search(text)
+        if called and isinstance(self._top, dict):
+            yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
+        text = self._in_our_words(text)
         chain = _CHAIN.fullmatch(text)
         if chain:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
         for clause in _CLAUSES.split(text):
             if not _ADVICE.match(clause):
-                found = self._in_clause(clause, above)
+                told = self._in_clause(clause, above)
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
-                yield from map(_in_address, found) if is_address else found
+                yield from map(_in_address, told) if is_address else told
+
+    def _in_our_words(self, text: str) -> str:
+        """Return a text with `Result Type` written as the name that was sent for it."""
+        for name in self._sent:
+            words = [*map(re.escape, words_of(name))]
+            if len(words) > 1:
+                label = rf"(?<![\w-]){'[ _-]'.join(words)}(?![\w-])"
+                text = re.sub(label, name, text, flags=re.IGNORECASE)
+        return text
 
     def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
@@ -562,7 +730,9 @@ class _Prose:
             name = before.rpartition(": ")[2].strip("`'\" ")
             _, is_way, way = name.rpartition("$.")
             name = way if is_way else _INTRODUCED.sub("", name)
-            if is_name(name) and self._is_told_of(name, said):
+            name = _NOUN_AFTER.sub("", name).strip("`'\" ")
+            is_class = name.endswith(("Error", "Exception"))
+            if is_name(name) and not is_class and self._is_told_of(name, said):
                 path = path_of(name, self._sent)
                 path = above if above[-len(path) :] == path else (*above, *path)
                 # serde tells of a field again after the way to it.
@@ -588,7 +758,8 @@ class _Prose:
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
             return fault is not None or (name in self._sent and bool(wanted_type(said)))
-        is_told = fault or wanted_type(said) or options_in(said)
+        is_sentence = name in self._sent and " " in said
+        is_told = fault or is_sentence or wanted_type(said) or options_in(said)
         return bool(is_told) and name.lower() not in _NO_NAMES
 
     def _in_sentence(self, text: str, above: Path) -> Iterator[FieldFault]:
@@ -620,6 +791,12 @@ class _Prose:
                 paths = [*self._named(match["names"], weak=self._is_told(match))]
                 if _ABSENT.search(text) and not any(p[-1] in self._sent for p in paths):
                     told = replace(told, fault=Fault.MISSING)
+                lacking = [one for one in paths if one[-1] not in self._sent]
+                if told.fault is Fault.MISSING and lacking:
+                    # Of all that is needed, what was sent is there.
+                    others = [one for one in paths if one not in lacking]
+                    yield from _each(others, above, FieldFault((), Fault.ALLOWED))
+                    paths = lacking
                 yield from _each(paths, above, told)
                 if paths:
                     return
@@ -632,7 +809,8 @@ class _Prose:
         begins, text = match.start("names"), match.string
         is_capital = bool(self._sent) and all(name[:1].isupper() for name in self._sent)
         is_code = begins == 0 and (text[:1].islower() or is_capital)
-        return is_code or bool(_any_case(rf"{_NOUN}\W*$").search(text[:begins]))
+        is_after_noun = _any_case(rf"(?:{_NOUN}|\btype (?:for|of))\W*$")
+        return is_code or bool(is_after_noun.search(text[:begins]))
 
     def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
         for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{_NAME})", names):
@@ -656,26 +834,31 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
     """Yield the same fault for each of some names."""
     for path in names:
         is_exact = bool(above) or len(path) > 1
-        options = tuple(one for one in told.options if one not in path)
+        options = () if path[-1] in told.options else told.options
         yield replace(told, path=(*above, *path), options=options, is_exact=is_exact)
 
 
 # -- structures ------------------------------------------------------------------
 
 _FIELD_KEYS = in_order(
-    "loc path pointer instancePath dataPath propertyName propertyPath param parameter "
-    "field property attribute name key fieldName member location argument"
+    "loc path pointer instancepath datapath propertyname propertypath param parameter "
+    "field property attribute name key fieldname member location argument target "
+    "element"
 )
-"""Where a vocabulary says which field it speaks about; the first that is there."""
-_BODY_KEYS = word_set("loc path pointer instancePath location")
+"""Where a vocabulary says which field it speaks about; the first that is there.
+
+These, and the keys below, are written as `spelling` reduces them.
+"""
+_BODY_KEYS = word_set("loc path pointer instancepath location")
 """Of them, those that begin with the part of the request."""
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
-    "messages defaultMessage received constraints errorMessage expected"
+    "messages defaultmessage received constraints errormessage expected"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
-    "options enum allowedValues allowed values const allowed_values"
+    "options enum allowedvalues allowed accepted acceptedvalues permitted values const "
+    "choices validvalues oneof expectedvalues supported"
 )
 _QUOTED_LIST = re.compile(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
 """Symfony has the values in one text, as `"text", "html"`."""
@@ -693,7 +876,7 @@ _LISTS: Mapping[str, Fault] = {
 """Where whole lists of names are, as `spelling` reduces it."""
 _OF_RULE = frozenset({"required", "requiredfields"})
 """Of them, those that may list all that a rule asks for, and not what is missing."""
-_ASKED_TYPE_KEYS = word_set("bsonType expectedType expected_type expected")
+_ASKED_TYPE_KEYS = word_set("bsontype expectedtype expected")
 """Where a structure has the type that is wanted, perhaps below what it says of it."""
 _CONTAINERS = word_set(
     "errors error detail details issues violations invalidparams validation "
@@ -701,6 +884,11 @@ _CONTAINERS = word_set(
     "invalid problems failures causes body data extensions exception properties nested"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
+_SHOWN = word_set(
+    "example examples sample template usage shape expectedbody expectedformat "
+    "expectedshape requiredbody expected"
+)
+"""Keys, as `spelling` reduces them, under which a body is shown that would do."""
 _OF_THE_WHOLE = word_set(
     "errors _errors non_field_errors nonFieldErrors __all__ _schema"
 )
@@ -727,6 +915,7 @@ class _Walk:
         self._nodes = _MAX_NODES
         self._letters = _MAX_LETTERS
         self._prose = _Prose(sent)
+        self._names = leaf_names(sent)
 
     def findings(
         self, value: JSON, above: Path = (), *, fields: bool = False, depth: int = 0
@@ -767,7 +956,8 @@ class _Walk:
         is_judged = fault_in(said) or _BAD_TYPE.search(said)
         is_told = is_judged or wanted_type(said) or _points(value)
         tells = " " in said or not said.isascii() or is_told
-        place = _place_in(value, self._sent) if tells else None
+        is_around = _has_parts(value)
+        place = _place_in(value, self._sent) if tells and not is_around else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
         listed = [*_listed(value, (*above, *(place or ())), said)]
@@ -828,7 +1018,7 @@ class _Walk:
         # An object with too much inside is not itself too much.
         if inside or (is_object and _STRICT.search(said)):
             return
-        found = _fault_at(path, said)
+        found = self._judged(_fault_at(path, said), said)
         wants = _asked_type(value) or found.wants
         options = tuple(_listed_options(value, path[-1])) or found.options
         fault = found.fault
@@ -836,10 +1026,24 @@ class _Walk:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
         yield FieldFault(path, fault, wants, options)
 
+    def _judged(self, found: FieldFault, said: str) -> FieldFault:
+        """Return what is said of a field as said of its value, where that is quoted.
+
+        As in "No such offer: 'of_12'".
+        """
+        value = value_at(self._sent, found.path)
+        is_quoted = isinstance(value, str | int) and len(f"{value}") > 1
+        if found.fault is Fault.UNKNOWN and is_quoted and f"{value}" in said:
+            return replace(found, fault=Fault.VALUE)
+        return found
+
     def _in_member(
         self, name: str, inner: JSON, above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
         spelled = spelling(name)
+        if spelled in _SHOWN and isinstance(inner, dict):
+            yield from _of_example(inner, self._sent, ())
+            return
         texts = inner if isinstance(inner, list) else [inner]
         is_said = bool(texts) and all(isinstance(text, str) for text in texts)
         said = " ".join(map(str, texts)) if is_said else ""
@@ -848,6 +1052,11 @@ class _Walk:
             return
         if is_said and self._is_field(name, inner, said, fields=fields):
             yield _fault_at((*above, *path_of(name)), said)
+            return
+        if fields and isinstance(inner, dict) and _is_of_rules(inner):
+            yield _fault_at(
+                (*above, *path_of(name)), " ".join(map(str, inner.values()))
+            )
             return
         is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
         there = value_at(self._sent, (*above, name))
@@ -877,7 +1086,7 @@ class _Walk:
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""
         spelled = spelling(name)
-        is_odd = not is_name(".".join(path_of(name)))
+        is_odd = "error" in spelled or not is_name(".".join(path_of(name)))
         if is_odd or not (fields or spelled not in _KEYS | _BODY_KEYS):
             return False
         if isinstance(inner, str):
@@ -886,12 +1095,17 @@ class _Walk:
             is_word = spelled in _PROSE_KEYS and not _NO_SUBJECT.match(said)
             return fields and is_sentence and not is_word
         if fields:
-            return spelled not in _PROSE_KEYS or fault_in(said) is not None
-        is_told = fault_in(said) is not None
-        if spelled in _CONTAINERS:
-            return is_told and not [*self._prose.findings(said)]
+            is_word = spelled in _PROSE_KEYS | _CONTAINERS
+            return not is_word or fault_in(said) is not None
+        told = [one.path[-1] for one in self._prose.findings(said)]
+        told += [word for word in re.findall(_NAME, said) if word in self._names]
+        named = {*map(spelling, told)}
+        is_of_others = bool(named - {spelled})  # the sentences say of which
         # Words that are no sentences say nothing.
-        return is_told or any(" " in one for one in _texts(inner))
+        is_said = spelled not in _CONTAINERS and any(
+            " " in one for one in _texts(inner)
+        )
+        return not is_of_others and (is_said or fault_in(said) is not None)
 
 
 def _texts(value: JSON) -> list[str]:
@@ -910,6 +1124,22 @@ def _is_of_lists(value: JSON) -> bool:
     if not isinstance(value, dict) or not _KEYS.isdisjoint(map(spelling, value)):
         return False
     return all(isinstance(one, list) and one for one in value.values())
+
+
+def _is_of_rules(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object says by rule what is wrong with a field.
+
+    As CakePHP does: `{"_required": "This field is required"}`.
+    """
+    is_said = all(isinstance(one, str) and " " in one for one in value.values())
+    is_named = any(one[:1] == "_" or spelling(one) in _RULES for one in value)
+    return is_said and is_named
+
+
+_RULES = word_set(
+    "required integer string numeric boolean array inlist enum minlength maxlength "
+    "notempty notempty isunique presence inclusion"
+)
 
 
 def _is_in(path: Path, found: FieldFault, said: str) -> bool:
@@ -969,16 +1199,25 @@ def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
         listed = inner if isinstance(inner, list) else [inner]
         if isinstance(inner, str) and _QUOTED_LIST.fullmatch(inner):
             listed = [*_OPTION.findall(inner)]
-        is_listed = key in _OPTION_KEYS or len(listed) > 1
-        if is_listed and key not in _FIELD_KEYS and spelling(key) not in _LISTS:
+        is_listed = spelling(key) in _OPTION_KEYS or len(listed) > 1
+        if (
+            is_listed
+            and spelling(key) not in _FIELD_KEYS
+            and spelling(key) not in _LISTS
+        ):
             texts = [one for one in listed if isinstance(one, str) and one]
             if len(texts) == len(listed) and not any(name in one for one in texts):
                 yield from texts
 
 
+def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {spelling(key): inner for key, inner in value.items()}
+
+
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
+    told = _by_spelling(value)
     for key in _SAYING_KEYS:
-        said = value.get(key)
+        said = told.get(key)
         if isinstance(said, list):
             said = " ".join(one for one in said if isinstance(one, str))
         if isinstance(said, str):
@@ -990,30 +1229,41 @@ def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
 def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
     """Return what stands in an object that is neither words nor a place."""
     for key, inner in value.items():
-        if key not in {*_SAYING_KEYS, *_FIELD_KEYS} and not isinstance(inner, dict):
+        if spelling(key) not in {*_SAYING_KEYS, *_FIELD_KEYS} and not isinstance(
+            inner, dict
+        ):
             yield inner
 
 
 def _has_parts(value: Mapping[str, JSON]) -> bool:
-    """Return whether an object has lists of objects, which say what it is about."""
-    return any(isinstance(one, list) and one for one in value.values())
+    """Return whether an object has lists of what is wrong, which say where."""
+    lists = [one for one in value.values() if isinstance(one, list)]
+    return any(isinstance(one, dict) and _says(one) for inner in lists for one in inner)
+
+
+def _says(value: Mapping[str, JSON]) -> bool:
+    return any(" " in said for said in _sayings(value))
 
 
 def _asked_type(value: Mapping[str, JSON]) -> str:
     """Return the type that an object says it wanted, itself or one below."""
     inside = [one for one in value.values() if isinstance(one, dict)]
-    named = [layer.get(key) for layer in (value, *inside) for key in _ASKED_TYPE_KEYS]
+    layers = [_by_spelling(layer) for layer in (value, *inside)]
+    named = [layer.get(key) for layer in layers for key in _ASKED_TYPE_KEYS]
     named += [layer.get("type") for layer in _layers(value, "params")][:-1]  # ajv
-    return next(filter(None, (type_of_word(str(one)) for one in named if one)), "")
+    told = (one for one in named if isinstance(one, str) and '"' not in one)
+    return next(filter(None, map(type_of_word, told)), "")
 
 
-_POINTERS = in_order("instancePath dataPath pointer loc")
+_POINTERS = in_order("instancepath datapath pointer loc")
 
 
 def _points(value: Mapping[str, JSON]) -> bool:
     """Return whether an object points to a place, and so is about nothing else."""
     return any(
-        layer.get(key) for layer in _layers(value, "source") for key in _POINTERS
+        _by_spelling(layer).get(key)
+        for layer in _layers(value, "source")
+        for key in _POINTERS
     )
 
 
@@ -1022,7 +1272,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     # GraphQL says with `path` where in its answer, Spring which address it was.
     no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
     names = sent if isinstance(sent, dict) else {}
-    for layer in _layers(value, "source"):
+    for layer in map(_by_spelling, _layers(value, "source")):
         for key in _FIELD_KEYS:
             named = None if key == "path" and no_path else layer.get(key)
             if named == "/body" or (key == "loc" and named in (["body"], "body")):
@@ -1132,7 +1382,7 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     """Read what is wanted where a value of ours is quoted in place of its name."""
     named = []
     for text in told:
-        quoted = {*_OPTION.findall(text[:MAX_TEXT])}
+        quoted = {*_OPTION.findall(text[:MAX_TEXT]), *_UNCLOSED.findall(text)}
         begun = tuple(one for one in quoted if len(one) >= _SHORTEST_ECHO)
         leaves = [(path, str(value)) for path, value in leaves_of(sent)]
         found = [_fault_at(path, text) for path, value in leaves if value in quoted]
@@ -1143,6 +1393,9 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             paths = [path for path, value in leaves if value.startswith(begun)]
             named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
     return named
+
+
+_UNCLOSED = re.compile(r"['\"]([^'\"]{1,80})$")
 
 
 def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
@@ -1219,7 +1472,7 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
 def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
     is_foreign = bool(_FOREIGN.search(text))
     is_lone = text.isascii() and " " not in text.strip()
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(_OTHERS.sub(" ", text)):
         name, is_quoted = match["name"], bool(match["quote"])
         if is_foreign and not is_quoted and not name.isascii():
             continue
@@ -1309,7 +1562,7 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     found = _without_root(found, sent)
     found = replace(found, path=_without_tag(found.path, sent))
     there = value_at(sent, found.path)
-    if isinstance(there, dict) and found.options:
+    if isinstance(there, dict) and there and found.options:
         found = _of_a_tag(found, there)
         there = value_at(sent, found.path)
     if there in found.options:  # what was found, after what is allowed

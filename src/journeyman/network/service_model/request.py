@@ -26,6 +26,8 @@ WHOLE = "body:"
 """As the whole path of a value: it is the body, as a text, and nothing is beside it."""
 OBJECT = "{}"
 """As a source: the name is an object around others."""
+WORDS = "words"
+"""As a source: a text that may stand where some text has to."""
 RECORD = "record."
 """Before the sources that are fields of the task's record."""
 LONGEST_VALUE = 200
@@ -50,6 +52,7 @@ def values_in(
         for way, inner in level:
             if isinstance(inner, dict):
                 below += [(f"{way}.{name}", one) for name, one in inner.items()]
+                below += [(f"{way}.{kind}.id", inner["id"]) for kind in _kinds(inner)]
             elif isinstance(inner, list):
                 below += [
                     (f"{way}.{number}", one) for number, one in enumerate(inner[:3])
@@ -60,6 +63,14 @@ def values_in(
     return dict(islice(found.items(), MOST_VALUES))
 
 
+def _kinds(record: Mapping[str, JSON]) -> Iterator[str]:
+    """Return what a record with an `id` says that it is: `{"object": "offer"}`."""
+    for name in ("object", "type", "kind", "resource", "__typename"):
+        kind = record.get(name)
+        if "id" in record and isinstance(kind, str) and kind.isidentifier():
+            yield kind
+
+
 @dataclass(frozen=True, slots=True)
 class ActionValues:
     """The values of one action, by our own names."""
@@ -68,7 +79,7 @@ class ActionValues:
     """Without these the request says nothing."""
     optional: tuple[str, ...] = ()
     """Sent until the network says that it does not know them."""
-    on_demand: tuple[str, ...] = ("key",)
+    on_demand: tuple[str, ...] = ("key", WORDS)
     """Sent only where the network asks for them."""
 
     @property
@@ -86,6 +97,25 @@ ACTIONS: Mapping[str, ActionValues] = {
     ),
 }
 """By the names of the endpoints."""
+STATE_OF: Mapping[str, str] = {
+    "claim": "claimed",
+    "submit": "submitted",
+    "complete": "completed",
+    "post_task": "open",
+}
+"""What a task is by each action."""
+LONGEST_WORDS = 1_000
+"""In characters."""
+
+
+def words_for(action: str, values: Values) -> str:
+    """Return a text for names that may mean anything: the work, or what is done."""
+    said = f"{STATE_OF[action]} by an autonomous agent".capitalize()
+    told = values.get("result", values.get("title", said))
+    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    return text[:LONGEST_WORDS] or said
+
+
 GIVEN = tuple(f"{action}." for action in ACTIONS)
 """Before the sources that are values of an earlier answer."""
 _OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {
@@ -272,6 +302,8 @@ def converted(  # noqa: PLR0911  # one line for each type
         return str(value) if is_number else json.dumps(value)
     if kind in {"integer", "number"} and isinstance(value, str):
         return int(value) if re.fullmatch(r"-?\d{1,18}", value.strip()) else value
+    if kind == "boolean" and value in {"true", "false"}:
+        return value == "true"
     if kind == "array" and not isinstance(value, list):
         return [value]
     return value

@@ -24,6 +24,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
+from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Task
 from journeyman.network import events
 from journeyman.network.service_model.model import (
@@ -69,8 +70,11 @@ from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
-BODY_STATUSES = frozenset({400, 415, 422, 428})
-"""Statuses by which services say that they do not understand a request."""
+BODY_STATUSES = frozenset({400, 406, 411, 412, 415, 417, 418, 420, 422, 428})
+"""Statuses by which services say that they do not understand a request.
+
+417 is Frappe's for what a document lacks.
+"""
 FORBIDDEN = 403
 SERVER_ERROR = 500
 MOST_REFUSED_IN_A_ROUND = 10
@@ -522,7 +526,12 @@ class RequestSearch:
         )
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
-            outcome, findings, shape, is_proven=is_proven, is_doubted=is_doubted
+            outcome,
+            findings,
+            shape,
+            is_proven=is_proven,
+            is_doubted=is_doubted,
+            is_before_work=request.action in {"claim", "post_task"},
         ):
             return None
         is_strict = says_strict(answer, message)
@@ -549,7 +558,7 @@ class RequestSearch:
         if not _lacks(findings, shape):
             return outcome
         return outcomes.Refused(
-            outcomes.Refusal.INVALID,
+            Refusal.INVALID,
             outcome.message,
             SERVER_ERROR,
             answer=outcome.answer,
@@ -646,37 +655,65 @@ def is_about_shape(
     *,
     is_proven: bool,
     is_doubted: bool = False,
+    is_before_work: bool = False,
 ) -> bool:
     """Return whether a request was refused for the shape of its body.
 
     Never for a verdict on the work. Of a shape that is proven only a contradiction
     counts: a name that it lacks, or that it has and should not. `is_doubted` says that
-    a no in a 2xx is hardly about the task.
+    a no in a 2xx is hardly about the task, `is_before_work` that nothing was handed in
+    and the task is not ours.
     """
     contradicts = any(_contradicts(one, shape) for one in findings)
+    in_body = refused.status in BODY_STATUSES
     if refused.status >= SERVER_ERROR:
         return True  # only what lacks a name is a refusal
-    if refused.status in BODY_STATUSES and refused.refusal in {
-        outcomes.Refusal.INVALID,
-        outcomes.Refusal.OTHER,
-    }:
+    if in_body and refused.refusal in {Refusal.INVALID, Refusal.OTHER}:
         return not is_proven or contradicts or not findings
-    if refused.refusal is outcomes.Refusal.CONFLICT and not is_proven:
-        # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And in
-        # a 400 "work is missing" may name a field.
-        is_named = contradicts and refused.status in BODY_STATUSES
-        return is_named or any(one.is_exact and one.options for one in findings)
-    if refused.status == FORBIDDEN and not is_proven:
-        # Where a rule of a database judges a document, as CouchDB's do, or a role may
-        # not write a field, which is as good as none.
-        is_named = any(
-            one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
-        )
-        is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
-        return is_lacking or (is_named and "field" in refused.message)
+    if not is_proven and _tells_of_shape(
+        refused, findings, shape, is_before_work=is_before_work
+    ):
+        return True
+    if not is_proven and refused.refusal is Refusal.CONFLICT:
+        return False
     is_value = any(one.fault is Fault.VALUE for one in findings)
     is_told = contradicts or (not is_proven and (is_value or is_doubted))
     return is_told and _is_no_in_yes(refused)
+
+
+def _tells_of_shape(
+    refused: outcomes.Refused,
+    findings: tuple[FieldFault, ...],
+    shape: RequestShape,
+    *,
+    is_before_work: bool,
+) -> bool:
+    """Return whether a refusal that sounds otherwise is about a shape never taken."""
+    contradicts = any(_contradicts(one, shape) for one in findings)
+    in_body = refused.status in BODY_STATUSES
+    wrong = [shape.at(one.path) for one in findings if one.fault is Fault.VALUE]
+    is_value = any(one is not None and one.source != "result" for one in wrong)
+    if refused.status == FORBIDDEN:
+        # Where a rule of a database judges a document, as CouchDB's do, or a role may
+        # not write a field, which is as good as none.
+        is_unknown = any(
+            one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
+        )
+        is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
+        return is_lacking or (is_unknown and "field" in refused.message)
+    match refused.refusal:
+        case Refusal.REJECTED:  # a body is meant, where it is not about the work
+            is_body = is_before_work and contradicts
+            return in_body and (is_body or is_value or _lacks(findings, shape))
+        case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
+            return not is_before_work and is_value
+        case Refusal.CONFLICT:
+            # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
+            # in a 400 "work is missing" may name a field.
+            is_type = any(one.is_exact and one.options for one in findings)
+            return is_type or (contradicts and in_body)
+        case _:
+            return False
 
 
 def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:
@@ -689,7 +726,7 @@ def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:
 def _is_no_in_yes(refused: outcomes.Refused) -> bool:
     """Return whether a 2xx says no, and not how far the task has come."""
     in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
-    may_be = refused.refusal in {outcomes.Refusal.INVALID, outcomes.Refusal.REJECTED}
+    may_be = refused.refusal in {Refusal.INVALID, Refusal.REJECTED}
     return in_yes and may_be and refused.progress is None
 
 

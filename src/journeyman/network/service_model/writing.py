@@ -29,7 +29,6 @@ from journeyman.network.service_model.meaning import (
     NOUNS,
     POST_WORDS,
     RESULT_WORDS,
-    STATE_OF,
     TASK_NOUNS,
     TOO_DEAR,
     affinity,
@@ -51,7 +50,9 @@ from journeyman.network.service_model.request import (
     OBJECT,
     QUERY,
     RECORD,
+    STATE_OF,
     WHOLE,
+    WORDS,
     ActionValues,
     Placed,
     RequestShape,
@@ -65,6 +66,12 @@ T = TypeVar("T")
 
 _CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "final"})
 """Names that ask for a yes."""
+_GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
+_BAD_ENDS = word_set(
+    "fail failed failure error reject rejected refused declined no false partial "
+    "cancel cancelled canceled abandoned aborted skipped none unknown other"
+)
+"""Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
 """How long we ask for, of a network that wants to be told for how long."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
@@ -76,6 +83,8 @@ _PLURALS = word_set(
 )
 """Names of a result under which there may be several."""
 
+_REPEATABLE = frozenset({"", OBJECT, WORDS})
+"""Sources that may stand in several places of a body."""
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
 _EMPTY: tuple[JSON, ...] = (None, "", [], {})
 _EMPTY_ABLE = frozenset({"evidence", "kind", "tags", "input"})
@@ -352,11 +361,22 @@ class Writer:
         options = [self._choices(one) for one in free]
         for cost, found in cheapest(options, _MOST_ASSIGNMENTS):
             chosen = [one for one in found if one is not None]
-            sources = [one.source for one in chosen if one.source not in {"", OBJECT}]
+            sources = [one.source for one in chosen if one.source not in _REPEATABLE]
             if len({*sources}) == len(sources):
                 wrappers = tuple(one.path for one in chosen if one.source == OBJECT)
                 placed = tuple(one for one in chosen if one.source != OBJECT)
-                yield cost, placed, wrappers
+                # As long as the task has no name, a name is rather that.
+                filled = 0 if self._is_named(sources) else self._fillers_in(chosen)
+                yield cost + 1.5 * filled, placed, wrappers
+
+    def _is_named(self, sources: Iterable[str]) -> bool:
+        """Return whether the network has said what it calls the task."""
+        known = {*sources, *self.style.paths}
+        is_needed = "task_id" in self._core.essential
+        return not is_needed or "task_id" in known or self._is_told(known)
+
+    def _fillers_in(self, chosen: Iterable[Placed]) -> int:
+        return sum(one.source == WORDS for one in chosen)
 
     def _is_free(self, one: Wanted) -> bool:
         """Return whether a value may stand there: not around what is required."""
@@ -376,6 +396,7 @@ class Writer:
         options = [*self._value_options(wanted)]
         if is_required:
             options += self._constant_options(wanted)
+            options += self._fillers(wanted)
             options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
             if wanted.wants == "array":
                 options.append((2.0, Placed((*path, FIRST), OBJECT)))
@@ -397,16 +418,16 @@ class Writer:
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             misfit = type_cost(value, wanted.wants)
-            meant = "task_id" if self._names_the_task(source, value) else source
-            cost = self.cost_of(wanted.path, meant) + 1.5 * (meant != source)
+            cost = self.cost_of(wanted.path, source)
+            if self._names_the_task(source, value):
+                cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
             # Of two answers the later one knows better, such as of a revision.
             cost -= 0.05 * source.startswith("submit.")
             # Where tasks are known by their `documentId`, claims are so, too.
             cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
-            if wanted.options:
-                cost += 0 if str(value) in wanted.options else 4
+            cost += 4 * bool(wanted.options and str(value) not in wanted.options)
             if source in _EMPTY_ABLE and value in _EMPTY:
-                cost += 2
+                cost += 2 if wanted.wants == "object" else 5
             kind = wants if wants in _SCALARS | {"array"} else ""
             kind = "id" if source == "key" and cost > 1 else kind
             forms = [(cost + misfit, Placed(wanted.path, source, kind))]
@@ -467,7 +488,10 @@ class Writer:
         elif words[-2:] == ("if", "match"):
             yield 2.0, Placed(path, constant="*")
         elif {*words} & _CONSENT:
-            yield 2.0, Placed(path, constant=True)
+            yield (
+                2.0,
+                Placed(path, constant=[True] if wanted.wants == "array" else True),
+            )
         elif path in self.style.constants:
             yield 0.5, Placed(path, constant=self.style.constants[path])
         elif words == ("type",) and self._has_attributes(path[:-1]):
@@ -489,29 +513,56 @@ class Writer:
         if wanted.wants in {"integer", "number"} and word not in ID_WORDS:
             yield 4.5, Placed(wanted.path, constant=1)  # a share, a rating, a count
 
+    def _fillers(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+        """Return what may stand under a name that says nothing to us.
+
+        Words, of which the result is the best: it is no mistake under any name that may
+        mean it, such as a `summary`. Not under an identifier, which nobody makes up.
+        """
+        is_id = not ID_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
+        if is_outside(wanted.path) or wanted.options or WORDS not in self.values:
+            return
+        if wanted.wants in {"", "string", "array"}:
+            kind = wanted.wants or "string"
+            was_refused = any(path == wanted.path for path, _ in self.known.misfits)
+            is_unlikely = is_id or (was_refused and not wanted.wants)
+            cost = ELIMINATED + 0.2 + 2.0 * is_unlikely
+            yield cost, Placed(wanted.path, WORDS, kind)
+            if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
+                yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
+        elif wanted.wants == "datetime":
+            yield ELIMINATED + 0.2, Placed(wanted.path, "now")
+
     def _has_attributes(self, above: Path) -> bool:
         """Return whether an object is one of JSON:API's."""
         inside = (*above, "attributes")
         return any(one.path[: len(inside)] == inside for one in self.known.wanted)
 
     def _best_option(self, options: tuple[str, ...]) -> str:
-        nouns = NOUNS[self.action] | {STATE_OF[self.action], "done", "text", "plain"}
+        nouns = NOUNS[self.action] | {STATE_OF[self.action]} | _GOOD_ENDS
         told = [one for one in options if {*words_of(one)} & nouns]
-        return (told or [*options])[0]
+        fair = [one for one in options if _BAD_ENDS.isdisjoint(words_of(one))]
+        return (told or fair or [*options])[0]
 
     def _wrap_cost(self, wanted: Wanted) -> float:
         """Return what it costs to believe that a name is an object around others."""
         if wanted.wants or is_outside(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
-        words = {*words_of(wanted.path[-1])}
-        if words & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
+        words = words_of(wanted.path[-1])
+        head = {*words[-1:]}
+        if {*words} & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
             return TOO_DEAR
-        if words & NOUNS[self.action]:
+        is_known = bool(head & (ENVELOPES | TASK_NOUNS | AGENT_NOUNS))
+        is_result = self.action == "submit" and bool(head & {*RESULT_WORDS})
+        # Of several names that are missed beside each other, each is rather a value.
+        is_inner = is_result and len(wanted.path) > 1
+        if self._has_neighbours(wanted.path) and (is_inner or not is_known):
+            return ELIMINATED + 1.5
+        if head & NOUNS[self.action]:
             # A submission's `result` or `answer` is rather the result itself.
-            is_plain = self.action != "submit" or words & {"submission", "submit"}
+            is_plain = self.action != "submit" or head & {"submission", "submit"}
             return 0.4 if is_plain else 1.2
-        known = ENVELOPES | TASK_NOUNS | AGENT_NOUNS | {*RESULT_WORDS}
-        return 1.5 if words & known else ELIMINATED + 0.5
+        return 1.5 if is_known or is_result else ELIMINATED + 0.5
 
     def _completed(
         self, placed: tuple[Placed, ...], wrappers: tuple[Path, ...]
@@ -527,7 +578,15 @@ class Writer:
                 more = tuple(one for one in chosen if one is not None)
                 everything = self._ordered((*placed, *more), (*constants, *empty))
                 if everything is not None:
-                    yield price + cost, RequestShape(everything)
+                    hollow = 4.0 * self._hollow(wrappers, everything)
+                    yield price + cost + hollow, RequestShape(everything)
+
+    def _hollow(self, wrappers: tuple[Path, ...], placed: tuple[Placed, ...]) -> int:
+        """Count objects that are around nothing, though nobody asked for an object."""
+        asked = {one.path for one in self.known.wanted if one.wants == "object"}
+        kept = [one for one in placed if one.source not in self._core.optional]
+        inner = {one.path[:i] for one in kept for i in range(len(one.path))}
+        return len({*wrappers} - asked - inner)
 
     def _envelopes(self, placed: tuple[Placed, ...]) -> Iterator[tuple[float, Path]]:
         """Return objects that may be around everything."""
