@@ -416,3 +416,22 @@ async def test_every_mapped_exception_ends_in_an_outcome(
     assert isinstance(outcome, NotSent if is_known_unsent else Unknown)
     assert error.__name__ in outcome.message
     assert log.lines == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "you have 2 items on lease, annotate those first",
+        "Too many open assignments",
+        "A contractor may hold at most 3 claims",
+    ],
+)
+async def test_a_conflict_over_how_many_tasks_we_hold_is_no_end_of_this_one(
+    server: ScriptedServer, network: NetworkClient, text: str
+) -> None:
+    server.will(answer(409, {"error": text}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.THROTTLED

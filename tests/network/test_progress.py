@@ -30,6 +30,7 @@ WORK = Result({"status": "rejected"}, evidence={"paid": True})
         ),
         (200, {"message": "Your submission is awaiting review."}, Progress.IN_REVIEW),
         (200, {"approved": False}, Progress.IN_REVIEW),
+        (200, {"case": {"caseState": "QUALITY_CONTROL"}}, Progress.IN_REVIEW),
         (200, {"name": "operations/7", "done": False}, Progress.IN_REVIEW),
         (200, {"order": {"status": "done", "paid": False}}, Progress.DONE),
         (202, {"status": "accepted"}, Progress.IN_REVIEW),

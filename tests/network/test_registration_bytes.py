@@ -248,3 +248,15 @@ async def test_a_token_without_a_clear_name_is_a_guess(
 
     assert found is not None
     assert found.is_guess is is_guess
+
+
+def test_the_only_value_that_looks_like_a_token_is_one_whatever_its_name(
+    network: NetworkClient,
+) -> None:
+    body = dumps({"lecteur": {"carte": "L-4400", "solde": "100", "jeton": LONG}})
+
+    found = network.read_registration(body.encode(), NO_HEADERS)
+
+    assert found is not None
+    assert found.access_token.reveal() == LONG
+    assert found.is_guess

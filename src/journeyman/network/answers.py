@@ -26,6 +26,7 @@ from journeyman.network.service_model.reading import (
     as_label,
     as_moment,
     as_string,
+    is_credits,
     paid_credits,
     spelling,
     spellings,
@@ -355,7 +356,7 @@ def _paid_in(layers: Sequence[Found]) -> float | None:
 
 
 def _is_of_other_money(seen: Fields) -> bool:
-    return (seen.pick(("currency",), as_label) or "") not in ASSUMED.credit_units
+    return not is_credits(seen.pick(("currency",), as_label) or "")
 
 
 def _says_ours(answer: JSON) -> bool:

@@ -59,7 +59,9 @@ _STATES = _patterns(
             "review",
         ),
         *("reviewing", "queued?", "enqueued", "processing", "verifying", "validating"),
-        *("grading", "evaluating", "moderation", "unreviewed"),
+        *("grading", "evaluating", "moderation", "unreviewed", "inspection", "qa"),
+        *("quality (?:control|check|assurance)", r"audit\w*", r"countersign\w*"),
+        *("checking", "proofreading", "in check"),
     ),
     PAID=("paid", "payed", "settled", "credited", "rewarded", "disbursed"),
     DONE=(

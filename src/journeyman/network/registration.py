@@ -17,6 +17,7 @@ from urllib.parse import unquote_plus, urlsplit
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
 from journeyman.network.json_text import UnreadableJSONError, decoded, parse
+from journeyman.network.service_model.meaning import UUID_FORM
 from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
@@ -118,6 +119,7 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
     leaves = [*islice(_leaves(answer), _MAX_LEAVES), *_of_headers(headers)]
     named = seen.pick(NAMES["token"], as_token)
     token, is_sure = (named, True) if named else _likeliest_token(leaves)
+    token = token or _lone_secret(leaves)
     if token is None:
         raise WrongShapeError("a registration without a usable access_token")
     agent_id = seen.pick(NAMES["agent_id"], as_identifier)
@@ -179,6 +181,21 @@ def _likeliest_token(leaves: list[_Leaf]) -> tuple[str | None, bool]:
     worth, token = max(weighed, key=lambda one: one[0], default=(0, None))
     sure = {token for worth, token in weighed if worth >= _SURE}
     return (token if worth else None), len(sure) == 1
+
+
+def _lone_secret(leaves: list[_Leaf]) -> str | None:
+    """Return the only value that looks like a token, whatever its name.
+
+    In another language it may be a `jeton`.
+    """
+    secrets = {
+        token
+        for leaf in leaves
+        if not leaf.is_header and not _NO_TOKEN.search(leaf.name)
+        if (token := as_token(leaf.value)) and looks_random(token)
+        if not UUID_FORM.fullmatch(token)
+    }
+    return secrets.pop() if len(secrets) == 1 else None
 
 
 def _token_worth(leaf: _Leaf) -> int:

@@ -1456,8 +1456,12 @@ def test_a_key_error_of_python_names_what_is_missing(text: str) -> None:
         ("mode: yes or no", ("yes", "no")),
         ("mode must be 1, 2, 3 or 4", ("1", "2", "3", "4")),
         ("mode must be Y", ("Y",)),
-        ("mode must be an integer between 1 and 90", ("90",)),
-        ("mode: a whole number from 1 to 5", ("5",)),
+        ("mode must be an integer between 1 and 90", ("1", "90")),
+        ("mode: a whole number from 1 to 5", ("1", "5")),
+        (
+            "\u00ab mode \u00bb doit \u00eatre l'une des valeurs : fr, la, oc.",
+            ("fr", "la", "oc"),
+        ),
     ],
 )
 def test_the_values_that_a_sentence_would_take_are_read_however_it_lists_them(
@@ -1548,6 +1552,39 @@ def test_a_value_that_is_not_found_is_wrong_and_its_name_is_not() -> None:
     body: JSON = {"error": {"param": "offer", "message": "No such offer: 'of_12'"}}
 
     assert said(body, sent={"offer": "of_12"}) == {"offer": Fault.VALUE}
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "wants"),
+    [
+        ("The terms field must be accepted.", "terms", "boolean"),
+        (
+            "Key: 'Claim.Terms' Error:Field validation failed on the 'uuid' tag",
+            "Terms",
+            "uuid",
+        ),
+        ("terms: must use an array structure", "terms", "array"),
+        ("terms: has the wrong type: a whole number of credits", "terms", "integer"),
+        (
+            "It could not be converted to App.Terms. Path: $.terms | LineNumber: 0",
+            "terms",
+            "object",
+        ),
+    ],
+)
+def test_a_type_is_read_by_what_frameworks_call_it(
+    text: str, place: str, wants: str
+) -> None:
+    found = only(read_refusal({"error": text}, "", {"job": 7, "terms": "x"}))
+
+    assert (found.path, found.wants) == ((place,), wants)
+
+
+def test_gos_validator_tells_the_way_to_a_field_before_its_name() -> None:
+    reason = "Field validation for 'Text' failed on the 'required' tag"
+    text = f"Key: 'Send.Output.Text' Error:{reason}"
+
+    assert said(text) == {"Output.Text": Fault.MISSING}
 
 
 def test_a_label_of_several_words_is_the_name_that_was_sent_for_it() -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import anyio
 import pytest
@@ -920,6 +921,37 @@ async def test_a_choice_that_is_asked_for_is_one_that_the_record_lists() -> None
         await client.submit(task, RESULT, KEY)
 
     assert network.bodies("submit")[-1]["verdict"] == "true"
+
+
+async def test_of_a_range_the_least_is_said_and_of_a_time_what_is_usual() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [
+        missing("miles"),
+        (400, {"error": "miles must be between 0 and 5000"}),
+        missing("eta_minutes"),
+        (400, {"error": "eta_minutes must be between 1 and 1440"}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    sent = network.bodies("submit")[-1]
+    assert (sent["miles"], sent["eta_minutes"]) == (0, 10)
+
+
+async def test_a_key_that_has_to_be_a_uuid_is_the_same_one_in_each_repeat() -> None:
+    network = StrictNetwork(SNAKE)
+    text = "Key: 'Claim.IdempotencyKey' Error:Field validation failed on the 'uuid' tag"
+    network.answers += [missing("idempotency_key"), (400, {"error": text})]
+    network.answers += [(200, {}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.claim(TASK, KEY)
+
+    first, again = (body["idempotency_key"] for body in network.bodies("claim")[-2:])
+    assert first == again == str(UUID(str(first)))
 
 
 async def test_what_is_not_found_for_a_task_of_ours_is_sought_under_another_id() -> (

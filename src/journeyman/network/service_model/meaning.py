@@ -82,9 +82,9 @@ POST_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """The likeliest first."""
 GENERIC = ID_WORDS | {"_id"}
-_UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)")
-_FORMS = {"uuid": _UUID, "datetime": _MOMENT}
+_FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT}
 """What texts are called that are written in some form."""
 
 TOO_DEAR = 9.0
@@ -225,7 +225,7 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     is_id, is_record = leaf[-1] in ID_WORDS, f"{verb}." == RECORD
     paid = {leaf[-1], *above[-1:]} if is_record and words[-1] in _PRICES else set()
     is_price = not paid.isdisjoint(_PRICES)
-    if is_record and (is_price or {*leaf} & {*RESULT_WORDS}):
+    if is_record and (is_price or leaf[-1] in RESULT_WORDS):
         # Else the task's own text, which is no result of it.
         return 0.8 + 0.4 * (words[-1] not in paid) if is_price else TOO_DEAR
     is_same = "".join(words) in {"".join(leaf), "".join((*above, *leaf))}

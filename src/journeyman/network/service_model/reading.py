@@ -63,7 +63,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DIGITS = re.compile(r"\d{10,19}(?:\.\d+)?")
 _NUMBER_WITH_UNIT = re.compile(
     r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18}|,\d{1,2})?)"
-    r"\s*(?P<unit>[A-Za-z]*)\s*",
+    r"\s*(?P<unit>[^\W\d_]*)\s*",
 )
 
 
@@ -123,7 +123,7 @@ def as_exact_amount(value: JSON) -> float | None:
     """Return credits, with a fraction if they have one, from a number or a string."""
     if isinstance(value, str):
         match = _NUMBER_WITH_UNIT.fullmatch(value)
-        if not match or match["unit"].lower() not in ASSUMED.credit_units:
+        if not match or not is_credits(match["unit"]):
             return None
         with_point = re.sub(r",(\d{1,2})$", r".\1", match["number"])  # as in "4,50"
         value = float(re.sub(r"[,_ ]", "", with_point))
@@ -132,6 +132,12 @@ def as_exact_amount(value: JSON) -> float | None:
     if not abs(value) <= MAX_CREDITS:  # nor what is no number
         return None
     return int(value) if value == math.floor(value) else value
+
+
+def is_credits(unit: str) -> bool:
+    """Return whether a unit is credits, in one of some languages."""
+    unit = unit.lower()
+    return unit in ASSUMED.credit_units or unit.startswith(ASSUMED.credit_stems)
 
 
 def as_moment(value: JSON) -> datetime | None:
@@ -359,14 +365,27 @@ def as_exact_credits(value: JSON) -> float | None:
         cents = inside.value(NAMES["reward_cents"])
         if cents is not None and unit in {"", "usd"}:
             return as_amount(cents)
-        value = inside.value(NAMES["reward_amount"])
-        if unit == "usd":
-            return _from_dollars(value)
-        if unit not in ASSUMED.credit_units:
-            # Unless the same is also written out, as in "18.00 credits".
-            said = [one for one in inside.values() if _CREDITS_SAID.search(f"{one}")]
-            value = said[0] if len(said) == 1 else None
+        return _in_units(inside, unit)
     return as_exact_amount(value)
+
+
+def _in_units(inside: "Fields", unit: str) -> float | None:
+    """Return the credits of an amount that has a unit, or is written out."""
+    value = inside.value(NAMES["reward_amount"])
+    if unit == "usd":
+        return _from_dollars(value)
+    # Written out for people, as "18.00 credits", it is in no other unit.
+    said = [one for one in inside.values() if _CREDITS_SAID.search(f"{one}")]
+    if len(said) == 1:
+        return as_exact_amount(said[0])
+    scale, exact = inside.value(NAMES["reward_scale"]), as_exact_amount(value)
+    if not is_credits(unit) or exact is None:
+        return None
+    places = scale if isinstance(scale, int) and 0 < scale <= _MOST_PLACES else 0
+    return as_exact_amount(exact / 10**places) if places else exact
+
+
+_MOST_PLACES = 6
 
 
 def _from_dollars(value: JSON) -> float | None:

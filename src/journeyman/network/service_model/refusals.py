@@ -109,7 +109,7 @@ _TYPES: Mapping[str, str] = {
 }
 _UNKNOWN = _any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! token)"
-    r"|unpermitted"
+    r"|only defined|unpermitted"
     r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
@@ -159,9 +159,11 @@ _TYPE_SAID = (
     ),
     # Django REST, Joi, Go
     _any_case(r"(?P<type>\w+) has wrong format\b"),
+    re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
 )
+_ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
 _OWN_TYPE = re.compile(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to)"
     r" (?:\w+\.)+[A-Z]"
@@ -194,6 +196,8 @@ _OPTIONS = _any_case(
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
+"""Where a sentence about a value ends in a list, in any language."""
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -224,12 +228,14 @@ def wanted_type(said: str) -> str:
     said = said[:MAX_TEXT]
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
     told = next(filter(None, map(type_of_word, words)), "")
+    if not told and _ACCEPTED.search(said):
+        return "boolean"
     # Go and .NET, of a type of the service's own.
     return told or ("object" if _OWN_TYPE.search(said) else "")
 
 
 def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
-    """Return the values that a sentence would take; of a range, its end.
+    """Return the values that a sentence would take; of a range, both ends.
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
@@ -241,7 +247,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     match = _OPTIONS.search(said)
     if match is None:
         within = _RANGE.search(said)
-        return (within["most"],) if within else ()
+        return (within["least"], within["most"]) if within else ()
     text = next(filter(None, match.groups()), "")
     if match["literal"] or match["capitals"]:
         words = text.split()[:_MAX_OPTIONS]
@@ -250,12 +256,18 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     if quoted or match["quoted"] or match["listed"]:
         return quoted[:_MAX_OPTIONS]
     items = _items_in(text.rpartition(":")[2])
-    is_list = len(items) > 1 and all(re.fullmatch(_BARE_ITEM, one) for one in items)
+    is_list = (
+        len(items) > 1
+        and not _COUNTS.issuperset(items)
+        and all(re.fullmatch(_BARE_ITEM, one) for one in items)
+    )
     is_either = not (match["set"] or match["whole"]) or re.search(r"\bor\b|[/|]", text)
     return items if is_list and is_either else ()
 
 
 _MAX_OPTIONS = 20
+_COUNTS = word_set("one two three four five six seven eight nine ten")
+"""Such as "two or three letters"."""
 _KINDS = frozenset({"JSON", "URL", "URI", "HTTPS", "ISO", "UTF", "PDF", "CSV", "HTML"})
 """In capitals, and no value."""
 
@@ -327,6 +339,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     fault, wants = fault_in(said), wanted_type(told)
     options = options_in(said, is_value=fault is None)
     options = () if path and path[-1] in options else options
+    if path and fault is None and not options and (listed := _TAIL.search(said)):
+        options = _items_in(listed[1])
     if options and not wants and all(map(_NUMBER.fullmatch, options)):
         wants = "number"
     if options and {*options} <= {"true", "false"}:
@@ -418,7 +432,14 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         r"\2: \1",
     ),
-    (re.compile(r"\bKey: '[^']{1,200}' (?=Error:)"), ""),
+    # go-playground/validator: the type, the way, and its end again
+    (
+        re.compile(
+            r"\bKey: '(?:\w{1,80}\.)?([^']{1,200})' Error:"
+            r"(?:Field validation for '\w{1,80}' )?"
+        ),
+        r"\1: ",
+    ),
     # graphql-js
     (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
@@ -486,6 +507,7 @@ _VERB = (
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
+_SUBJECT = re.compile(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+) (id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
@@ -770,7 +792,9 @@ class _Prose:
             text = _ALLOWED.sub(" ", text)
         text = _OF_TWO_WORDS.sub(self._in_one_word, text)
         told = _fault_at((), text)
-        if told != FieldFault((), Fault.VALUE) or _INVALID.search(text):
+        subject = _SUBJECT.match(text)
+        is_sent = subject is not None and subject[1] in self._sent
+        if told != FieldFault((), Fault.VALUE) or is_sent or _INVALID.search(text):
             yield from self._about_names(_OTHERS.sub(" ", text), above, told)
 
     def _in_one_word(self, match: re.Match[str]) -> str:
@@ -1416,7 +1440,9 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
     return named
 
 
-_TOKEN = re.compile(rf"(?P<quote>[`'\"\u201c\u2018\u00ab]?)(?P<name>{_NAME})(?![^\W_])")
+_TOKEN = re.compile(
+    rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
+)
 _HUMPED = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
 """What looks like a name in any language: it has a `_` or a hump."""
 _FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f]")
@@ -1572,7 +1598,10 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         return replace(found, wants="objectid")  # as its extended JSON writes one
     if found.fault is Fault.TYPE and not found.wants and found.path[-1] == FIRST:
         return replace(found, wants="object")
-    is_told = found.is_exact or found.fault is Fault.TYPE
+    # Another spelling of a name that was sent is that of the server's language.
+    name, names = found.path[-1], leaf_names(sent)
+    is_spelled = name not in names and spelling(name) in map(spelling, names)
+    is_told = not is_spelled and (found.is_exact or found.fault is Fault.TYPE)
     is_unsaid = there is None and is_told and not is_outside(found.path)
     if not found.is_exact and found.path[-1] in leaf_names(sent):
         is_unsaid = False

@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from uuid import UUID
 
 from pydantic import JsonValue
 
@@ -287,7 +288,7 @@ def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
         yield above, body
 
 
-def converted(  # noqa: PLR0911  # one line for each type
+def converted(  # noqa: C901, PLR0911  # one line for each type
     value: JSON, kind: str
 ) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
@@ -295,6 +296,9 @@ def converted(  # noqa: PLR0911  # one line for each type
         return value
     if kind == "objectid" and re.fullmatch(r"[0-9a-f]{24}", str(value)):
         return {"$oid": value}
+    if kind == "uuid":  # the same one for the same key
+        digest = hashlib.blake2b(str(value).encode(), digest_size=16).digest()
+        return str(UUID(bytes=digest, version=4))
     if kind == "id":  # of what is made: a key without the action before it
         return str(value).rpartition("-")[2]
     if kind == "json" or (kind == "string" and not isinstance(value, str)):

@@ -7,7 +7,7 @@ in the same way.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from journeyman.domain.tasks import JSON
@@ -113,6 +113,11 @@ class _Column:
         self.values: dict[int, JSON] = {}
         """By the number of the record; a null counts as missing."""
 
+    @property
+    def seen(self) -> Collection[JSON]:
+        """What stands in it."""
+        return self.values.values()
+
     def has(self, words: frozenset[str]) -> bool:
         """Return whether one of the words is in its name."""
         return not words.isdisjoint(self.words)
@@ -136,6 +141,14 @@ def find_roles(
     """
     objects = [one for one in records[:SAMPLE] if isinstance(one, dict)]
     return _Search(objects, reader).found(has_keys=has_keys) if objects else {}
+
+
+def _is_priced(value: JSON) -> bool:
+    """Return whether a value is a number with a unit, such as "5 crowns"."""
+    return isinstance(value, str) and bool(_PRICED.fullmatch(value))
+
+
+_PRICED = re.compile(r"\s*\d[\d.,]{0,12}\s?[^\W\d_]{2,12}\s*")
 
 
 class _Search:
@@ -282,9 +295,13 @@ class _Search:
         ]
         named = _first(column for column in numbers if column.has(REWARD_WORDS))
         named = named or _first(filter(_holds_objects, numbers))
+        named = named or _first(c for c in numbers if all(map(_is_priced, c.seen)))
         if named or len(numbers) != 1:
             return named
         # The only number is the reward, unless that stands there and cannot be read.
+        unread = (c for c in self._columns if not c.read(self._reader.amount))
+        if any(all(map(_is_priced, c.seen)) for c in unread):
+            return None
         roles = {self._reader.role_of(name) for seen in self._opened for name in seen}
         return None if "reward" in roles else numbers[0]
 

@@ -8,6 +8,7 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 """
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -64,7 +65,10 @@ from journeyman.network.service_model.request import (
 
 T = TypeVar("T")
 
-_CONSENT = frozenset({"confirm", "confirmed", "agree", "agreed", "consent", "final"})
+_CONSENT = word_set(
+    "confirm confirmed agree agreed consent final accept accepts terms tos acknowledge "
+    "acknowledged"
+)
 """Names that ask for a yes."""
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
 _BAD_ENDS = word_set(
@@ -228,6 +232,17 @@ def cheapest(
                 seen.add(after)
                 more = ordered[place][i + 1][0] - ordered[place][i][0]
                 heapq.heappush(heap, (cost + more, after))
+
+
+def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
+    """Return whether a value is one of these, or between two numbers."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and len(options) == 2 and all(map(_NUMBER.fullmatch, options)):  # noqa: PLR2004 - a range has two ends
+        return float(options[0]) <= float(str(value)) <= float(options[1])
+    return str(value) in options
+
+
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?")
 
 
 def _is_prose(value: JSON) -> bool:
@@ -417,7 +432,8 @@ class Writer:
                 continue
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
-            misfit = type_cost(value, wanted.wants)
+            is_uuid = source == "key" and wanted.wants == "uuid"
+            misfit = 0.0 if is_uuid else type_cost(value, wanted.wants)
             cost = self.cost_of(wanted.path, source)
             if self._names_the_task(source, value):
                 cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
@@ -425,11 +441,12 @@ class Writer:
             cost -= 0.05 * source.startswith("submit.")
             # Where tasks are known by their `documentId`, claims are so, too.
             cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
-            cost += 4 * bool(wanted.options and str(value) not in wanted.options)
+            cost += 4 * bool(wanted.options and not _is_among(value, wanted.options))
             if source in _EMPTY_ABLE and value in _EMPTY:
                 cost += 2 if wanted.wants == "object" else 5
             kind = wants if wants in _SCALARS | {"array"} else ""
             kind = "id" if source == "key" and cost > 1 else kind
+            kind = "uuid" if is_uuid else kind
             forms = [(cost + misfit, Placed(wanted.path, source, kind))]
             if source == "result" and wanted.wants in {"", "string"}:
                 forms.append((cost + 1.5, Placed(wanted.path, source, "json")))
@@ -481,13 +498,13 @@ class Writer:
         if wanted.example is not None:
             yield ELIMINATED + 1, Placed(path, constant=wanted.example)
         if wanted.options:
-            best = self._best_option(wanted.options)
+            best = self._best_option(wanted.options, words[-1] if words else "")
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
         elif wanted.wants == "boolean":
             yield 0.2, Placed(path, constant=True)
         elif words[-2:] == ("if", "match"):
             yield 2.0, Placed(path, constant="*")
-        elif {*words} & _CONSENT:
+        elif {*words} & _CONSENT and wanted.wants not in {"integer", "number"}:
             yield (
                 2.0,
                 Placed(path, constant=[True] if wanted.wants == "array" else True),
@@ -530,6 +547,7 @@ class Writer:
             yield cost, Placed(wanted.path, WORDS, kind)
             if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
                 yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
+                yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
         elif wanted.wants == "datetime":
             yield ELIMINATED + 0.2, Placed(wanted.path, "now")
 
@@ -538,7 +556,9 @@ class Writer:
         inside = (*above, "attributes")
         return any(one.path[: len(inside)] == inside for one in self.known.wanted)
 
-    def _best_option(self, options: tuple[str, ...]) -> str:
+    def _best_option(self, options: tuple[str, ...], word: str) -> str:
+        if (usual := _DURATIONS.get(word)) and all(one.isdigit() for one in options):
+            return str(min(max(usual, int(options[0])), int(options[-1])))
         nouns = NOUNS[self.action] | {STATE_OF[self.action]} | _GOOD_ENDS
         told = [one for one in options if {*words_of(one)} & nouns]
         fair = [one for one in options if _BAD_ENDS.isdisjoint(words_of(one))]
@@ -562,7 +582,7 @@ class Writer:
             # A submission's `result` or `answer` is rather the result itself.
             is_plain = self.action != "submit" or head & {"submission", "submit"}
             return 0.4 if is_plain else 1.2
-        return 1.5 if is_known or is_result else ELIMINATED + 0.5
+        return 1.5 if is_known or is_result else ELIMINATED + 1.5
 
     def _completed(
         self, placed: tuple[Placed, ...], wrappers: tuple[Path, ...]
