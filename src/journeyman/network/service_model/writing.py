@@ -87,6 +87,8 @@ _PLURALS = word_set(
 )
 """Names of a result under which there may be several."""
 
+_MEANT = 1.0
+"""What a name costs at most that means a value."""
 _REPEATABLE = frozenset({"", OBJECT, WORDS})
 """Sources that may stand in several places of a body."""
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
@@ -534,8 +536,12 @@ class Writer:
         """Return what may stand under a name that says nothing to us.
 
         Words, of which the result is the best: it is no mistake under any name that may
-        mean it, such as a `summary`. Not under an identifier, which nobody makes up.
+        mean it, such as a `summary`. Never under what means the task or the agent, or
+        another one would be meant.
         """
+        own = (self.cost_of(wanted.path, source) for source in ("task_id", "agent_id"))
+        if min(own) <= _MEANT:
+            return
         is_id = not ID_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
         if is_outside(wanted.path) or wanted.options or WORDS not in self.values:
             return
