@@ -608,7 +608,14 @@ class Writer:
                     yield price + cost + hollow, RequestShape(everything)
 
     def _hollow(self, wrappers: tuple[Path, ...], placed: tuple[Placed, ...]) -> int:
-        """Count objects that are around nothing, though nobody asked for an object."""
+        """Count objects that are around nothing, though nobody asked for an object.
+
+        None where the body says nothing that the action needs: it is to be refused
+        with the names that belong there.
+        """
+        needed = (*GIVEN, *self._core.essential)
+        if not any(one.source.startswith(needed) for one in placed):
+            return 0
         asked = {one.path for one in self.known.wanted if one.wants == "object"}
         kept = [one for one in placed if one.source not in self._core.optional]
         inner = {one.path[:i] for one in kept for i in range(len(one.path))}
