@@ -18,7 +18,7 @@ STRATEGY = Path(__file__).with_name("capitals.py")
 LONGEST_SECONDS = 300.0
 LONGEST_NEWS_SECONDS = 60.0
 """By when the daemon must have heard of what was paid last, if the answer was lost."""
-BODY_STATUSES = {200, 400, 415, 422}
+BODY_STATUSES = {200, 400, 415, 417, 422}
 """By which networks say that they do not understand a body."""
 
 

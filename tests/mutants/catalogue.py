@@ -134,6 +134,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     CLAIMS: (
         SourceMutant(
+            "words stand for a task",
+            "network/service_model/writing.py",
+            "        if min(own) <= _MEANT:",
+            "        if min(own) > TOO_DEAR:",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
             "due too early",
             "journal/tasks.py",
             "next_at <= ? OR",
@@ -413,6 +420,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
     ),
     BOOKS: (
+        SourceMutant(
+            "a result under review is booked",
+            "worker/complete.py",
+            "        if self._submissions(record)[-1] == UNDER_REVIEW:",
+            "        if self._submissions(record)[-1] == NO_COMPLETION:",
+            "worker/test_progress.py",
+        ),
         SourceMutant(
             "what was changed is archived",
             "journal/ledger_archives.py",

@@ -329,8 +329,7 @@ class NetworkClient:
     def preview_post(self, new: tasks.NewTask) -> dict[str, tasks.JSON]:
         """Return the request that `post_task` would send first; nothing is sent."""
         endpoint, key = endpoints.POST_TASK, tasks.IdempotencyKey("new-for-each-post")
-        values = self._values_of(new)
-        said = {**values, "key": key, WORDS: words_for(endpoint.name, values)}
+        said = _said(endpoint, self._values_of(new), key)
         request = Request(action=endpoint.name, said=said, key=key)
         shape = self.search.next_shape(request)
         body = shape.body(request.values(shape)) if shape else {}
@@ -387,12 +386,7 @@ class NetworkClient:
         known = {"task_id": wire_id(task)} if task else {}
         request = Request(
             action=endpoint.name,
-            said={
-                **known,
-                **values,
-                "key": key,
-                WORDS: words_for(endpoint.name, values),
-            },
+            said=_said(endpoint, {**known, **values}, key),
             key=key,
             task=task,
             may_have_worked=_may_have_paid if endpoint is endpoints.POST_TASK else None,
@@ -506,6 +500,13 @@ class NetworkClient:
                 total=listing.total,
                 message=listing.problem,
             )
+
+
+def _said(
+    endpoint: Endpoint, values: Mapping[str, tasks.JSON], key: tasks.IdempotencyKey
+) -> dict[str, tasks.JSON]:
+    """Return all that a request may say, what it is asked for included."""
+    return {**values, "key": key, WORDS: words_for(endpoint.name, values)}
 
 
 def _with_headers(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:

@@ -960,10 +960,21 @@ def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str, sent: JSON) 
         '"a.' * 9_000,
         "[" * 50_000,
         "expected one of `" * 9_000,
+        "x: " * 9_000,
+        "Key: '" * 9_000,
+        "{a:" * 9_000,
     ],
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
     assert len(read_refusal({"error": [text] * 50}, text, SENT)) <= 60
+
+
+def test_of_very_many_words_the_rest_is_not_read() -> None:
+    long: JSON = {"field": "seat", "message": f"{'x ' * 500}is required"}
+    late: JSON = {"field": "row", "message": "is required"}
+
+    assert said([long, late]).keys() == {"seat", "row"}
+    assert said([*[long] * 100, late]).keys() == {"seat"}
 
 
 @pytest.mark.parametrize(

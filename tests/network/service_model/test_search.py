@@ -953,6 +953,17 @@ async def test_of_a_range_the_least_is_said_and_of_a_time_what_is_usual() -> Non
     assert (sent["miles"], sent["eta_minutes"]) == (0, 10)
 
 
+async def test_a_share_that_is_asked_for_is_a_number() -> None:
+    network = StrictNetwork(SNAKE)
+    between: JSON = {"error": "share must be between 0.5 and 1"}
+    network.answers += [missing("share"), (400, between), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    assert network.bodies("submit")[-1]["share"] == 0.5
+
+
 async def test_a_key_that_has_to_be_a_uuid_is_the_same_one_in_each_repeat() -> None:
     network = StrictNetwork(SNAKE)
     text = "Key: 'Claim.IdempotencyKey' Error:Field validation failed on the 'uuid' tag"

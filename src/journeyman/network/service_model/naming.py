@@ -23,6 +23,10 @@ JSON_TYPES: Mapping[type, str] = {
 """JSON's types of values, with whole numbers told apart as JSON Schema does."""
 
 
+NUMERAL = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+"""A number as a text."""
+
+
 def type_of(value: JSON) -> str:
     """Return the JSON type of a value."""
     return JSON_TYPES[type(value)]

@@ -31,6 +31,7 @@ from journeyman.network.service_model.meaning import (
 )
 from journeyman.network.service_model.naming import (
     FIRST,
+    NUMERAL,
     Path,
     in_order,
     type_of,
@@ -80,8 +81,10 @@ MAX_TEXT = 600
 _MAX_FINDINGS = 60
 _MAX_DEPTH = 10
 _MAX_NODES = 400
-_MAX_LETTERS = 6_000
-"""Of sentences, in all."""
+_MAX_LETTERS = 12_000
+"""Of sentences, in all: each may be searched for several things."""
+_MAX_SAID = 2 * MAX_TEXT
+"""Of one fault."""
 
 
 def _any_case(pattern: str) -> re.Pattern[str]:
@@ -329,9 +332,6 @@ def _strings(body: JSON) -> Iterator[str]:
     return (value for value in values if isinstance(value, str))
 
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
-
 def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     """Return what is said of a value whose place is known."""
     # Its name is no type, as in `Expected "type"`.
@@ -341,7 +341,10 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     options = () if path and path[-1] in options else options
     if path and fault is None and not options and (listed := _TAIL.search(said)):
         options = _items_in(listed[1])
-    if options and not wants and all(map(_NUMBER.fullmatch, options)):
+    is_quoted = bool(options) and bool(
+        re.search(rf"[`'\"]{re.escape(options[0])}", said)
+    )
+    if options and not (wants or is_quoted) and all(map(NUMERAL.fullmatch, options)):
         wants = "number"
     if options and {*options} <= {"true", "false"}:
         wants = "boolean"
@@ -622,6 +625,8 @@ def _in_address(found: FieldFault) -> FieldFault:
     return replace(found, path=(QUERY + found.path[0],)) if is_alone else found
 
 
+_MOST_PLACES = 6
+"""Before colons of one sentence, each of which has to be searched."""
 _EXAMPLE = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 """A body that is shown in a sentence, with one object in it at most."""
 _OF_A_TYPE = (
@@ -742,12 +747,14 @@ class _Prose:
                 text = re.sub(label, name, text, flags=re.IGNORECASE)
         return text
 
-    def _in_clause(self, clause: str, above: Path) -> Iterator[FieldFault]:
+    def _in_clause(
+        self, clause: str, above: Path, depth: int = 0
+    ) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
         if header := _missing_header(clause):
             yield header
             return
-        for colon in re.finditer(": ", clause):
+        for colon in islice(re.finditer(": ", clause), _MOST_PLACES - depth):
             before, said = clause[: colon.start()], clause[colon.end() :]
             name = before.rpartition(": ")[2].strip("`'\" ")
             _, is_way, way = name.rpartition("$.")
@@ -761,7 +768,7 @@ class _Prose:
                 is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
                 is_sent = path[-1] in self._sent
                 is_around = is_sent and not is_again
-                found = self._in_clause(said, path if is_around else above)
+                found = self._in_clause(said, path if is_around else above, depth + 1)
                 named = [one for one in found if one.fault in _OF_NAMES]
                 others = {
                     spelling(one.path[-1])
@@ -949,7 +956,7 @@ class _Walk:
         `fields` says that the names in an object are fields of ours.
         """
         self._nodes -= 1
-        if depth > _MAX_DEPTH or self._nodes < 0:
+        if depth > _MAX_DEPTH or self._nodes < 0 or self._letters <= 0:
             return
         if isinstance(value, str):
             inner = _unpacked(value)
@@ -976,7 +983,8 @@ class _Walk:
     ) -> Iterator[FieldFault]:
         # A text beside its language, as OData has it, is no field.
         fields = fields and not _LANGUAGE_KEYS & value.keys()
-        said = " ".join(_sayings(value))
+        said = " ".join(_sayings(value))[:_MAX_SAID]
+        self._letters -= len(said)
         is_judged = fault_in(said) or _BAD_TYPE.search(said)
         is_told = is_judged or wanted_type(said) or _points(value)
         tells = " " in said or not said.isascii() or is_told
@@ -1070,7 +1078,8 @@ class _Walk:
             return
         texts = inner if isinstance(inner, list) else [inner]
         is_said = bool(texts) and all(isinstance(text, str) for text in texts)
-        said = " ".join(map(str, texts)) if is_said else ""
+        said = " ".join(map(str, texts))[:_MAX_SAID] if is_said else ""
+        self._letters -= len(said)
         if is_said and above and name in _OF_THE_WHOLE:
             yield _fault_at(above, said)
             return
@@ -1476,10 +1485,12 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
     """Return what a refusal mentions that may be a name."""
     values = {one for one in _strings(sent) if one}
     found: dict[Path, _Mention] = {}
+    letters = _MAX_LETTERS
     for way, value in islice(walk(body), _MAX_NODES):
-        if not isinstance(value, str) or value in values:
+        if not isinstance(value, str) or value in values or letters <= 0:
             continue
         text = without_echo(value[:MAX_TEXT], sent)
+        letters -= len(text)
         if text.lstrip()[:1] in {"[", "{"} and _unpacked(text) is not None:
             continue  # it was read as a structure
         is_lone = text.isascii() and " " not in text.strip()

@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.naming import FIRST, Path
+from journeyman.network.service_model.naming import FIRST, NUMERAL, Path
 
 Values = Mapping[str, JSON]
 """What a request may say, by source: `task_id`, `result`, what earlier answers gave as
@@ -288,6 +288,13 @@ def leaves_of(body: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
         yield above, body
 
 
+def _as_number(text: str, *, is_whole: bool) -> JSON:
+    """Return the number that a text is; the text where it is none."""
+    if re.fullmatch(r"-?\d{1,18}", text.strip()):
+        return int(text)
+    return float(text) if NUMERAL.fullmatch(text) and not is_whole else text
+
+
 def converted(  # noqa: C901, PLR0911  # one line for each type
     value: JSON, kind: str
 ) -> JSON:
@@ -305,7 +312,7 @@ def converted(  # noqa: C901, PLR0911  # one line for each type
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return str(value) if is_number else json.dumps(value)
     if kind in {"integer", "number"} and isinstance(value, str):
-        return int(value) if re.fullmatch(r"-?\d{1,18}", value.strip()) else value
+        return _as_number(value, is_whole=kind == "integer")
     if kind == "boolean" and value in {"true", "false"}:
         return value == "true"
     if kind == "array" and not isinstance(value, list):

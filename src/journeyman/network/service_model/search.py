@@ -70,7 +70,7 @@ from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
-BODY_STATUSES = frozenset({400, 406, 411, 412, 415, 417, 418, 420, 422, 428})
+BODY_STATUSES = frozenset({400, 415, 417, 422, 428})
 """Statuses by which services say that they do not understand a request.
 
 417 is Frappe's for what a document lacks.

@@ -142,9 +142,9 @@ class Vocabulary:
     reward_scale: tuple[str, ...] = in_order("exponent scale decimals decimal_places")
     """So many of the amount's last digits stand behind the point, as in ISO 4217."""
     credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
+    """Units that are credits. Of other money only dollars with cents are converted."""
     credit_stems: tuple[str, ...] = ("credit", "crédit", "kredit", "kredyt", "кредит")
     """What units begin with that are credits, too, in other languages."""
-    """Units that are credits. Of other money only dollars with cents are converted."""
     status: tuple[str, ...] = ("status", "task_status", "state", "task_state")
     open_flags: tuple[str, ...] = in_order(
         "is_open open is_available available is_claimable claimable is_active active",

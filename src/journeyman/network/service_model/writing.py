@@ -8,7 +8,6 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 """
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -39,6 +38,7 @@ from journeyman.network.service_model.meaning import (
 from journeyman.network.service_model.naming import (
     FIRST,
     ID_WORDS,
+    NUMERAL,
     OTHERS_WORDS,
     Path,
     word_set,
@@ -239,12 +239,9 @@ def cheapest(
 def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
     """Return whether a value is one of these, or between two numbers."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and len(options) == 2 and all(map(_NUMBER.fullmatch, options)):  # noqa: PLR2004 - a range has two ends
+    if is_number and len(options) == 2 and all(map(NUMERAL.fullmatch, options)):  # noqa: PLR2004 - a range has two ends
         return float(options[0]) <= float(str(value)) <= float(options[1])
     return str(value) in options
-
-
-_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?")
 
 
 def _is_prose(value: JSON) -> bool:
