@@ -72,6 +72,7 @@ times the longest pause of the daemon's own (schedule.discover_max_seconds)."""
 
 MISLED_SEARCH = "a search misled by replays"
 LOST_SUBMISSION = "a lost submission where nothing completes"
+IN_REVIEW = "a review that is not over"
 MADE_UP = "a task that only a garbled listing has"
 
 
@@ -181,7 +182,23 @@ class FinalChecks:
             if not is_settled and self._was_left_in_doubt(task["task_id"]):
                 self._checker.skip("a doubt where refusals say nothing")
                 continue
+            if state is TaskState.COMPLETING and self._is_in_review(task["task_id"]):
+                self._checker.skip(IN_REVIEW)
+                continue
             self._check("I-18", message, holds=ended and worked)
+
+    def _is_in_review(self, task_id: str) -> bool:
+        """Return whether a review that begins with the first completion goes on."""
+        formats = self._final.plan.formats
+        seconds = formats.get("review_seconds", 0.0)
+        asked = (
+            one.at
+            for one in self._network.handled
+            if one.request.path == COMPLETE and one.request.task_id == task_id
+        )
+        first = next(asked, None)
+        is_reviewed = formats.get("payment") == "after-review" and first is not None
+        return is_reviewed and self._network_seconds < first + seconds
 
     def _was_left_in_doubt(self, task_id: str) -> bool:
         """Return whether a submission without an answer met refusals without words.
@@ -404,12 +421,19 @@ class FinalChecks:
         quiet = self._network_seconds - max([quiet_since, *looks])
         message = f"nothing has listed the market for {quiet:.0f} s"
         self._check("I-18", message, holds=quiet <= LONGEST_WITHOUT_DISCOVERY)
+        completing = self._journal.tasks.recent(TaskState.COMPLETING, -1)
+        reviews = [self._is_in_review(one.task_id) for one in completing]
+        # With so many in review, nothing more is claimed.
+        in_review = bool(reviews) and all(reviews)
         for state, number in self._journal.tasks.counts().items():
             if TaskState(state) not in SETTLED and self._is_misled():
                 self._checker.skip(MISLED_SEARCH)
                 continue
             if state == TaskState.COMPLETING and self._is_silent_about_ends():
                 self._checker.skip(LOST_SUBMISSION)
+                continue
+            if state in {TaskState.COMPLETING, TaskState.WANTED} and in_review:
+                self._checker.skip(IN_REVIEW)
                 continue
             if state == TaskState.SUBMITTING and self._are_made_up():
                 self._checker.skip(MADE_UP)

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from tests.worker.conftest import (
     CLAIMED,
+    COMPLETED,
     CONFLICT,
     FORBIDDEN,
     NOT_SENT,
@@ -22,6 +23,7 @@ from journeyman.domain.outcomes import Outcome, Refused
 from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
 from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
 from journeyman.network.answers import Receipt
+from journeyman.worker.proof import VAIN_REPEATS
 
 
 def states(loop: Loop) -> dict[str, int]:
@@ -145,6 +147,51 @@ async def test_a_lost_task_leaves_its_place_to_another(
     await loop.work(*(task(f"t{n}") for n in range(5)))
 
     assert states(loop) == {"lost": 3, "completed": 1, "wanted": 1}
+
+
+async def test_a_conflict_with_tasks_that_we_hold_loses_none(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=4)
+
+    held: set[TaskId] = set()
+
+    def at_most_two(task_id: TaskId) -> Outcome[Receipt]:
+        if len(held) == 2:
+            return CONFLICT
+        held.add(task_id)
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.remove(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [at_most_two] * 100
+    market.script["complete"] = [complete] * 6
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
+    async with loop.running():
+        for _ in range(6):
+            await loop.later(10)
+
+    assert states(loop) == {"completed": 6}
+
+
+async def test_a_conflict_that_stays_when_fewer_tasks_are_held_is_about_the_task(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=4)
+
+    def only_even(task_id: TaskId) -> Outcome[Receipt]:
+        return CONFLICT if int(task_id[1:]) % 2 else CLAIMED
+
+    market.script["claim"] = [only_even] * 100
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(40)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(10)
+
+    assert states(loop) == {"completed": 20, "lost": 20}
+    assert market.verbs().count("claim") <= 40 + 2 * VAIN_REPEATS
 
 
 async def test_while_paused_nothing_is_claimed_and_work_in_flight_goes_on(

@@ -6,7 +6,14 @@ from datetime import timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
-from journeyman.domain.tasks import Progress, Task, TaskState, earlier, has_passed
+from journeyman.domain.tasks import (
+    IN_FLIGHT,
+    Progress,
+    Task,
+    TaskState,
+    earlier,
+    has_passed,
+)
 from journeyman.domain.text import UntrustedText
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.lifecycle.active import ActiveStrategies
@@ -117,6 +124,7 @@ class Claim:
 
     async def _confirmed(self, record: TaskRecord, claimed: Receipt) -> TaskRecord:
         self.intents.proof.confirm("claim")
+        self.intents.proof.note_repeat(record.task_id, is_won=True)
         if claimed.progress is Progress.IN_REVIEW:
             return await self._follow(record)
         if claimed.progress is Progress.GONE:
@@ -130,7 +138,19 @@ class Claim:
         is_answer = is_doubtful(failure) or not is_open(failure)
         if not is_answer or self.intents.may_be_mistaken(record, failure):
             return True
-        return self._is_about_us(record, failure)
+        return self._is_about_us(record, failure) or self._may_be_full(record, failure)
+
+    def _may_be_full(self, record: TaskRecord, failure: Failure) -> bool:
+        """Return whether a conflict may be with the tasks that we hold.
+
+        Networks say in too many ways that an agent has as many as it may have. The next
+        claim, when fewer are held, tells, whatever the words.
+        """
+        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
+            return False
+        proof = self.intents.proof
+        others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
+        return others > 0 and proof.may_be_full(record.task_id, others)
 
     def _is_about_us(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether other tasks are refused alike, and no claim ever went well.
@@ -159,6 +179,7 @@ class Claim:
                 tasks.forget_decision(record.task_id)
             return tasks.move(record, TaskState.SKIPPED, reason=why.reason)
 
+        self.intents.proof.note_repeat(record.task_id, is_won=None)
         record = await self.intents.journal.commit(write)
         if why.for_now:
             until = self.clock.monotonic() + PUT_BACK_SECONDS
@@ -194,6 +215,7 @@ class Claim:
         return record
 
     async def _lost(self, record: TaskRecord, message: str) -> TaskRecord:
+        self.intents.proof.note_repeat(record.task_id, is_won=False)
         record = await self.intents.close(record, TaskState.LOST, message)
         self.log.emit(events.LOST, task_id=record.task_id, message=message)
         return record

@@ -34,6 +34,11 @@ RECENT_SECONDS = 3_600.0
 """How long a yes shows that an action works for those who ask for it."""
 ABSENT_SECONDS = 600.0
 """How long an absent action is believed to be absent, before one task asks again."""
+LIMITED_SECONDS = 600.0
+"""How long a number of tasks is believed to be all that may be held."""
+VAIN_REPEATS = 3
+"""So many conflicts that stay when fewer tasks are held are enough: they are about the
+tasks, and every other one that is lost in a race would cost a request more."""
 DELIVERIES = ("submit", "complete")
 
 
@@ -115,6 +120,12 @@ class Proof:
     _holds: int = field(init=False, default=0)
     _held_until: float = field(init=False, default=0.0)
     _absent_until: float = field(init=False, default=0.0)
+    _conflicts: set[TaskId] = field(init=False, default_factory=set)
+    """Tasks of which a claim was refused, perhaps since others are held."""
+    _limit: int = field(init=False, default=0)
+    """So many may be held, as such a refusal says; 0: none has said so lately."""
+    _limited_until: float = field(init=False, default=0.0)
+    _vain_repeats: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self._proven = read_proven(self.journal.facts.get(self._fact))
@@ -140,7 +151,10 @@ class Proof:
         put_off = others.put_off
         if not has_proven and not self._refusals:
             put_off += others.in_long_doubt
-        return self._bound(put_off) - undelivered
+        bound = self._bound(put_off)
+        if self._limit and self.clock.monotonic() < self._limited_until:
+            bound = min(bound, self._limit)
+        return bound - undelivered
 
     def _bound(self, put_off: int) -> int:
         """Return how many undelivered tasks there may be.
@@ -171,6 +185,29 @@ class Proof:
         self._holds += 1
         wait = self.retry.backoff(self._holds, self.randomness)
         self._held_until = self.clock.monotonic() + wait
+
+    def may_be_full(self, task_id: TaskId, held: int) -> bool:
+        """Return whether a conflict may be with the tasks held, not about this one.
+
+        It is believed of each task once, so that its next claim tells: when fewer are
+        held. Where some of those were refused, too, conflicts are about the tasks.
+        """
+        if task_id in self._conflicts or self._vain_repeats >= VAIN_REPEATS:
+            return False
+        self._conflicts.add(task_id)
+        self._limit = min(held, self._limit or held)
+        self._limited_until = self.clock.monotonic() + LIMITED_SECONDS
+        return True
+
+    def note_repeat(self, task_id: TaskId, *, is_won: bool | None) -> None:
+        """Note how the claim after such a conflict ended; None: there was none."""
+        if task_id not in self._conflicts:
+            return
+        self._conflicts.discard(task_id)
+        if is_won is not None:
+            self._vain_repeats = 0 if is_won else self._vain_repeats + 1
+        if not is_won:
+            self._limit = 0
 
     # -- what was proven ----------------------------------------------------------
 
