@@ -27,6 +27,7 @@ from workers import Stopwatch  # type: ignore[import-not-found] # as above
 
 from journeyman.daemon.status import journal_status
 from journeyman.daemon.system import SystemClock
+from journeyman.daemon.turns import LoopTurns
 from journeyman.domain.tasks import Task, TaskId, TaskState
 from journeyman.journal.journal import Journal
 from journeyman.journal.tasks import encode_task
@@ -41,22 +42,41 @@ TICK_SECONDS = 0.001
 class LongestTurn:
     """The longest time for which the event loop did not come round.
 
-    On a busy machine that is mostly a wait for a core, which is no fault of the loop's:
-    the most CPU that it took meanwhile, in one turn or two, is told beside it.
+    On a busy machine that is mostly a wait for a core, which is no fault of the loop's,
+    and a timer may come two turns late. So the most CPU of a single turn is told
+    beside it.
     """
 
-    def __init__(self) -> None:
-        self.seconds = self.cpu_seconds = 0.0
+    def __init__(self, turns: LoopTurns) -> None:
+        self.seconds = 0.0
+        self._turns = turns
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The most CPU that one turn took."""
+        return self._turns.longest_seconds
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.seconds = 0.0
+        self._turns.forget()
 
     async def watch(self) -> None:
         """Come round again and again, and note how late that was."""
-        before, cpu_before = time.perf_counter(), time.thread_time()
+        before = time.perf_counter()
         while True:
             await anyio.sleep(TICK_SECONDS)
-            now, cpu = time.perf_counter(), time.thread_time()
+            now = time.perf_counter()
             self.seconds = max(self.seconds, now - before - TICK_SECONDS)
-            self.cpu_seconds = max(self.cpu_seconds, cpu - cpu_before)
-            before, cpu_before = now, cpu
+            before = now
+
+
+class CpuClock(SystemClock):
+    """Counts the CPU of the thread that asks."""
+
+    def monotonic(self) -> float:
+        """Return the seconds of CPU so far."""
+        return time.thread_time()
 
 
 class LookLog:
@@ -86,15 +106,15 @@ class LookLog:
         return bound
 
     def _begin(self) -> None:
-        self._turn.seconds = self._turn.cpu_seconds = 0.0
+        self._turn.forget()
         self._watch.start()
 
 
-async def looks_at(url: str) -> list[dict[str, float]]:
+async def looks_at(url: str, turns: LoopTurns) -> list[dict[str, float]]:
     """Run the daemon until it has looked at the market often enough."""
     with tempfile.TemporaryDirectory() as name:
         looks: list[dict[str, float]] = []
-        turn = LongestTurn()
+        turn = LongestTurn(turns)
         settings = {
             "network.max_body_bytes": BODY_BYTES,
             "network.total_timeout_seconds": 120,
@@ -124,7 +144,9 @@ def market(listed: int) -> dict[str, float]:
 def look_at(url: str) -> dict[str, float]:
     """Return the figures of one listing."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    first, *repeats = anyio.run(looks_at, url)
+    turns = LoopTurns(CpuClock())
+    options = {"loop_factory": turns.new_loop}
+    first, *repeats = anyio.run(looks_at, url, turns, backend_options=options)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "first_seconds": first["cpu_seconds"],

@@ -30,8 +30,9 @@ MOST_KEPT = 1_000
 """Values of a memo."""
 _DURABLE = "PRAGMA synchronous = FULL"
 """A lost "about to spend" row would be a double spend after a power cut."""
-MOST_ROWS = 100
-"""That one statement writes: from there on it is no faster."""
+MOST_ROWS = 25
+"""That one statement writes. More are no faster, and each number of rows is a statement
+of its own: of too many, Python would prepare most again and again."""
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """The message itself may quote what is damaged."""
 DiskRefusal = sqlite3.OperationalError

@@ -230,7 +230,7 @@ class HttpClient:
         response: httpx.Response,
         headers: Mapping[str, str],
         keep: Keep | None,
-    ) -> bytes | None:
+    ) -> bytearray | None:
         """Return the body; None as soon as it is longer than allowed."""
         raw = bytearray()
         # As they came: nothing is unpacked, and the library counts and copies nothing.
@@ -244,7 +244,7 @@ class HttpClient:
         if keep:
             is_whole = not is_cut(decoded(bytes(raw)))
             keep(Arrival(headers, bytes(raw), is_whole))
-        return bytes(raw) if len(raw) <= self._limits.max_body_bytes else None
+        return raw if len(raw) <= self._limits.max_body_bytes else None
 
 
 @lru_cache(maxsize=64)
@@ -269,7 +269,7 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-async def _digest(raw: bytes, headers: Mapping[str, str]) -> bytes:
+async def _digest(raw: bytearray, headers: Mapping[str, str]) -> bytes:
     """Return what stands for a body, and for headers that say where it goes on."""
     ahead = [headers.get(one, "") for one in PAGING_HEADERS]
     digest = blake2b(digest_size=16, salt=_short("\n".join(ahead)))

@@ -20,7 +20,7 @@ class UnreadableJSONError(ValueError):
     """The text is not JSON that we accept; the message says why."""
 
 
-def decoded(raw: bytes) -> str:
+def decoded(raw: bytes | bytearray) -> str:
     """Return a body as text: UTF-8 (RFC 8259, section 8.1), with or without a mark."""
     return raw.decode("utf-8-sig", errors="replace")
 

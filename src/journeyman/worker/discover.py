@@ -126,7 +126,6 @@ class Discover:
                 decision.known += portion.count
                 continue
             page = portion.read()
-            await anyio.lowlevel.checkpoint()
             unreadable += page.unreadable
             decision.add(await self._decide_on(page, portion.key()))
             on = self.select.settled()
@@ -137,6 +136,7 @@ class Discover:
 
     async def _decide_on(self, page: Listing, key: object) -> Decision:
         """Decide about a page, or a portion of one, unless that was done already."""
+        await anyio.lowlevel.checkpoint()  # to read it was work of its own
         has_ours = self.on_page(page.tasks)
         on = self.select.settled()
         if self.select.is_settled(key, on):
