@@ -53,8 +53,9 @@ class Reading:
 
 def without_gaps(text: str) -> str:
     """Return a text without what may part its letters."""
-    closed = "".join(text.split())
-    return closed if closed.isascii() else _GAPS.sub("", closed)
+    if text.isascii():
+        return text.encode().translate(None, _SPACE).decode()
+    return _GAPS.sub("", "".join(text.split()))
 
 
 def _without_gaps(reading: Reading) -> Reading:
@@ -261,6 +262,8 @@ _GAPS = re.compile(
     r"\ufe00-\ufe0f\ufeff]+"
 )
 """What may part letters: white space, and characters without a width of their own."""
+_SPACE = "".join(filter(str.isspace, map(chr, range(128)))).encode()
+"""In ASCII."""
 
 
 def _nothing(_found: re.Match[str]) -> str:
