@@ -155,10 +155,17 @@ class _Server(uvicorn.Server):
 
 
 async def _close(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Wait for answers that are on their way out, such as the one to a stop."""
-    if server.started:
+    """Wait for answers that are on their way out, such as the one to a stop.
+
+    Where there are none, uvicorn would sleep all the same.
+    """
+    if not server.started:
+        return
+    if server.server_state.connections or server.server_state.tasks:
         with anyio.CancelScope(shield=True):
             await server.shutdown(sockets=[listener])
+    for one in server.servers:
+        one.close()
 
 
 def _listen(path: Path) -> socket.socket:
