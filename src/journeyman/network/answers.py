@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import (
+    Path,
     type_of,
     walk,
     word_set,
@@ -239,7 +240,7 @@ def read_claim(answer: JSON, listed: Task, status: int = 200) -> Receipt:
     return replace(
         receipt,
         task=task,
-        text="" if task else _withheld(seen.sent, listed),
+        text=_withheld(seen.sent, listed),
         lease_until=seen.lease,
     )
 
@@ -247,22 +248,34 @@ def read_claim(answer: JSON, listed: Task, status: int = 200) -> Receipt:
 def _withheld(answer: JSON, listed: Task) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
-    It stands under a name that was null in the listing, or is the only prose where the
-    listing has none. What the listing has under a known name is the text already.
+    It stands under a name that was null in the listing, or is prose that the listing
+    does not have. What that has under the name of a text is the text already; of what
+    it has under other names, a longer prose shows that it was a title.
     """
-    if _RECORD.says_what_to_do(listed.raw):
+    seen = _RECORD.open(dict(listed.raw))
+    if _RECORD.own_text(seen):
         return ""
-    known = {repr(value) for _, value in walk(dict(listed.raw))}
-    told = [
-        (path[-1], value)
+    shown = [*walk(dict(listed.raw))]
+    known = {repr(value) for _, value in shown}
+    told = {
+        path: str(value)
         for path, value in walk(answer)
         if path and repr(value) not in known and _is_prose(path[-1], value)
-    ]
-    shown = walk(dict(listed.raw))
+    }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
-    kept_back = [value for name, value in told if name in nulls]
-    texts = kept_back or [value for _, value in told if not listed.text]
-    return str(texts[0]) if len(texts) == 1 else ""
+    is_described = bool(_RECORD.read(seen, "description"))
+    likely = [
+        {text for path, text in told.items() if path[-1] in nulls and not is_described},
+        _in_role("text", told),
+    ]
+    if not is_described or listed.text != listed.description:
+        longer = {p: one for p, one in told.items() if len(one) > len(listed.text)}
+        likely += [_in_role("", longer), _in_role("description", longer)]
+    return next((min(texts) for texts in likely if len(texts) == 1), "")
+
+
+def _in_role(role: str, told: Mapping[Path, str]) -> set[str]:
+    return {text for path, text in told.items() if _RECORD.role_of(path[-1]) == role}
 
 
 def _is_prose(name: str, value: JSON) -> bool:

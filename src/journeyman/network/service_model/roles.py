@@ -393,6 +393,8 @@ class _Search:
             return False  # such as the hash of a text
         if column.role not in {"title", "text"} and _is_something_else(column):
             return False
+        if column.has(STATE_WORDS):
+            return False  # such as a `status_text`
         return column.has(PROSE_WORDS) or any(" " in text for text in texts)
 
     def _is_of_few_words(self, column: _Column) -> bool:
