@@ -260,3 +260,17 @@ def test_the_only_value_that_looks_like_a_token_is_one_whatever_its_name(
     assert found is not None
     assert found.access_token.reveal() == LONG
     assert found.is_guess
+
+
+@pytest.mark.parametrize(
+    "secret", ["ddc9af4bb0aafdb9cf9c9c29", "012f393afe1b05d3", "FrxcChL-BnUjVLjCikYjmg"]
+)
+def test_a_random_key_with_many_letters_alike_is_still_a_token(
+    network: NetworkClient, secret: str
+) -> None:
+    body = dumps({"member": "volunteer61", "key": secret, "credits": 100})
+
+    found = network.read_registration(body.encode(), NO_HEADERS)
+
+    assert found is not None
+    assert found.access_token.reveal() == secret

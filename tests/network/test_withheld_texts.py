@@ -12,6 +12,9 @@ KEY = IdempotencyKey("k-1")
 TEXT = "The lamps of the quay are out."
 BARE: JSON = {"no": 7, "department": "surgery", "credits": 9, "typist": None}
 LOCKED: JSON = {"quest": "lamps", "hook": "Maren is in trouble.", "line": None}
+TITLED: JSON = {"id": "t1", "occasion": "A card for twins", "credits": 9}
+DESCRIBED: JSON = {"id": "t1", "description": "Write this in capitals.", "credits": 9}
+NAMED: JSON = {"id": "t1", "title": "A sign", "status_text": "new", "status": "0"}
 TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None}
 
 
@@ -22,6 +25,14 @@ TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None
         (BARE, {"claim": {"id": 1}, "work": {"words": TEXT}}, TEXT),
         (BARE, {"message": "It is yours.", "dictation": TEXT}, TEXT),
         (LOCKED, {"run": {"id": 1}, "dialogue": {"by": "Maren", "line": TEXT}}, TEXT),
+        (TITLED, {"claim": {"id": 7, "gig": {"id": "t1", "brief": TEXT}}}, TEXT),
+        (TITLED, {"lease": {"id": 7}, "entry": {"source": {"body": TEXT}}}, TEXT),
+        (TITLED, {"wording": TEXT, "instructions": "Return it in capitals."}, TEXT),
+        (NAMED, {"job": {"id": "t1", "status_text": "is taken", "text": TEXT}}, TEXT),
+        (DESCRIBED, {"id": 7, "text": TEXT}, TEXT),
+        # What is shorter than what the listing tells is no text of it.
+        (TITLED, {"greeting": "Well met!"}, ""),
+        (DESCRIBED, {"criteria": "It must be in capital letters, all of it."}, ""),
         # Which of two it is, nobody can say.
         (BARE, {"one": TEXT, "other": "Another text."}, ""),
         (BARE, {"message": "It is yours.", "note": "You have an hour."}, ""),

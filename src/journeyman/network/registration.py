@@ -70,6 +70,9 @@ _SURE = 7
 """A name that says so much needs no value that looks like a token."""
 _JWT_WORTH = 6
 _SHORTEST_TOKEN = 8
+_PIECE = re.compile(r"[\w.~+/=-]{16,}")
+_HEX = re.compile(r"[0-9a-fA-F]{20,}")
+_FEWEST_DIGITS = 2
 _JWT = re.compile(r"eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]*")
 _SCHEME = re.compile(r"(?:bearer|token)\s+", re.IGNORECASE)
 _HOLDER = re.compile(r"agent|account|user|bot|client|worker|profile|member")
@@ -192,7 +195,8 @@ def _lone_secret(leaves: list[_Leaf]) -> str | None:
         token
         for leaf in leaves
         if not leaf.is_header and not _NO_TOKEN.search(leaf.name)
-        if (token := as_token(leaf.value)) and looks_random(token)
+        if (token := as_token(leaf.value))
+        and (looks_random(token) or _HEX.fullmatch(token))
         if not UUID_FORM.fullmatch(token)
     }
     return secrets.pop() if len(secrets) == 1 else None
@@ -211,8 +215,20 @@ def _token_worth(leaf: _Leaf) -> int:
         return says - 1 if says >= _TELLING and len(token) >= _SHORTEST_TOKEN else 0
     if _JWT.fullmatch(token):
         return max(says, _JWT_WORTH)
-    is_likely = len(token) >= _SHORTEST_TOKEN if says >= _SURE else looks_random(token)
+    is_likely = len(token) >= _SHORTEST_TOKEN if says >= _SURE else _is_opaque(token)
     return says if is_likely else 0
+
+
+def _is_opaque(token: str) -> bool:
+    """Return whether a text is no word of any kind.
+
+    Of random ones few may be missed: an agent was made with each. Of 24 random hex
+    digits every twentieth has too many alike to look random by entropy.
+    """
+    is_mixed = not (token.islower() or token.isupper())
+    has_digits = sum(map(str.isdigit, token)) >= _FEWEST_DIGITS
+    is_piece = bool(_PIECE.fullmatch(token))
+    return looks_random(token) or (is_piece and (has_digits or is_mixed))
 
 
 def _token_name_worth(name: str) -> int:

@@ -1331,12 +1331,51 @@ def test_what_is_missed_in_another_part_of_the_request_is_missed_there(
     assert said(body) == {"header:x-bot": Fault.MISSING}
 
 
-def test_a_set_of_values_is_read_in_brackets_without_quotes() -> None:
-    told = "Member must satisfy enum value set: [PLAIN_TEXT, MARKDOWN]"
-
+@pytest.mark.parametrize(
+    ("told", "values"),
+    [
+        (
+            "Member must satisfy enum value set: [PLAIN_TEXT, MARKDOWN]",
+            ("PLAIN_TEXT", "MARKDOWN"),
+        ),
+        (
+            "must be one of [text/plain, text/markdown]",
+            ("text/plain", "text/markdown"),
+        ),
+        ("must be one of scribe/bard", ("scribe", "bard")),
+    ],
+)
+def test_a_set_of_values_is_read_in_brackets_without_quotes(
+    told: str, values: tuple[str, ...]
+) -> None:
     found = only(read_refusal({"errors": [{"path": "/kind", "message": told}]}, "", {}))
 
-    assert found.options == ("PLAIN_TEXT", "MARKDOWN")
+    assert found.options == values
+
+
+def test_types_that_a_value_may_have_are_no_values() -> None:
+    told: JSON = {"message": ["nested property tag must be either object or array"]}
+
+    found = only(read_refusal(told, "", {"tag": "A WORD"}))
+
+    assert (found.path, found.fault) == (("tag",), Fault.TYPE)
+    assert (found.wants, found.options) == ("object", ())
+
+
+def test_a_member_that_is_missed_may_be_called_value() -> None:
+    told = "artifact: missing field `value` at line 1 column 196"
+
+    found = only(read_refusal(None, told, {"artifact": {"type": "text", "text": "A"}}))
+
+    assert (found.path, found.fault) == (("artifact", "value"), Fault.MISSING)
+
+
+def test_a_wrong_value_inside_of_what_is_around_everything_is_not_missed() -> None:
+    told: JSON = {"errors": {"rating": ["is invalid"]}}
+
+    found = only(read_refusal(told, "", {"completion": {"rating": "Done"}}))
+
+    assert found.fault is Fault.VALUE
 
 
 CHAINED = (

@@ -308,7 +308,7 @@ class ServiceModel:
             return known.proven
         constraints = known.constraints
         if not constraints.wanted:
-            shown = tuple(examples_in(action, values))
+            shown = (*examples_in(action, values), *self._named_before(action))
             constraints = replace(constraints, wanted=shown)
         style = self.style_for(action, listed)
         if known.ways:
@@ -324,6 +324,19 @@ class ServiceModel:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
         return next((one for one in likely if one.mark not in marks), None)
+
+    def _named_before(self, action: str) -> Iterator[Wanted]:
+        """Return what a completion may name its claim by: what the submission did.
+
+        Until that is refused, and where the submission had no other name of the task.
+        """
+        shape = self.of("submit").proven
+        if action != "complete" or shape is None or self.of(action).refused:
+            return
+        if all(one.source != "task_id" for one in shape.placed):
+            for one in shape.placed:
+                if one.source.startswith("claim."):
+                    yield Wanted(one.path, wants=one.kind)
 
     @property
     def misread(self) -> frozenset[str]:
@@ -483,6 +496,8 @@ def _in_the_manner_of(
     constants = {path: v for path, v in constants.items() if path[:-1] in inside}
     core = ACTIONS[verb].optional
     omits = {name for name in core if name not in paths and name == "agent_id"}
+    if verb == "submit" and "task_id" not in paths:
+        omits.add("task_id")
     return replace(
         style,
         paths={**style.paths, **paths},

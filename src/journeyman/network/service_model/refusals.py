@@ -125,6 +125,7 @@ _UNKNOWN = _any_case(
 )
 _MISSING = _any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
+    r"|\bmust exist\b"
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
@@ -262,7 +263,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     is_list = (
         len(items) > 1
         and not _COUNTS.issuperset(items)
-        and all(re.fullmatch(_BARE_ITEM, one) for one in items)
+        and all(re.fullmatch(rf"{_BARE_ITEM}(?:/{_BARE_ITEM})?", one) for one in items)
     )
     is_either = not (match["set"] or match["whole"]) or re.search(r"\bor\b|[/|]", text)
     return items if is_list and is_either else ()
@@ -273,10 +274,13 @@ _COUNTS = word_set("one two three four five six seven eight nine ten")
 """Such as "two or three letters"."""
 _KINDS = frozenset({"JSON", "URL", "URI", "HTTPS", "ISO", "UTF", "PDF", "CSV", "HTML"})
 """In capitals, and no value."""
+_OBJECTS = frozenset({"object", "array"})
 
 
 def _items_in(listed: str) -> tuple[str, ...]:
-    parts = re.split(r",|\||/|\b(?:or|and)\b", listed)
+    parts = re.split(r",|\||\b(?:or|and)\b", listed)
+    # A stroke is part of an item, as in `text/plain`, where something else is between.
+    parts = parts if len(parts) > 1 else listed.split("/")
     items = (
         one.strip(" .[](){}`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb") for one in parts
     )
@@ -339,6 +343,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     fault, wants = fault_in(said), wanted_type(told)
     options = options_in(said, is_value=fault is None)
     options = () if path and path[-1] in options else options
+    if _OBJECTS & {*options} and all(map(type_of_word, options)):
+        wants, options = type_of_word(options[0]), ()  # as in "either object or array"
     if path and fault is None and not options and (listed := _TAIL.search(said)):
         options = _items_in(listed[1])
     is_quoted = bool(options) and bool(
@@ -775,7 +781,8 @@ class _Prose:
                     for one in named
                     if _is_marked(one.path[-1], said)
                 }
-                if others - {spelling(path[-1]), "value"}:
+                is_value = not re.search(r"[`'\"]value[`'\"]", said)
+                if others - {spelling(path[-1]), "value" if is_value else ""}:
                     yield from named  # as in `output: missing field "kind"`
                 else:
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
@@ -1614,8 +1621,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     is_spelled = name not in names and spelling(name) in map(spelling, names)
     is_told = not is_spelled and (found.is_exact or found.fault is Fault.TYPE)
     is_unsaid = there is None and is_told and not is_outside(found.path)
-    if not found.is_exact and found.path[-1] in leaf_names(sent):
-        is_unsaid = False
+    if name in names and (not found.is_exact or len(found.path) == 1):
+        is_unsaid = False  # a bare name may be inside of what is around everything
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
     if found.fault is Fault.MISSING and there is not None and found.wants:

@@ -387,13 +387,11 @@ class _Search:
         texts = [str(text) for text in column.read(as_string)]
         if 2 * len(texts) < len(self._records) or any(map(_is_address, texts)):
             return False
-        if len(texts) >= _FEW and len(set(texts)) == 1:
-            return False
-        if all(map(_OPAQUE.fullmatch, texts)):
+        is_same = len(texts) >= _FEW and len(set(texts)) == 1
+        if is_same or all(map(_OPAQUE.fullmatch, texts)):
             return False  # such as the hash of a text
-        if column.role not in {"title", "text"} and _is_something_else(column):
-            return False
-        if column.has(STATE_WORDS):
+        is_known = column.role in {"title", "text"}
+        if column.has(STATE_WORDS) or (not is_known and _is_something_else(column)):
             return False  # such as a `status_text`
         return column.has(PROSE_WORDS) or any(" " in text for text in texts)
 

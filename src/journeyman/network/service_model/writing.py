@@ -62,6 +62,7 @@ from journeyman.network.service_model.request import (
     is_header,
     is_outside,
 )
+from journeyman.network.service_model.roles import MEASURE_WORDS
 
 T = TypeVar("T")
 
@@ -548,6 +549,9 @@ class Writer:
             is_unlikely = is_id or (was_refused and not wanted.wants)
             cost = ELIMINATED + 0.2 + 2.0 * is_unlikely
             yield cost, Placed(wanted.path, WORDS, kind)
+            is_number = not MEASURE_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
+            if is_number and not wanted.wants:
+                yield ELIMINATED + 0.1, Placed(wanted.path, constant=1)
             if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
                 yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
@@ -664,7 +668,8 @@ class Writer:
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
             # The claim's or the submission's id says which task it is.
             is_refused = self._is_refused("task_id", room.around)
-            is_unwanted = self.known.is_strict or is_refused
+            is_omitted = "task_id" in self.style.omits
+            is_unwanted = self.known.is_strict or is_refused or is_omitted
             homes = [(cost + 1.5 * is_unwanted, one) for cost, one in homes]
             homes.append((-0.5 if is_unwanted else 0.8, None))
         return homes
@@ -675,9 +680,13 @@ class Writer:
 
     def _is_refused(self, source: str, above: Path) -> bool:
         """Return whether the network does not know what a value was called there."""
+        elsewhere = self.style.paths.get(source)
         return any(
             path[:-1] == above
-            and affinity(self.action, path, source, self.style.noun) < ELIMINATED / 2
+            and (
+                path == elsewhere
+                or affinity(self.action, path, source, self.style.noun) < ELIMINATED / 2
+            )
             for path in self.known.unknown
         )
 
@@ -709,7 +718,9 @@ class Writer:
             affinity(self.action, path, source, self.style.noun) < 1
             for path in self.known.unknown
         )
-        is_unasked = was_refused or self.known.is_strict or source in self.style.omits
+        is_used = source in self.style.paths  # by another action
+        is_picky = self.known.is_strict or (bool(self.known.unknown) and not is_used)
+        is_unasked = was_refused or is_picky or source in self.style.omits
         # It is left out before it is tried under a second name.
         more = enumerate((c + (3 if is_unasked else 0), one) for c, one in homes)
         return [*((c + 1.1 * rank, one) for rank, (c, one) in more), (1.0, None)]
