@@ -12,11 +12,12 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from journeyman.domain.tasks import Result, Task, TaskId
+from journeyman.domain.text import HIDDEN
 from journeyman.economy.events import POST_REFUSED_BY_BUDGET
 from journeyman.network.call import Reply
 from journeyman.network.exchange import without_secrets
 from journeyman.observability.logging import build_log
-from journeyman.observability.redaction import HIDDEN, KnownSecrets, Redactor
+from journeyman.observability.redaction import KnownSecrets, Redactor
 from journeyman.strategies.running.leaks import LeakScan
 
 TOKEN = "q8Zr-2Lx.T0v_B7nK~4mWs+1Y/90eGhJ=pXc"  # noqa: S105 - nobody's

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NewType, TypeAlias, final
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.text import UntrustedText
+from journeyman.domain.text import HIDDEN, UntrustedText
 
 AgentId = NewType("AgentId", str)
 TaskId = NewType("TaskId", str)
@@ -45,10 +45,10 @@ class AccessToken:
         return self._secret
 
     def __repr__(self) -> str:
-        return "AccessToken(***)"
+        return f"AccessToken({HIDDEN})"
 
     def __str__(self) -> str:
-        return "***"
+        return HIDDEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 import json
 from itertools import groupby
 
+HIDDEN = "***"
+"""Stands in the place of a secret."""
 LONGEST_MESSAGE = 500
 """Characters; a message that quotes a whole task helps nobody."""
 

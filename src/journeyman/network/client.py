@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.text import HIDDEN
 from journeyman.network import answers, endpoints, http
 from journeyman.network.call import (
     CONTENT_TYPE,
@@ -49,7 +50,6 @@ from journeyman.network.service_model.request import WORDS, words_for
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
-from journeyman.observability.redaction import HIDDEN
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TypeGuard
 
 from journeyman.domain.tasks import JSON, AccessToken
+from journeyman.domain.text import HIDDEN
 from journeyman.observability.spellings import Reader, Reading, Span, without_gaps
 
 DEEPEST = 8
@@ -88,7 +89,6 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, AccessToken | PurePath) else repr(value)
 
 
-HIDDEN = "***"
 SHORTEST_SECRET = 6
 """In characters; hiding shorter ones would tear holes into ordinary words."""
 

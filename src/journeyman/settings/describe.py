@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
-from journeyman.observability.redaction import HIDDEN
+from journeyman.domain.text import HIDDEN
 from journeyman.settings import schema
 from journeyman.settings.sources import DEFAULT, LoadedSettings, is_secret, leaves
 

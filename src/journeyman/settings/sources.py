@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import PydanticBaseSettingsSource
 
 from journeyman.domain.errors import ConfigurationError
-from journeyman.observability.redaction import HIDDEN
+from journeyman.domain.text import HIDDEN
 from journeyman.settings import schema
 from journeyman.settings.schema import Key, setting_of
 from journeyman.settings.sections import Settings
