@@ -149,6 +149,10 @@ async def test_words_in_a_refusal_can_say_more_than_its_status(
         ({"ok": False, "error": "validation_error"}, Refusal.INVALID),
         ({"statusCode": 404, "message": "no such task"}, Refusal.ABSENT),
         (
+            {"CloseResponse": {"Outcome": {"StatusCode": "ERROR", "FaultText": "no"}}},
+            Refusal.REJECTED,
+        ),
+        (
             # The code is the answer; the prose beside it only explains.
             {"accepted": False, "error": "result_rejected", "message": "already no"},
             Refusal.REJECTED,
@@ -198,6 +202,7 @@ async def test_a_success_status_around_a_server_error_may_have_happened(
         {"errors": []},
         {"status": "submitted", "message": "already on its way"},
         {"ok": True, "result": {"status": "rejected", "ok": False}},
+        {"claim": {"id": 7, "webhook": {"status": "error"}}},
     ],
 )
 async def test_what_does_not_say_no_is_a_yes(

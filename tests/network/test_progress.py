@@ -84,6 +84,24 @@ async def test_our_own_result_is_never_taken_for_a_verdict(
     assert outcome.value.progress is None
 
 
+@pytest.mark.parametrize(
+    ("said", "refusal"),
+    [
+        ("must be accepted, is in_review", Refusal.PENDING),
+        ("must be one of in_review, accepted", Refusal.INVALID),
+    ],
+)
+async def test_a_state_that_is_told_beside_what_it_must_be_is_a_state(
+    server: ScriptedServer, network: NetworkClient, said: str, refusal: Refusal
+) -> None:
+    server.will(answer(422, {"errors": {"state": [said]}}))
+
+    outcome = await network.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is refusal
+
+
 async def test_a_submission_is_not_in_review_because_the_task_is_not_done(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -30,6 +30,9 @@ TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None
         (TITLED, {"wording": TEXT, "instructions": "Return it in capitals."}, TEXT),
         (NAMED, {"job": {"id": "t1", "status_text": "is taken", "text": TEXT}}, TEXT),
         (DESCRIBED, {"id": 7, "text": TEXT}, TEXT),
+        (DESCRIBED, {"notice_text": TEXT, "instruction": "In capital letters."}, TEXT),
+        (TITLED, {"mission": {"texte": TEXT, "consigne": "En capitales."}}, TEXT),
+        (TITLED, {"body": TEXT, "style": "all of it in capitals"}, TEXT),
         # What is shorter than what the listing tells is no text of it.
         (TITLED, {"greeting": "Well met!"}, ""),
         (DESCRIBED, {"criteria": "It must be in capital letters, all of it."}, ""),

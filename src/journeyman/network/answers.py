@@ -132,6 +132,11 @@ _ASIDE = word_set(
     "note notes notice info status state agent user name by at next terms"
 )
 """Words in the names of what an answer says besides of the work."""
+_OF_TEXT = re.compile(r"te(?:xt[eo]?|sto|kst)|body|content|passage")
+_ABOUT_WORK = word_set(
+    "instruction instructions guideline guidelines directions criteria hint hints"
+)
+"""Words in the names of what says how the work is to be done."""
 _OTHERS = {
     name for field in ("record_wrappers", "poster", "claimant") for name in NAMES[field]
 } - {"attributes"}
@@ -275,7 +280,22 @@ def _withheld(answer: JSON, listed: Task) -> str:
 
 
 def _in_role(role: str, told: Mapping[Path, str]) -> set[str]:
-    return {text for path, text in told.items() if _RECORD.role_of(path[-1]) == role}
+    return {text for path, text in told.items() if _role_of(path[-1]) == role}
+
+
+def _role_of(name: str) -> str:
+    """Return what a name of a prose says that it is: a text, a description, or nothing.
+
+    A `waybill_text` is a text, whatever a waybill is, and so are `texte` and `testo`.
+    """
+    words = words_of(name)
+    if (
+        words
+        and _OF_TEXT.fullmatch(words[-1])
+        and {"status", "state"}.isdisjoint(words)
+    ):
+        return "text"
+    return "description" if _ABOUT_WORK & {*words} else _RECORD.role_of(name)
 
 
 def _is_prose(name: str, value: JSON) -> bool:
@@ -283,7 +303,8 @@ def _is_prose(name: str, value: JSON) -> bool:
     if not isinstance(value, str) or len(value.split()) < _FEWEST_WORDS:
         return False
     is_aside = spelling(name) in NAMES["message_fields"] and name != "details"
-    return not (is_aside or _ASIDE & {*words_of(name)} or as_moment(value))
+    is_aside = is_aside or bool(_ASIDE & {*words_of(name)})
+    return not ((is_aside and _role_of(name) != "text") or as_moment(value))
 
 
 def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:

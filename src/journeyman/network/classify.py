@@ -32,6 +32,7 @@ from journeyman.network import wording
 from journeyman.network.call import Expects, Reply
 from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
+from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.reading import NAMES, Fields, as_word
 from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
@@ -93,8 +94,11 @@ _OF_OUR_LIMIT = re.compile(
 
 
 def _prose(reply: Reply) -> str:
-    said = wording.error_texts(reply.body) or reply.text
-    return said[:MOST_SAID]
+    said = wording.error_texts(reply.body)
+    if not said and reply.body is not None:
+        # Of each field, as Ecto's `{"errors": {"state": ["is in_review"]}}`.
+        said = "; ".join(one for _, one in walk(reply.body) if isinstance(one, str))
+    return (said or reply.text)[:MOST_SAID]
 
 
 def _denies(reply: Reply, flags: Collection[str]) -> bool:
@@ -251,7 +255,14 @@ def _has_failed(seen: Fields) -> bool:
     is_yes = seen.says(NAMES["no_flags"], flag=True)
     errors = (seen.get(name) for name in NAMES["no_fields"])
     has_errors = any(isinstance(one, list | dict) and one for one in errors)
-    return seen.says(("ok", "success"), flag=False) or (has_errors and not is_yes)
+    state = seen.pick(("statuscode", *_STATE_FIELDS), as_word)
+    is_explained = any("fault" in n or "error" in n or "message" in n for n in seen)
+    has_failed = has_errors or (is_explained and state in _FAILED_STATES)
+    return seen.says(("ok", "success"), flag=False) or (has_failed and not is_yes)
+
+
+_FAILED_STATES = frozenset({"error", "failure", "fault"})
+"""States that are of a request, and of no record."""
 
 
 def _says_no(outer: Fields, expects: Expects) -> bool:

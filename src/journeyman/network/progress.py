@@ -61,7 +61,7 @@ _STATES = _patterns(
         *("reviewing", "queued?", "enqueued", "processing", "verifying", "validating"),
         *("grading", "evaluating", "moderation", "unreviewed", "inspection", "qa"),
         *("quality (?:control|check|assurance)", r"audit\w*", r"countersign\w*"),
-        *("checking", "proofreading", "in check"),
+        *("checking", "proofreading", "in check", "settling", "paying"),
     ),
     PAID=("paid", "payed", "settled", "credited", "rewarded", "disbursed"),
     DONE=(
@@ -111,6 +111,10 @@ _QUOTED = re.compile(r"\"[^\"]{0,200}\"|'[^']{0,200}'|`[^`]{0,200}`")
 _DEMANDS = re.compile(
     r"\b(?:must|should|expected|one of|required|invalid|unknown|unexpected|schema)\b"
 )
+_IS_LOOKED_AT = re.compile(
+    r"\b(?:is|are) (?:still |currently )?(?:in review|under review|pending)\b"
+)
+"""As in "must be accepted, is in_review": what is so, beside what is demanded."""
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -260,6 +264,7 @@ def _said(text: str, status: int) -> Progress | None:
     for progress, words in _SAID:
         if words.search(plain):
             demands = status in _CONTRADICTS and _DEMANDS.search(plain)
-            is_value = progress is Progress.IN_REVIEW and demands
+            is_unclear = demands and not _IS_LOOKED_AT.search(plain)
+            is_value = progress is Progress.IN_REVIEW and is_unclear
             return None if is_value else progress
     return None

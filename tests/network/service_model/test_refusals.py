@@ -1362,6 +1362,26 @@ def test_types_that_a_value_may_have_are_no_values() -> None:
     assert (found.wants, found.options) == ("object", ())
 
 
+def test_of_two_places_with_a_value_the_one_that_is_no_result_is_wrong() -> None:
+    told = "unknown variant `A WORD`, expected `done` or `partial` at line 1 column 73"
+
+    found = only(read_refusal(None, told, {"output": "A WORD", "outcome": "A WORD"}))
+
+    assert found.path == ("outcome",)
+    assert found.options == ("done", "partial")
+
+
+def test_a_parser_that_says_unexpected_names_the_key_behind_it() -> None:
+    told = (
+        "Illegal input: Unexpected JSON token at offset 1: Encountered an unknown key "
+        "'quest_id' at path: $\nUse 'ignoreUnknownKeys = true' in 'Json {}' builder"
+    )
+
+    found = only(read_refusal({"message": told}, "", {"quest_id": "LQ-207"}))
+
+    assert (found.path, found.fault) == (("quest_id",), Fault.UNKNOWN)
+
+
 def test_a_member_that_is_missed_may_be_called_value() -> None:
     told = "artifact: missing field `value` at line 1 column 196"
 

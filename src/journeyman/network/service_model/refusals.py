@@ -554,7 +554,7 @@ _NO_NAMES = word_set(
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
-    "query querystring url"
+    "query querystring url variant unexpected encountered"
 )
 """Words that stand where a name could, and are none of ours."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -1425,7 +1425,10 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
         quoted = {*_OPTION.findall(text[:MAX_TEXT]), *_UNCLOSED.findall(text)}
         begun = tuple(one for one in quoted if len(one) >= _SHORTEST_ECHO)
         leaves = [(path, str(value)) for path, value in leaves_of(sent)]
-        found = [_fault_at(path, text) for path, value in leaves if value in quoted]
+        # Words of ours repeat the result: as that, they are hardly wrong.
+        places = [path for path, value in leaves if value in quoted]
+        places = sorted(places, key=_likeness_to_a_result)[-1:]
+        found = [_fault_at(path, text) for path in places]
         if len(found) == 1 and (found[0].wants or found[0].options):
             named += found
         elif not found and begun:
@@ -1433,6 +1436,12 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             paths = [path for path, value in leaves if value.startswith(begun)]
             named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
     return named
+
+
+def _likeness_to_a_result(path: Path) -> int:
+    """Return a rank, of which less is likelier."""
+    name = path[-1].lower()
+    return RESULT_WORDS.index(name) if name in RESULT_WORDS else len(RESULT_WORDS)
 
 
 _UNCLOSED = re.compile(r"['\"]([^'\"]{1,80})$")

@@ -390,7 +390,11 @@ class _Search:
         is_same = len(texts) >= _FEW and len(set(texts)) == 1
         if is_same or all(map(_OPAQUE.fullmatch, texts)):
             return False  # such as the hash of a text
-        is_known = column.role in {"title", "text"}
+        is_known = column.role in {"title", "text"} or (
+            # Under `words` there may be a number of words, or the words.
+            not column.role
+            and all(len(text.split()) >= _FEW and not as_moment(text) for text in texts)
+        )
         if column.has(STATE_WORDS) or (not is_known and _is_something_else(column)):
             return False  # such as a `status_text`
         return column.has(PROSE_WORDS) or any(" " in text for text in texts)
