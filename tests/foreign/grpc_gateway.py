@@ -147,7 +147,7 @@ class GrpcGateway(Backend):
     ) -> Response:
         try:
             if request.token not in self.agents:
-                raise StatusError(401, 16, "missing bearer token")  # noqa: TRY301
+                raise StatusError(401, 16, "missing bearer token")
             body = parsed(request.json(), message, fields)
             return Response(200, run(body))
         except StatusError as no:

@@ -93,7 +93,7 @@ class MicronautHal(Backend):
         try:
             body = request.json()
             if not isinstance(body, dict):
-                raise HalError(400, "Required Body [command] not specified")  # noqa: TRY301
+                raise HalError(400, "Required Body [command] not specified")
             return Response(200, run(body))
         except HalError as no:
             errors = [{"message": one} for one in no.messages]
