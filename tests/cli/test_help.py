@@ -68,21 +68,6 @@ def test_what_only_reads_the_journal_imports_nothing_that_serves_or_sends(
     assert done.stderr.strip() == ""
 
 
-@pytest.mark.endurance
-def test_the_daemon_imports_no_rich_for_its_log_and_can_import_it(
-    program: Program,
-) -> None:
-    code = (
-        "import sys, journeyman.cli.commands.run; "
-        "print({'structlog', 'rich', 'pygments'} & set(sys.modules)); "
-        "from rich.console import Console; Console().print('[b]drawn[/b]')"
-    )
-
-    done = program(sys.executable, "-c", code)
-
-    assert done.stdout.splitlines() == ["{'structlog'}", "drawn"]
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_says_what_it_does_and_gives_an_example(
     run: Run, command: str

@@ -15,16 +15,14 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Literal, Self, TextIO
 
+import structlog
+from structlog.typing import FilteringBoundLogger, WrappedLogger
+
 from journeyman.domain.tasks import JSON
 from journeyman.domain.text import escape_json
 from journeyman.observability import events
 from journeyman.observability.log_file import LogFile
 from journeyman.observability.redaction import Redactor
-from journeyman.observability.structlog_alone import (
-    FilteringBoundLogger,
-    WrappedLogger,
-    structlog,
-)
 
 Format = Literal["auto", "text", "json"]
 
