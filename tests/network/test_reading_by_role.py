@@ -548,3 +548,51 @@ def test_a_place_that_was_there_once_may_be_left_out_later() -> None:
     first: JSON = [{"id": 1, "text": TEXTS[0], "sum": 5, "sort": None}]
     assert reader.listing(first).problem == ""
     assert reader.listing([{"id": 2, "text": TEXTS[1]}]).problem == ""
+
+
+def test_records_that_stand_in_groups_of_groups_are_tasks() -> None:
+    def segments(first: int) -> JSON:
+        return [
+            {"segment_id": first + n, "status": "free", "pay_credits": 12 + n}
+            for n in range(2)
+        ]
+
+    episodes: JSON = [{"episode": "ep-1", "segments": segments(901)}]
+    shows: JSON = [
+        {"slug": "bar", "title": "In a bar", "episodes": episodes},
+        {"slug": "lab", "episodes": [{"episode": "ep-7", "segments": segments(911)}]},
+    ]
+
+    found = read({"shows": shows})
+
+    assert [one.id for one in found] == ["901", "902", "911", "912"]
+    assert {one.reward for one in found} == {12, 13}
+
+
+def test_groups_of_one_kind_are_tasks_and_their_state_is_that_of_the_outer_one() -> (
+    None
+):
+    def segments(*refs: str) -> JSON:
+        return [
+            {"segment-ref": ref, "words": 6, "share": {"credits": 9}} for ref in refs
+        ]
+
+    found = read(
+        {
+            "open": {"ca-en": segments("vi-1", "vi-2"), "fr-en": segments("mu-1")},
+            "taken": {"ca-en": segments("vi-3")},
+        }
+    )
+
+    assert {one.id: one.status for one in found} == {
+        "vi-1": "open",
+        "vi-2": "open",
+        "mu-1": "open",
+        "vi-3": "taken",
+    }
+
+
+def test_the_words_of_a_text_may_be_called_so() -> None:
+    found = read({f"s{n}": {"words": TEXTS[n], "pays": n + 3} for n in range(4)})
+
+    assert [one.text for one in found] == [*TEXTS]

@@ -7,6 +7,7 @@ from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, IdempotencyKey
 from journeyman.network.client import NetworkClient
 from journeyman.network.service_model.listing import ListingReader
+from journeyman.worker.claim import as_claimed
 
 KEY = IdempotencyKey("k-1")
 TEXT = "The lamps of the quay are out."
@@ -58,3 +59,16 @@ async def test_what_a_listing_kept_back_is_told_by_the_claim(
 
     assert isinstance(outcome, Confirmed)
     assert outcome.value.text == text
+
+
+async def test_a_reward_that_only_the_claim_tells_is_that_of_the_task(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    (task,) = ListingReader().listing({"tasks": [{"id": 12, "title": "A cue"}]}).tasks
+    told: JSON = {"id": 12, "title": "A cue", "payout": {"credits": 14}}
+    server.will(answer(200, {"id": 900, "task": told}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value).reward == 14

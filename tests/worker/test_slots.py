@@ -19,8 +19,8 @@ from tests.worker.conftest import (
     task,
 )
 
-from journeyman.domain.outcomes import Outcome, Refused
-from journeyman.domain.tasks import IN_FLIGHT, TaskId, TaskState
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.tasks import IN_FLIGHT, Progress, TaskId, TaskState
 from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
 from journeyman.network.answers import Receipt
 from journeyman.worker.proof import VAIN_REPEATS
@@ -174,6 +174,53 @@ async def test_a_conflict_with_tasks_that_we_hold_loses_none(
             await loop.later(10)
 
     assert states(loop) == {"completed": 6}
+
+
+PAID = Confirmed(Receipt(progress=Progress.PAID, credits_earned=3))
+
+
+async def test_a_task_that_is_paid_and_still_held_is_completed(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+    held: list[TaskId] = []
+
+    def one_at_a_time(task_id: TaskId) -> Outcome[Receipt]:
+        if held and held != [task_id]:
+            said = f"one at a time, you still have {held[0]}"
+            return Refused(Refusal.CONFLICT, said, 409, answer=said)
+        held[:] = [task_id]
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.remove(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [one_at_a_time] * 100
+    market.script["submit"] = [PAID] * 4
+    market.script["complete"] = [complete] * 4
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(4)))
+    async with loop.running():
+        for _ in range(8):
+            await loop.later(10)
+
+    assert states(loop) == {"completed": 4}
+    assert market.verbs().count("complete") == 4
+    assert loop.journal.ledger.balance() == 100 + 4 * 3
+
+
+async def test_a_task_that_is_paid_is_not_completed_where_nobody_holds_it(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+    taken = Refused(Refusal.CONFLICT, "", 409, answer="t9 was taken 2 days ago")
+    market.script["claim"] = [CLAIMED, taken, CLAIMED]
+    market.script["submit"] = [PAID] * 2
+
+    await loop.work(*(task(f"t{n}") for n in range(3)))
+
+    assert states(loop) == {"completed": 2, "lost": 1}
+    assert "complete" not in market.verbs()
 
 
 async def test_a_conflict_that_stays_when_fewer_tasks_are_held_is_about_the_task(

@@ -132,9 +132,12 @@ _ASIDE = word_set(
     "note notes notice info status state agent user name by at next terms"
 )
 """Words in the names of what an answer says besides of the work."""
-_OF_TEXT = re.compile(r"te(?:xt[eo]?|sto|kst)|body|content|passage")
+_OF_TEXT = re.compile(
+    r"te(?:xt[eo]?|sto|kst)|body|content|passage|wording|sentence|phrase|excerpt"
+)
 _ABOUT_WORK = word_set(
-    "instruction instructions guideline guidelines directions criteria hint hints"
+    "instruction instructions guideline guidelines directions criteria hint hints "
+    "style rule rules requirement requirements"
 )
 """Words in the names of what says how the work is to be done."""
 _OTHERS = {
@@ -396,9 +399,14 @@ def _is_of_other_money(seen: Fields) -> bool:
 def _says_ours(answer: JSON) -> bool:
     codes = spellings(codes_in(answer, NAMES["code_fields"]))
     said = " ".join(texts_in(answer, NAMES["message_fields"])).lower()
-    return any(code in NAMES["ours_in_refusals"] for code in codes) or any(
-        words in said for words in ASSUMED.ours_words
+    # "You already hold a sheet, complete it first" is about another one.
+    is_of_another = bool(_OF_ANOTHER.search(said))
+    return any(code in NAMES["ours_in_refusals"] for code in codes) or (
+        not is_of_another and any(words in said for words in ASSUMED.ours_words)
     )
+
+
+_OF_ANOTHER = re.compile(r"\b(?:first|another|other|at a time|at once|limit|maximum)\b")
 
 
 def _together(layers: Sequence[Found]) -> Fields:

@@ -1,5 +1,6 @@
 """Claim a task (contract endpoint 7)."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,6 +33,7 @@ from journeyman.worker.intents import (
     key_for,
     may_be_done,
 )
+from journeyman.worker.submit import complete_paid
 
 GONE = 410
 """There was such a task: no gateway says so by mistake (RFC 9110, section 15.5.11)."""
@@ -42,6 +44,9 @@ it each time, and refuses it each time, must not keep the network busy."""
 
 LONGEST_APPLICATION = timedelta(days=7)
 """A claim that is still to be accepted after so long counts as lost."""
+RECENTLY_ENDED, LONGEST_CONFLICT = 20, 1_000
+"""Of the tasks that ended last, and of the letters of a refusal, so many are looked at
+for one that the network still counts as held."""
 IN_REVIEW = "the answer to the claim says: under review"
 LONG_UNCERTAIN = 12
 """So many refusals of a claim that may have arrived mean that it did."""
@@ -105,7 +110,8 @@ class Claim:
         if self.intents.is_blank_yes(record, outcome):
             return await self._won(record, outcome.message, None)
         is_repeat = _is_answered_as_a_repeat(record, outcome)
-        if self._is_open(record, outcome) and not (uncertain and is_repeat):
+        is_open_still = await self._is_open(record, outcome)
+        if is_open_still and not (uncertain and is_repeat):
             self._hold(outcome)
             return await self.intents.keep(
                 record,
@@ -131,26 +137,47 @@ class Claim:
             return await self._lost(record, "the answer to the claim says it is gone")
         return await self._won(record, "", claimed)
 
-    def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
+    async def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a claim is worth repeating."""
         if isinstance(failure, Refused) and failure.status == GONE:
             return False
         is_answer = is_doubtful(failure) or not is_open(failure)
         if not is_answer or self.intents.may_be_mistaken(record, failure):
             return True
-        return self._is_about_us(record, failure) or self._may_be_full(record, failure)
+        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
+            return self._is_about_us(record, failure)
+        return await self._may_be_full(record, failure)
 
-    def _may_be_full(self, record: TaskRecord, failure: Failure) -> bool:
+    async def _may_be_full(self, record: TaskRecord, conflict: Refused) -> bool:
         """Return whether a conflict may be with the tasks that we hold.
 
         Networks say in too many ways that an agent has as many as it may have. The next
-        claim, when fewer are held, tells, whatever the words.
+        claim, when fewer are held, tells, whatever the words. Where none is held as far
+        as we know, it may be one that was paid, and is to be completed all the same.
         """
-        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
+        others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
+        held = None if others else self._paid_and_held(conflict)
+        if not others and held is None:
             return False
         proof = self.intents.proof
-        others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
-        return others > 0 and proof.may_be_full(record.task_id, others)
+        if not proof.may_be_full(record.task_id, max(others, 1)):
+            return False
+        if held is not None:
+            proof.note_paid_is_held()
+            await complete_paid(self.network, held)
+        return True
+
+    def _paid_and_held(self, conflict: Refused) -> TaskRecord | None:
+        """Return the task that a refusal names, and that its result has ended."""
+        tasks = self.intents.journal.tasks
+        named = {*re.findall(r"[\w.:-]*\w", str(conflict.answer)[:LONGEST_CONFLICT])}
+        ended = tasks.recent(TaskState.COMPLETED, RECENTLY_ENDED)
+        told = (one for one in ended if one.task_id in named)
+        return next((o for o in told if not self._was_completed(o)), None)
+
+    def _was_completed(self, record: TaskRecord) -> bool:
+        tasks = self.intents.journal.tasks
+        return bool(tasks.arrivals(record.task_id, TaskState.COMPLETING))
 
     def _is_about_us(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether other tasks are refused alike, and no claim ever went well.
@@ -160,9 +187,7 @@ class Claim:
         proof = self.intents.proof
         if proof.has("claim") or not isinstance(failure, Refused):
             return False
-        return failure.refusal is not Refusal.CONFLICT and proof.refuse(
-            "claim", record, failure
-        )
+        return proof.refuse("claim", record, failure)
 
     def _hold(self, failure: Failure) -> None:
         """Try no other task for a while, where no claim was ever understood."""
@@ -239,6 +264,7 @@ def as_claimed(listed: Task, claimed: Receipt) -> Task:
         task = replace(
             listed,
             description=listed.description or shown.description,
+            reward=listed.reward or shown.reward,
             text=listed.text or shown.text,
             input=shown.input if listed.input is None else listed.input,
             deadline=shown.deadline or listed.deadline,

@@ -52,6 +52,8 @@ class Proven:
     """The actions that it does not have."""
     ignores_keys: bool = False
     """It answered the repeat of a request as a new one."""
+    holds_paid: bool = False
+    """It counts a task that it has paid as held, until it is completed."""
     window: int = 0
     """How many tasks may be worked on at once; 0: none has gone all the way, so one."""
 
@@ -70,6 +72,7 @@ class Proven:
             "confirmed": [*sorted(self.confirmed)],
             "lacks": [*sorted(self.lacks)],
             "ignores_keys": self.ignores_keys,
+            "holds_paid": self.holds_paid,
             "window": self.window,
         }
 
@@ -83,6 +86,7 @@ def read_proven(stored: JSON) -> Proven:
         confirmed=_names(stored.get("confirmed")),
         lacks=_names(stored.get("lacks")),
         ignores_keys=stored.get("ignores_keys") is True,
+        holds_paid=stored.get("holds_paid") is True,
         window=window if isinstance(window, int) else 0,
     )
 
@@ -286,6 +290,15 @@ class Proof:
     def note_ignored_key(self) -> None:
         """Note that a repeat was answered as a new request."""
         self._keep(replace(self._proven, ignores_keys=True))
+
+    @property
+    def holds_paid(self) -> bool:
+        """Whether a task that is paid is still to be completed."""
+        return self._proven.holds_paid
+
+    def note_paid_is_held(self) -> None:
+        """Note that a task that was paid was still held."""
+        self._keep(replace(self._proven, holds_paid=True))
 
     def lacks(self, action: str) -> bool:
         """Return whether the network was found not to have this action."""

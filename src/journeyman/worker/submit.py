@@ -33,6 +33,15 @@ UNDER_REVIEW = "the answer to the result says: under review"
 """Why it is not paid yet, even where the network has no completions."""
 
 
+async def complete_paid(network: NetworkClient, record: TaskRecord) -> None:
+    """Complete a task that was paid for its result, and counts as held until then.
+
+    All is booked, so that nothing depends on the answer. What is lost on the way is
+    asked for again by the next claim that is refused.
+    """
+    await network.complete(record.task, key_for(record, "complete"), record.given)
+
+
 @dataclass(kw_only=True, eq=False)
 class Submit:
     """EXECUTED or SUBMITTING, to COMPLETING, COMPLETED, REJECTED, or FAILED if late."""
@@ -71,12 +80,14 @@ class Submit:
     ) -> TaskRecord:
         self.intents.proof.confirm("submit")
         if answer.progress is Progress.PAID:
-            return await self.endings.earned(
-                record,
-                Answered(request=key, credits=answer.credits_earned),
-                through=TaskState.SUBMITTED,
-                given=answer.given,
+            paid = Answered(request=key, credits=answer.credits_earned)
+            through, given = TaskState.SUBMITTED, answer.given
+            record = await self.endings.earned(
+                record, paid, through=through, given=given
             )
+            if self.intents.proof.holds_paid:
+                await complete_paid(self.network, record)
+            return record
         if answer.progress is Progress.REJECTED:
             return await self.endings.reject(record, "the answer says: rejected")
         in_review = answer.progress is Progress.IN_REVIEW

@@ -1353,6 +1353,39 @@ def test_a_set_of_values_is_read_in_brackets_without_quotes(
     assert found.options == values
 
 
+def test_values_are_read_in_a_sentence_beside_a_title() -> None:
+    told: JSON = {
+        "title": "Unprocessable Content",
+        "detail": "license is not included in the list: CC0-1.0, MIT",
+        "source": {"pointer": "/license"},
+    }
+
+    found = only(read_refusal({"errors": [told]}, "", {"license": "Done"}))
+
+    assert found.options == ("CC0-1.0", "MIT")
+
+
+def test_an_outcome_of_fhir_names_the_field_by_its_expression() -> None:
+    told: JSON = {
+        "severity": "error",
+        "code": "code-invalid",
+        "diagnostics": "'san-0310' is not in the value set: typist, speech-agent",
+        "expression": ["typist.role"],
+    }
+
+    found = only(read_refusal({"issue": [told]}, "", {"typist": {"role": "san-0310"}}))
+
+    assert found.path == ("typist", "role")
+    assert found.options == ("typist", "speech-agent")
+
+
+@pytest.mark.parametrize(("said", "names"), [("Missing key", 1), ("Missing body", 0)])
+def test_a_common_word_that_alone_is_missed_is_a_name(said: str, names: int) -> None:
+    found = read_refusal({"error": said}, "", {"page_id": "p-7", "result": "A"})
+
+    assert [one.path for one in found] == [("key",)] * names
+
+
 def test_types_that_a_value_may_have_are_no_values() -> None:
     told: JSON = {"message": ["nested property tag must be either object or array"]}
 

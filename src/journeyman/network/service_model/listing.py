@@ -301,7 +301,7 @@ class ListingReader:
         if self._at:
             return [*_arrays_at(answer, self._at, self._at)]
         arrays = list(self._arrays(answer))
-        is_alone = len(arrays) == 1
+        is_alone = _are_of_one_kind(arrays[:_MOST_GROUPS])
         weighed = [(self._worth(one, is_alone=is_alone), one) for one in arrays]
         worth, best = max(weighed, key=lambda one: one[0], default=(0, None))
         if worth and best is not None:
@@ -366,7 +366,9 @@ class ListingReader:
                 tables.add(path)
                 yield _Array(path, rows)
 
-    def _inside(self, array: _Array) -> Iterator[_Array]:
+    def _inside(
+        self, array: _Array, levels: int = ASSUMED.container_depth
+    ) -> Iterator[_Array]:
         """Find the arrays in an array's objects, where those are groups of tasks."""
         likeness = _likenesses(array, self._record)
         is_tasks = sum(likeness) > _TASK_LIKENESS * len(likeness)
@@ -375,8 +377,11 @@ class ListingReader:
             if not isinstance(value, list) or not _has_objects(value):
                 continue
             if not is_tasks or not _TASKS_WORDS.isdisjoint(words_of(name)):
-                label = self._word_for(group)
-                yield _Array((*array.path, name), value, label=label)
+                label = array.label or self._word_for(group)
+                inner = _Array((*array.path, name), value, label=label)
+                yield inner
+                if levels > 1:
+                    yield from self._inside(inner, levels - 1)
 
     def _walk(
         self, answer: JSON, *, with_keyed: bool = True
@@ -467,7 +472,8 @@ class ListingReader:
             return group
         if not (is_one_of_several or is_in_tasks):
             return group
-        return replace(group, label=as_label(name) or "")
+        told = next((word for word in above if _is_state(word)), name)
+        return replace(group, label=as_label(told) or "")
 
     def _word_for(self, group: Mapping[str, JSON]) -> str:
         seen = self._record.open(dict(group))
@@ -509,12 +515,15 @@ def _has_own_keys(array: _Array) -> bool:
     return not all(key.isdigit() and len(key) <= _LONGEST_NUMBER for key in array.keys)
 
 
+def _is_state(word: str) -> bool:
+    return StateWords().meaning(word) is not Meaning.UNKNOWN
+
+
 def _labelled(task: Task, label: str) -> Task:
     """Return a task with its group's word as its state or kind, if it has none."""
     if not label:
         return task
-    meaning = StateWords().meaning(label)
-    if meaning is not Meaning.UNKNOWN:
+    if _is_state(label):
         return task if task.status else replace(task, status=label)
     return task if task.kind else replace(task, kind=label)
 
@@ -603,6 +612,13 @@ def _are_alike(records: list[JSON]) -> bool:
     if len(names) == 1 and isinstance(records[0], dict):
         return not all(isinstance(v, dict | list) for v in records[0].values())
     return all(_likeness(names[0], others) >= _SAME_FIELDS / 2 for others in names)
+
+
+def _are_of_one_kind(arrays: Sequence[_Array]) -> bool:
+    """Return whether arrays hold the same things, as far as they hold any."""
+    names = [_field_names(one.records[:_SAMPLE]) for one in arrays if one.records]
+    first = names[0] if names else frozenset()
+    return all(_likeness(first, others) >= _SAME_FIELDS for others in names)
 
 
 def _field_names(records: Sequence[JSON]) -> frozenset[str]:

@@ -152,6 +152,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             return 0.6 if is_key else 4.15 if is_made else TOO_DEAR - 1
         case _:
             is_bare = len(words) == 1 and words[0] in ID_WORDS
+            if is_bare and words != ("id",) and source.partition(".")[2] == path[-1]:
+                return 0.5  # an answer gave it under this name
             above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
             return _given_affinity((*above, *words), source)
 

@@ -195,8 +195,8 @@ _OPTIONS = _any_case(
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
     r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
     r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
-    r"|(?:one of|enum(?: class)?|set|values?|options?|choices?|valid|allowed|accepted"
-    r"|known|supported|either)(?: are)?:?\s*"
+    r"|(?:one of|enum(?: class)?|set|list|values?|options?|choices?|valid|allowed"
+    r"|accepted|known|supported|either)(?: are)?:?\s*"
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
@@ -557,6 +557,10 @@ _NO_NAMES = word_set(
     "query querystring url variant unexpected encountered"
 )
 """Words that stand where a name could, and are none of ours."""
+_MISSING_ALONE = _any_case(
+    r"missing (?P<name>key|type|value|number|role|message|record|resource|format)\W*"
+)
+"""Words that are no names in longer sentences, and are here."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
 _WEAK_NAMES = word_set(
     "data input body payload params request object value type key function "
@@ -799,6 +803,9 @@ class _Prose:
         return bool(is_told) and name.lower() not in _NO_NAMES
 
     def _in_sentence(self, text: str, above: Path) -> Iterator[FieldFault]:
+        if alone := _MISSING_ALONE.fullmatch(text):
+            yield FieldFault((*above, alone["name"]), Fault.MISSING, is_exact=False)
+            return
         if "variant" not in text:
             for match in _ALLOWED.finditer(text):
                 names = self._named(match["names"])
@@ -881,7 +888,7 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute name key fieldname member location argument target "
-    "element"
+    "element expression"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -891,7 +898,7 @@ _BODY_KEYS = word_set("loc path pointer instancepath location")
 """Of them, those that begin with the part of the request."""
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
-    "messages defaultmessage received constraints errormessage expected"
+    "messages defaultmessage received constraints errormessage expected diagnostics"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
@@ -1059,7 +1066,9 @@ class _Walk:
             return
         found = self._judged(_fault_at(path, said), said)
         wants = _asked_type(value) or found.wants
+        each = (_fault_at(path, sentence).options for sentence in _sayings(value))
         options = tuple(_listed_options(value, path[-1])) or found.options
+        options = options or next(filter(None, each), ())
         fault = found.fault
         if fault in {Fault.TYPE, Fault.VALUE}:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
