@@ -95,9 +95,10 @@ _OF_OUR_LIMIT = re.compile(
 
 def _prose(reply: Reply) -> str:
     said = wording.error_texts(reply.body)
-    if not said and reply.body is not None:
+    if not said and isinstance(reply.body, dict):
         # Of each field, as Ecto's `{"errors": {"state": ["is in_review"]}}`.
-        said = "; ".join(one for _, one in walk(reply.body) if isinstance(one, str))
+        errors = [*map(Fields(reply.body).get, NAMES["no_fields"])]
+        said = "; ".join(one for _, one in walk(errors) if isinstance(one, str))
     return (said or reply.text)[:MOST_SAID]
 
 

@@ -80,10 +80,11 @@ class Submit:
     ) -> TaskRecord:
         self.intents.proof.confirm("submit")
         if answer.progress is Progress.PAID:
-            paid = Answered(request=key, credits=answer.credits_earned)
-            through, given = TaskState.SUBMITTED, answer.given
             record = await self.endings.earned(
-                record, paid, through=through, given=given
+                record,
+                Answered(request=key, credits=answer.credits_earned),
+                through=TaskState.SUBMITTED,
+                given=answer.given,
             )
             if self.intents.proof.holds_paid:
                 await complete_paid(self.network, record)

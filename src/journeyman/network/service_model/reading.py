@@ -540,11 +540,6 @@ class RecordReader:
         is_it = self._id(seen) == task_id or _names_itself(record, task_id)
         return self._build(task_id, seen, record) if is_it else None
 
-    def says_what_to_do(self, record: Mapping[str, JSON]) -> bool:
-        """Return whether a record has a text under a known name, or a description."""
-        seen = self.open(dict(record))
-        return bool(self.own_text(seen) or self.read(seen, "description"))
-
     def promises_reward(self, record: JSON) -> bool:
         """Return whether a record has a reward that can be read."""
         seen = self.open(record) if isinstance(record, dict) else Fields()
