@@ -61,6 +61,21 @@ async def test_what_a_listing_kept_back_is_told_by_the_claim(
     assert outcome.value.text == text
 
 
+async def test_a_description_that_all_tasks_have_alike_is_of_none(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    alike = "Set the entry in capital letters; it comes with the lease."
+    records: JSON = [{"id": f"t{n}", "summary": alike, "bounty": 9} for n in range(3)]
+    server.will(answer(200, {"tasks": records}), answer(200, {"entry": TEXT}))
+    listing = await network.marketplace_tasks()
+    assert isinstance(listing, Confirmed)
+
+    outcome = await network.claim(listing.value.tasks[0], KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.text == TEXT
+
+
 async def test_a_reward_that_only_the_claim_tells_is_that_of_the_task(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -235,8 +235,13 @@ def read_receipt(
     return seen.receipt(action, status, earned)
 
 
-def read_claim(answer: JSON, listed: Task, status: int = 200) -> Receipt:
-    """Read the answer to a claim of a task that was `listed`."""
+def read_claim(
+    answer: JSON, listed: Task, status: int = 200, *, is_described: bool = True
+) -> Receipt:
+    """Read the answer to a claim of a task that was `listed`.
+
+    `is_described` is false where listings describe all tasks alike.
+    """
     seen, task_id = _Answer(answer), listed.id
     # The innermost first: what is around a record describes it, and is no record.
     inner_first = (*seen.layers[1:], *seen.layers[:1])
@@ -248,12 +253,12 @@ def read_claim(answer: JSON, listed: Task, status: int = 200) -> Receipt:
     return replace(
         receipt,
         task=task,
-        text=_withheld(seen.sent, listed),
+        text=_withheld(seen.sent, listed, is_described=is_described),
         lease_until=seen.lease,
     )
 
 
-def _withheld(answer: JSON, listed: Task) -> str:
+def _withheld(answer: JSON, listed: Task, *, is_described: bool) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
     It stands under a name that was null in the listing, or is prose that the listing
@@ -271,13 +276,14 @@ def _withheld(answer: JSON, listed: Task) -> str:
         if path and repr(value) not in known and _is_prose(path[-1], value)
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
-    is_described = bool(_RECORD.read(seen, "description"))
+    is_described = is_described and bool(_RECORD.read(seen, "description"))
+    title = listed.text if is_described or listed.text != listed.description else ""
     likely = [
         {text for path, text in told.items() if path[-1] in nulls and not is_described},
         _in_role("text", told),
     ]
     if not is_described or listed.text != listed.description:
-        longer = {p: one for p, one in told.items() if len(one) > len(listed.text)}
+        longer = {path: one for path, one in told.items() if len(one) > len(title)}
         likely += [_in_role("", longer), _in_role("description", longer)]
     return next((min(texts) for texts in likely if len(texts) == 1), "")
 

@@ -232,7 +232,14 @@ class NetworkClient:
             {"agent_id": agent_id},
             key,
             lambda reply: _with_headers(
-                "claim", reply, answers.read_claim(reply.body, task, reply.status)
+                "claim",
+                reply,
+                answers.read_claim(
+                    reply.body,
+                    task,
+                    reply.status,
+                    is_described=not self._listings.describes_all_alike,
+                ),
             ),
             look,
             task=task,

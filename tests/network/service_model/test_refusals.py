@@ -1386,6 +1386,18 @@ def test_a_common_word_that_alone_is_missed_is_a_name(said: str, names: int) -> 
     assert [one.path for one in found] == [("key",)] * names
 
 
+def test_a_value_of_ours_that_jackson_quotes_tells_the_place_of_its_enum() -> None:
+    told = (
+        "JSON parse error: Cannot deserialize value of type `io.acme.Type` from String "
+        '"text/plain": not one of the values accepted for Enum class: [PLAIN, JSON]'
+    )
+    sent: JSON = {"contentType": "text/plain", "taskId": 7, "content": "A"}
+
+    found = only(read_refusal({"message": told}, "", sent))
+
+    assert (found.path, found.options) == (("contentType",), ("PLAIN", "JSON"))
+
+
 def test_types_that_a_value_may_have_are_no_values() -> None:
     told: JSON = {"message": ["nested property tag must be either object or array"]}
 

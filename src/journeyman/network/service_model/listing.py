@@ -16,6 +16,7 @@ from journeyman.network.service_model.naming import (
 from journeyman.network.service_model.pages import PageRequest, Paging, next_pages
 from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
+    GENERAL,
     NAMES,
     SCOPE,
     Places,
@@ -184,6 +185,11 @@ class ListingReader:
     def form(self) -> object:
         """What is known of the form of listings: another object when more is known."""
         return self._form
+
+    @property
+    def describes_all_alike(self) -> bool:
+        """Whether the listings so far had one description for all tasks."""
+        return self._form is not None and GENERAL in self._form.places
 
     def listing(self, answer: JSON, paging: Paging | None = None) -> Listing:
         """Return the tasks of an answer; records without an id are only counted.

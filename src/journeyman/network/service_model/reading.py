@@ -427,6 +427,8 @@ SCOPE = "scope"
 """The role of what an id is only unique in, such as the repository of a number."""
 FLAG = "flag"
 """The role of a flag whose name is the state of the records in which it is true."""
+GENERAL = "general"
+"""The role of a description that is the same in all records: it is of no task."""
 KEY_FIELD = "@key"
 """In `Task.raw`: the name under which a record without an id was found."""
 _AGENT_NAMES = ("login", "username", "handle", "slug", "name")

@@ -194,7 +194,7 @@ _OPTIONS = _any_case(
     rf"|^(?P<whole>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,9}})$"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
     r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
-    r"|options?(?: are)?|in):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
+    r"|options?(?: are)?|\bin):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
     r"|(?:one of|enum(?: class)?|set|list|values?|options?|choices?|valid|allowed"
     r"|accepted|known|supported|either)(?: are)?:?\s*"
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
@@ -715,6 +715,7 @@ class _Prose:
         """`sent` is the body that was refused."""
         self._sent = leaf_names(sent)
         self._top = sent
+        self._values = {one for _, one in leaves_of(sent) if isinstance(one, str)}
 
     def _of_signature(self, names: list[str]) -> Iterator[FieldFault]:
         """Compare what was sent with all that may be, and has to be."""
@@ -862,6 +863,8 @@ class _Prose:
             name = match["name"]
             is_weak = weak and name.lower() in _WEAK_NAMES
             is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
+            if match["quote"] and name in self._values and name not in self._sent:
+                continue  # a value of ours
             if is_word and not (match["quote"] or is_weak):
                 continue
             path = path_of(name, self._sent)
@@ -1382,10 +1385,11 @@ def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]
         if len(found) >= _MAX_FINDINGS:
             break
     clear = [*_without_echoes(found.values())]
-    if not clear and not says_strict(body, message):
+    if all(_may_be_misread(one) for one in clear) and not says_strict(body, message):
         told = [without_echo(text, sent) for text in _strings(body)]
         clear = (
             _named_by_value(told, sent)
+            or clear
             or _named_beside(body, sent)
             or _named_in_passing(_mentions(body, sent), sent)
         )
@@ -1407,6 +1411,11 @@ def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...
     place = FieldFault((HEADER + CONTENT_TYPE,), Fault.MISSING, options=kinds or texts)
     whole = FieldFault((WHOLE,), Fault.MISSING, "string")
     return (place,) if kinds else (place, whole) if texts else ()
+
+
+def _may_be_misread(one: FieldFault) -> bool:
+    """Return whether a word of a sentence about a value was taken for a name."""
+    return not one.is_exact and one.fault is Fault.VALUE
 
 
 PRECONDITION_REQUIRED = 428

@@ -23,6 +23,7 @@ from journeyman.network.service_model.naming import (
 )
 from journeyman.network.service_model.reading import (
     FLAG,
+    GENERAL,
     NAMES,
     SCOPE,
     Places,
@@ -179,7 +180,17 @@ class _Search:
                 self._taken |= self._scoped_id()
             elif role == "status":
                 self._taken |= self._flag()
-        return self._taken
+        return self._taken | self._general()
+
+    def _general(self) -> dict[str, Path]:
+        """Find the description that all records have alike."""
+        columns = (one for one in self._columns if one.role == "description")
+        alike = _first(
+            one
+            for one in columns
+            if len(one.values) >= _FEW and len({*map(repr, one.seen)}) == 1
+        )
+        return {GENERAL: alike.path} if alike else {}
 
     def _is_known(self, role: str) -> bool:
         """Return whether known names show a role, and its values do not belie them.
