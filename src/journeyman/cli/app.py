@@ -328,11 +328,7 @@ PIPE_CLOSED = 141
 def run_command(given: list[str]) -> int:
     """Run one command of `journeyman`; return its exit code."""
     _tolerate_narrow_encodings()
-    try:
-        return run_app(build_app(), given or ["--help"], "journeyman")
-    except OutputClosedError:
-        _forget_stdout()
-        return PIPE_CLOSED
+    return run_app(build_app(), given or ["--help"], "journeyman")
 
 
 def run_app(app: Callable[..., object], arguments: list[str], name: str) -> int:
@@ -341,7 +337,8 @@ def run_app(app: Callable[..., object], arguments: list[str], name: str) -> int:
         # Without `standalone_mode`, what a command returns is handed back.
         code = app(arguments, prog_name=name, standalone_mode=False)
     except OutputClosedError:
-        raise
+        _forget_stdout()
+        return PIPE_CLOSED
     except KeyboardInterrupt:
         code = INTERRUPTED
     except typer.TyperException as error:
