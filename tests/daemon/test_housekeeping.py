@@ -137,9 +137,10 @@ async def test_a_task_is_past_once_its_texts_and_moves_are_archived(
 
     assert past is not None
     found = archived(site.data / "archives", past.month, done.task_id)
-    assert [sorted(one.keys() & {"task", "moves"}) for one in found] == [
-        ["task"],
+    # Which of the two is old enough first, the machine decides.
+    assert sorted([*(one.keys() & {"task", "moves"})] for one in found) == [
         ["moves"],
+        ["task"],
     ]
     with site.journal() as journal:
         assert journal.tasks.counts()["completed"] >= counts["completed"]
