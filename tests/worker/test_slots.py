@@ -176,6 +176,22 @@ async def test_a_conflict_with_tasks_that_we_hold_loses_none(
     assert states(loop) == {"completed": 6}
 
 
+async def test_a_conflict_with_our_own_lost_claim_says_nothing_of_what_we_hold(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+    await loop.work(task("held", "later"))
+    market.script["claim"] = [UNKNOWN, CONFLICT]
+
+    await loop.work(task("lost"))
+    async with loop.running():
+        await loop.later(400)
+
+    assert loop.record("lost").state is TaskState.COMPLETED
+    assert market.verbs("lost").count("claim") == 2
+    assert loop.record("held").state is TaskState.CLAIMED
+
+
 PAID = Confirmed(Receipt(progress=Progress.PAID, credits_earned=3))
 
 
@@ -206,6 +222,7 @@ async def test_a_task_that_is_paid_and_still_held_is_completed(
 
     assert states(loop) == {"completed": 4}
     assert market.verbs().count("complete") == 4
+    assert make_loop().worker.proof.holds_paid
     assert loop.journal.ledger.balance() == 100 + 4 * 3
 
 

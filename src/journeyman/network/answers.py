@@ -135,6 +135,7 @@ _ASIDE = word_set(
 _OF_TEXT = re.compile(
     r"te(?:xt[eo]?|sto|kst)|body|content|passage|wording|sentence|phrase|excerpt"
 )
+"""Ends of the names of texts."""
 _ABOUT_WORK = word_set(
     "instruction instructions guideline guidelines directions criteria hint hints "
     "style rule rules requirement requirements"
@@ -277,6 +278,7 @@ def _withheld(answer: JSON, listed: Task, *, is_described: bool) -> str:
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
     is_described = is_described and bool(_RECORD.read(seen, "description"))
+    # What describes all tasks alike is no title, either.
     title = listed.text if is_described or listed.text != listed.description else ""
     likely = [
         {text for path, text in told.items() if path[-1] in nulls and not is_described},
@@ -405,7 +407,6 @@ def _is_of_other_money(seen: Fields) -> bool:
 def _says_ours(answer: JSON) -> bool:
     codes = spellings(codes_in(answer, NAMES["code_fields"]))
     said = " ".join(texts_in(answer, NAMES["message_fields"])).lower()
-    # "You already hold a sheet, complete it first" is about another one.
     is_of_another = bool(_OF_ANOTHER.search(said))
     return any(code in NAMES["ours_in_refusals"] for code in codes) or (
         not is_of_another and any(words in said for words in ASSUMED.ours_words)
@@ -413,6 +414,7 @@ def _says_ours(answer: JSON) -> bool:
 
 
 _OF_ANOTHER = re.compile(r"\b(?:first|another|other|at a time|at once|limit|maximum)\b")
+"""As in "You already hold a sheet, complete it first"."""
 
 
 def _together(layers: Sequence[Found]) -> Fields:

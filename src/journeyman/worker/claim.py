@@ -110,8 +110,10 @@ class Claim:
         if self.intents.is_blank_yes(record, outcome):
             return await self._won(record, outcome.message, None)
         is_repeat = _is_answered_as_a_repeat(record, outcome)
-        is_open_still = await self._is_open(record, outcome)
-        if is_open_still and not (uncertain and is_repeat):
+        # To a repeat, a conflict may be with our own earlier claim.
+        is_full = not uncertain and await self._may_be_full(record, outcome)
+        is_worth_it = is_full or self._is_open(record, outcome)
+        if is_worth_it and not (uncertain and is_repeat):
             self._hold(outcome)
             return await self.intents.keep(
                 record,
@@ -130,33 +132,32 @@ class Claim:
 
     async def _confirmed(self, record: TaskRecord, claimed: Receipt) -> TaskRecord:
         self.intents.proof.confirm("claim")
-        self.intents.proof.note_repeat(record.task_id, is_won=True)
         if claimed.progress is Progress.IN_REVIEW:
             return await self._follow(record)
         if claimed.progress is Progress.GONE:
             return await self._lost(record, "the answer to the claim says it is gone")
         return await self._won(record, "", claimed)
 
-    async def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
+    def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a claim is worth repeating."""
         if isinstance(failure, Refused) and failure.status == GONE:
             return False
         is_answer = is_doubtful(failure) or not is_open(failure)
         if not is_answer or self.intents.may_be_mistaken(record, failure):
             return True
-        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
-            return self._is_about_us(record, failure)
-        return await self._may_be_full(record, failure)
+        return self._is_about_us(record, failure)
 
-    async def _may_be_full(self, record: TaskRecord, conflict: Refused) -> bool:
+    async def _may_be_full(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether a conflict may be with the tasks that we hold.
 
         Networks say in too many ways that an agent has as many as it may have. The next
         claim, when fewer are held, tells, whatever the words. Where none is held as far
         as we know, it may be one that was paid, and is to be completed all the same.
         """
+        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
+            return False
         others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
-        held = None if others else self._paid_and_held(conflict)
+        held = None if others else self._paid_and_held(failure)
         if not others and held is None:
             return False
         proof = self.intents.proof
@@ -168,7 +169,7 @@ class Claim:
         return True
 
     def _paid_and_held(self, conflict: Refused) -> TaskRecord | None:
-        """Return the task that a refusal names, and that its result has ended."""
+        """Return the task that a refusal names, and that was paid for its result."""
         tasks = self.intents.journal.tasks
         named = {*re.findall(r"[\w.:-]*\w", str(conflict.answer)[:LONGEST_CONFLICT])}
         ended = tasks.recent(TaskState.COMPLETED, RECENTLY_ENDED)
@@ -187,7 +188,9 @@ class Claim:
         proof = self.intents.proof
         if proof.has("claim") or not isinstance(failure, Refused):
             return False
-        return proof.refuse("claim", record, failure)
+        return failure.refusal is not Refusal.CONFLICT and proof.refuse(
+            "claim", record, failure
+        )
 
     def _hold(self, failure: Failure) -> None:
         """Try no other task for a while, where no claim was ever understood."""
@@ -235,6 +238,7 @@ class Claim:
             begun, through = TaskState.EXECUTING, TaskState.CLAIMED
             return tasks.move(shown, begun, through=through, reason=reason)
 
+        self.intents.proof.note_repeat(record.task_id, is_won=True)
         record = await self.intents.journal.commit(write)
         self.log.emit(events.CLAIMED, **about(record), reward=record.task.reward)
         return record
