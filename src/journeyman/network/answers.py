@@ -127,7 +127,14 @@ _MONITORS = frozenset(
     }
 )
 """Names of the address at which the state of what goes on can be seen."""
+_WAITS = word_set(
+    "secondsleft secondsremaining remainingseconds eta etaseconds retryafter retryin "
+    "retryafterseconds readyin readyat decisionby decidedby reviewby reviewends"
+)
+"""Names by which the answer to a completion tells when to ask again."""
 _FEWEST_WORDS = 2
+_LONGEST_LABEL = 3
+"""In words, of a name of somebody."""
 _ASIDE = word_set(
     "note notes notice info status state agent user name by at next terms"
 )
@@ -137,8 +144,8 @@ _OF_TEXT = re.compile(
 )
 """Ends of the names of texts."""
 _ABOUT_WORK = word_set(
-    "instruction instructions guideline guidelines directions criteria hint hints "
-    "style rule rules requirement requirements"
+    "instruction instructions guideline guidelines guidance directions criteria hint "
+    "hints style rule rules requirement requirements"
 )
 """Words in the names of what says how the work is to be done."""
 _OTHERS = {
@@ -183,12 +190,9 @@ class _Answer:
         """Return what is common to the answers of all actions on a task."""
         said = error_texts(self.sent)
         progress = progress_in(self.layers, status, said=said, own=self.own)
-        if (
-            action == "complete"
-            and progress is None
-            and self.all.says(ENDS, flag=False)
-        ):
-            progress = Progress.IN_REVIEW  # an operation that goes on
+        goes_on = self.all.says(ENDS, flag=False) or not _WAITS.isdisjoint(self.all)
+        if action == "complete" and progress is None and not earned and goes_on:
+            progress = Progress.IN_REVIEW
         return Receipt(
             balance=self.balance,
             credits_earned=earned,
@@ -229,7 +233,8 @@ def read_receipt(
     seen = _Answer(answer, own)
     bodies = [one.body for one in seen.layers]
     earned = paid_credits(bodies, is_other_money=_is_of_other_money(seen.all))
-    if action == "complete" and earned is None:
+    is_going_on = progress_in(seen.layers, status, said="") is Progress.IN_REVIEW
+    if action == "complete" and earned is None and not is_going_on:
         earned = _credits(seen.outer, "earned")
     if earned is None:
         earned = _paid_in(seen.layers)
@@ -286,7 +291,8 @@ def _withheld(answer: JSON, listed: Task, *, is_described: bool) -> str:
     ]
     if not is_described or listed.text != listed.description:
         longer = {path: one for path, one in told.items() if len(one) > len(title)}
-        likely += [_in_role("", longer), _in_role("description", longer)]
+        roles = ("", "description", "title")
+        likely += [_in_role(role, longer) for role in roles]
     return next((min(texts) for texts in likely if len(texts) == 1), "")
 
 
@@ -306,7 +312,7 @@ def _role_of(name: str) -> str:
         and {"status", "state"}.isdisjoint(words)
     ):
         return "text"
-    return "description" if _ABOUT_WORK & {*words} else _RECORD.role_of(name)
+    return "guidance" if _ABOUT_WORK & {*words} else _RECORD.role_of(name)
 
 
 def _is_prose(name: str, value: JSON) -> bool:
@@ -314,7 +320,9 @@ def _is_prose(name: str, value: JSON) -> bool:
     if not isinstance(value, str) or len(value.split()) < _FEWEST_WORDS:
         return False
     is_aside = spelling(name) in NAMES["message_fields"] and name != "details"
-    is_aside = is_aside or bool(_ASIDE & {*words_of(name)})
+    is_long = len(value.split()) > _LONGEST_LABEL
+    aside = _ASIDE - {"name"} if is_long else _ASIDE  # a name may be what to write
+    is_aside = is_aside or bool(aside & {*words_of(name)})
     return not ((is_aside and _role_of(name) != "text") or as_moment(value))
 
 

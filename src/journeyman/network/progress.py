@@ -62,6 +62,7 @@ _STATES = _patterns(
         *("grading", "evaluating", "moderation", "unreviewed", "inspection", "qa"),
         *("quality (?:control|check|assurance)", r"audit\w*", r"countersign\w*"),
         *("checking", "proofreading", "in check", "settling", "paying"),
+        "(?:second|final|peer) (?:reading|look|check|opinion)",
     ),
     PAID=("paid", "payed", "settled", "credited", "rewarded", "disbursed"),
     DONE=(
@@ -94,6 +95,7 @@ _SAID = _patterns(
         *("pending", "await(?:s|ing)", "waiting for", "(?:under|in|for) review"),
         *("reviewing", f"being {_LOOKED_AT}", "queued", "enqueued", "processing"),
         *("too early", "not ready", f"not (?:yet )?(?:been )?{_LOOKED_AT}"),
+        *("still (?:in|under) (?:qa|review|check)", "still being", "check back"),
         "not yet (?:been )?(?:ready|accepted|settled|confirmed|complete|completed)",
     ),
     PAID=("(?:was|were|been|is|are|already) (?:paid|credited)", "credited to"),

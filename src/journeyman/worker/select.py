@@ -105,7 +105,8 @@ class Select:
             *self.active.put_back,
             self.states,
             self.min_reward,
-            self._has_claimed(),
+            # Until a claim goes well, each lost one may change what to ask.
+            self._has_claimed() or self.journal.tasks.counts().get(TaskState.LOST, 0),
             self.journal.totals.get(FORGOTTEN_TOTAL),
         )
 
@@ -281,7 +282,8 @@ class Select:
 
     def _is_surely_open(self, task: Task) -> bool:
         is_open = self.states.meaning(task.status) is Meaning.OPEN
-        return is_open and task.claimant is None
+        is_open = is_open and task.claimant is None
+        return is_open and self._state_of(task.id) is not TaskState.LOST
 
     def _asks(self, task: Task) -> bool:
         """Return whether a claim of this task would tell what its state means."""

@@ -114,6 +114,8 @@ _OTHER_WORDS = word_set(
     "plan plans tag tags category categories type types kind kinds count counts facet "
     "facets stats statistics schema"
 )
+_FACET_WORDS = word_set("tag tags category categories type types kind kinds link links")
+"""Of them, those that could be what a network has its work done on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +317,23 @@ class ListingReader:
             return [self._labelled(group, groups) for group in groups]
         if any(self._name_worth(one.path) is not None for one in arrays):
             return []
-        return self._single(answer)
+        return self._named_as_facets(arrays) or self._single(answer)
+
+    def _named_as_facets(self, arrays: list[_Array]) -> list[_Array]:
+        """Return tasks under the name of what is usually said of tasks.
+
+        A shop's shelf tags are tasks where each has all that a task has, and nothing
+        else is a list.
+        """
+        return [
+            one
+            for one in arrays[:1]
+            if one.path
+            and not _FACET_WORDS.isdisjoint(words_of(one.path[-1])[-1:])
+            and one.records
+            and min(_likenesses(one, self._reader_of(one))) >= _TASK_LIKENESS
+            and all(map(self._record.promises_reward, one.records[:_SAMPLE]))
+        ]
 
     def _alike(self, best: _Array, arrays: list[_Array]) -> list[_Array]:
         """Return the arrays that hold the same things as the best, in order."""

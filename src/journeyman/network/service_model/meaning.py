@@ -121,6 +121,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     """
     path = tuple(map(_plain_name, filter(FIRST.__ne__, path))) or path
     words = words_of(path[-1])
+    if words[-1:] == ("ids",):
+        words = (*words[:-1], "id")
     is_result = bool({*words} & {*RESULT_WORDS}) and words[-1:] != ("id",)
     if not words or (action == "submit" and source in _IDS and is_result):
         return TOO_DEAR  # work that is no work would be accepted for it
@@ -302,8 +304,11 @@ def _given_id_affinity(
         return 2.0 + 0.1 * len(way)
     if noun and noun in ({*leaf} - ID_WORDS, {*_one_of(way)}):
         return 0.6
-    if is_id:
-        return 4.1
+    # A `job` may be what a claim made of something else.
+    is_bare = leaf == ("id",) and above <= ENVELOPES | _ANSWERS
+    is_claimed = noun and noun <= TASK_NOUNS and verb == "claim" and is_bare
+    if is_id or is_claimed:
+        return 4.1 if not is_claimed else 1.8 if is_id else 3.2
     # Once there is nothing left to hand in, an unknown word is what was made of it.
     is_made = verb == "submit" and len(way) == len(leaf) == 1
     return 4.3 if is_made and noun.isdisjoint(_NOTHING_MADE) else TOO_DEAR

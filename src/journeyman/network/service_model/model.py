@@ -338,6 +338,22 @@ class ServiceModel:
                 if one.source.startswith("claim."):
                     yield Wanted(one.path, wants=one.kind)
 
+    def _beside(self, action: str) -> list[RequestShape]:
+        """Return the shapes that were understood of other actions."""
+        others = (one for verb, one in self.requests.items() if verb != action)
+        return [one.proven for one in others if one.proven]
+
+    def task_paths_beside(self, action: str) -> frozenset[Path]:
+        """Return where other actions have the task, by the whole way and the name."""
+        shown = (one.path_of("task_id") for one in self._beside(action))
+        paths = [path for path in shown if path]
+        return frozenset([*paths, *(path[-1:] for path in paths if path[-1] != "id")])
+
+    def wrappers_beside(self, action: str) -> frozenset[str]:
+        """Return the objects that other actions have around everything."""
+        around = (one.envelope for one in self._beside(action))
+        return frozenset(path[0] for path in around if path)
+
     @property
     def misread(self) -> frozenset[str]:
         """Words of its refusals that were taken for names, and are none."""
@@ -474,7 +490,8 @@ def _in_the_manner_of(
     def renamed(word: str) -> str:
         """Turn `claim` and `claims` into `submission` and `submissions`."""
         words = words_of(word)
-        if len(words) != 1 or words[0] not in NOUNS[verb] or words[0] == "work":
+        is_made = len(words) == 1 and words[0] in NOUNS[verb] and words[0] != "work"
+        if not is_made or (word,) in wanted:
             return word
         ours = MADE[action] + ("s" if words[0].endswith("s") else "")
         return ours.capitalize() if word[:1].isupper() else ours
@@ -504,6 +521,7 @@ def _in_the_manner_of(
         kinds={**style.kinds, **kinds},
         constants={**style.constants, **constants},
         omits=frozenset(omits),
+        wrappers=style.wrappers | {*shape.envelope},
     )
 
 
@@ -542,7 +560,7 @@ class _Learning:
             path = path[:-1]
         if not path:
             return
-        if is_outside(path):
+        if is_outside(path) or finding.is_root:
             yield path
             return
         ends = [
@@ -640,7 +658,7 @@ class _Learning:
         if sent is None:
             revived = tuple(p for p in known.unknown if path[: len(p)] != p)
             return _wanting(replace(known, unknown=revived), wanted)
-        respelled = self._respelled(known, sent, finding.path)
+        respelled = self._respelled(known, sent, finding)
         if respelled is None:
             return self._misfit(_wanting(known, wanted), sent)
         others = tuple(one for one in known.wanted if one.path != sent.path)
@@ -651,12 +669,15 @@ class _Learning:
         )
         return _wanting(known, replace(wanted, path=respelled))
 
-    def _respelled(self, known: Constraints, sent: Placed, named: Path) -> Path | None:
+    def _respelled(
+        self, known: Constraints, sent: Placed, finding: FieldFault
+    ) -> Path | None:
         """Return how else a name may be written that is missed though it was sent.
 
         Frameworks name a relation for its key (`submission` for `submission_id`), a
         property for its member (`TaskId` for `taskId`), or leave out what is around it.
         """
+        named = finding.path
         *around, name = sent.path
         ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
         if spelling(named[-1]) == spelling(name):
@@ -668,6 +689,10 @@ class _Learning:
         if is_id and not is_made and words_of(name)[-1:] != ("id",):
             case = case_of([one.path[-1] for one in known.wanted]) or "snake"
             ways.append((*around, Style(case).write(f"{name}_id")))
+        if finding.is_exact and not around:
+            # Or it belongs into the object that names the task.
+            objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
+            ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
@@ -701,10 +726,9 @@ class _Learning:
         return self._misfit(known, sent)
 
     def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
-        if not sent.source:
-            return known  # a constant of ours
-        is_work = sent.source == "result"  # perhaps in another form: never banned
-        form = form_of(sent) if is_work else sent.source
+        # A constant may be another one, and work in another form: it is never banned.
+        is_form = sent.source in {"", "result"}
+        form = form_of(sent) if is_form else sent.source
         # Words are the result, too, where there is one.
         wrong = (form, "result") if form == WORDS else (form,)
         misfits = dict.fromkeys((*known.misfits, *((sent.path, w) for w in wrong)))

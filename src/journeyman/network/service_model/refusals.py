@@ -31,6 +31,7 @@ from journeyman.network.service_model.meaning import (
 )
 from journeyman.network.service_model.naming import (
     FIRST,
+    ID_WORDS,
     NUMERAL,
     Path,
     in_order,
@@ -74,6 +75,8 @@ class FieldFault:
     """The values that it would take, where it lists them."""
     is_exact: bool = True
     """False: a bare name, which may stand inside any object."""
+    is_root: bool = False
+    """It is around everything, and inside of nothing."""
 
 
 MAX_TEXT = 600
@@ -111,7 +114,7 @@ _TYPES: Mapping[str, str] = {
     for word in words.split()
 }
 _UNKNOWN = _any_case(
-    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! token)"
+    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
     r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
@@ -147,6 +150,7 @@ _TYPE_SAID = (
         r"|(?:converted?|deserialized?) (?:in)?to)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
+    _any_case(r"expected start of the (?P<type>object|array)\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
     re.compile(r"required type \"\w*(?P<type>Input)!"),
@@ -167,6 +171,8 @@ _TYPE_SAID = (
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
 )
+_KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
+"""Django REST, of what refers to a record: a text that is none of its keys."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
 _OWN_TYPE = re.compile(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to)"
@@ -230,6 +236,8 @@ def fault_in(said: str) -> Fault | None:
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
     said = said[:MAX_TEXT]
+    if _KEY_BUT_NO_TEXT.search(said):
+        return "integer"
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
     told = next(filter(None, map(type_of_word, words)), "")
     if not told and _ACCEPTED.search(said):
@@ -385,6 +393,16 @@ def _key(told: re.Match[str]) -> str:
     return told["human"].lower().replace(" ", "_")
 
 
+def _model_of_rails(told: re.Match[str]) -> str:
+    is_model = {*words_of(told[1])[-1:]} & (TASK_NOUNS | AGENT_NOUNS)
+    return f"{told[1]}: expected an object, which is required" if is_model else told[0]
+
+
+def _key_of_model(told: re.Match[str]) -> str:
+    """Return the key of a record of Rails, where it stands in what is about it."""
+    return f"{told[1].lower()}.id: required"
+
+
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
@@ -409,6 +427,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     # ActiveModel tells of a relation, and of any attribute as people call it.
     (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
     (re.compile(rf"^{_HUMAN} (?=can't be blank$)"), lambda told: f"{_key(told)}: "),
+    # Rails, of what is around the attributes of a record
+    (re.compile(r"param is missing or the value is empty: (\w+)$"), _model_of_rails),
+    # ActiveRecord, of a key that was not sent
+    (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # Python's KeyError, as a text and as its code
     (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
     # pydantic
@@ -429,6 +451,11 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
             rf"(?:[`'\"])?({_NAME})(?:[`'\"])?[\s,;:.-]+(?=[a-z])"
         ),
         r"\1: ",
+    ),
+    # kotlinx.serialization
+    (
+        re.compile(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
+        r"\2: \1",
     ),
     # .NET
     (re.compile(r"^(.*?)[.;,]? Path: \$\.([\w.]+)\W*$", re.DOTALL), r"\2: \1"),
@@ -756,6 +783,9 @@ class _Prose:
             if len(words) > 1:
                 label = rf"(?<![\w-]){'[ _-]'.join(words)}(?![\w-])"
                 text = re.sub(label, name, text, flags=re.IGNORECASE)
+            if len(words) > 1 and words[-1] in ID_WORDS:
+                thing = rf"^{'[ _-]'.join(words[:-1])} (?:was )?not found\.?$"
+                text = re.sub(thing, f"{name} is invalid", text, flags=re.IGNORECASE)
         return text
 
     def _in_clause(
@@ -1012,7 +1042,8 @@ class _Walk:
         listed = [*_listed(value, (*above, *(place or ())), said)]
         yield from listed
         if place is not None and not listed:
-            yield from self._at((*above, *place), said, value)
+            told = self._at((*above, *place), said, value)
+            yield from map(_at_root, told) if _is_rooted(value) else told
         if place is not None or any(one.fault is not Fault.ALLOWED for one in listed):
             return
         if not tells:
@@ -1340,6 +1371,16 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+def _is_rooted(value: Mapping[str, JSON]) -> bool:
+    """Return whether a structure has the whole way to a field, as FastAPI has."""
+    named = value.get("loc")
+    return isinstance(named, list) and named[:1] == ["body"]
+
+
+def _at_root(found: FieldFault) -> FieldFault:
+    return replace(found, is_root=True)
 
 
 _PART_KEYS = ("in", "location", "source")

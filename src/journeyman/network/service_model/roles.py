@@ -80,7 +80,8 @@ TIME_WORDS = word_set(
 )
 REWARD_WORDS = word_set(
     "reward credit credits bounty payout pay payment price fee amount budget worth "
-    "compensation prize earn earning earnings points tokens value"
+    "compensation prize earn earning earnings points tokens value commission "
+    "honorarium royalty stipend wage wages salary"
 )
 DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"
@@ -174,10 +175,12 @@ class _Search:
         for role, search in searches.items():
             if self._is_known(role) or (role == "id" and has_keys):
                 continue
-            if (column := search()) is not None:
-                self._taken[role] = column.path
-            elif role == "id":
+            column = search()
+            is_unnamed = column is not None and id_name_score(column.path) <= 0
+            if role == "id" and (column is None or is_unnamed):
                 self._taken |= self._scoped_id()
+            if column is not None and role not in self._taken:
+                self._taken[role] = column.path
             elif role == "status":
                 self._taken |= self._flag()
         return self._taken | self._general()
@@ -239,9 +242,9 @@ class _Search:
         ]
         # What is made to name something names one alone: twice, it is listed twice.
         pairs = (
-            (score, column.path, other.path)
+            ((score, other_score), column.path, other.path)
             for score, column, ids in likely
-            for _, other, scopes in likely
+            for other_score, other, scopes in likely
             if score >= _CLEAR_ID and not all(map(_OPAQUE.fullmatch, ids))
             if other is not column and len({*scopes}) > 1
             if len({*zip(scopes, ids, strict=True)}) == self._different
@@ -453,6 +456,9 @@ def _is_something_else(column: _Column) -> bool:
     if column.role in _NO_ID or column.has(MEASURE_WORDS | TIME_WORDS):
         return True
     values = column.values.values()
+    is_named_pay = column.has(REWARD_WORDS) and not column.ends_in(ID_WORDS)
+    if is_named_pay and all(isinstance(one, int | float) for one in values):
+        return True
     texts = (one for one in values if isinstance(one, str) and not one.isdigit())
     return any(isinstance(one, bool | float) for one in values) or any(
         map(as_moment, texts)
@@ -496,7 +502,7 @@ def _length_of_prose(column: _Column) -> tuple[int, bool]:
 
 def _has_known_state(column: _Column) -> bool:
     meanings = {StateWords().meaning(str(word)) for word in column.read(as_state)}
-    return meanings != {Meaning.UNKNOWN}
+    return bool(meanings - {Meaning.UNKNOWN})
 
 
 def _first(columns: Iterable[_Column]) -> _Column | None:

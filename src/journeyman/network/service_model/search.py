@@ -15,7 +15,7 @@ left is sent next. What was understood is remembered and used from then on.
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 
@@ -524,6 +524,12 @@ class RequestSearch:
         findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
             answer, message, body
         )
+        if outcome.refusal is Refusal.ABSENT:
+            # Where it stands elsewhere, too, the task itself is not there.
+            known = self.model.task_paths_beside(request.action)
+            findings = tuple(one for one in findings if one.path not in known)
+        around = self.model.wrappers_beside(request.action)
+        findings = tuple(_at_root(one, around, body) for one in findings)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome,
@@ -706,7 +712,8 @@ def _tells_of_shape(
             is_body = is_before_work and contradicts
             return in_body and (is_body or is_value or _lacks(findings, shape))
         case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
-            return not is_before_work and is_value
+            is_lacking = _lacks(findings, shape)
+            return not is_before_work and (is_value or is_lacking)
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.
@@ -714,6 +721,15 @@ def _tells_of_shape(
             return is_type or (contradicts and in_body)
         case _:
             return False
+
+
+def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFault:
+    """Return what is missed as an object around everything, if others have it so."""
+    is_lone = not found.is_exact and len(found.path) == 1
+    is_lacking = found.fault is Fault.MISSING and is_lone
+    is_sent = isinstance(body, dict) and found.path[0] in body
+    is_root = is_lacking and found.path[0] in around and not is_sent
+    return replace(found, is_root=True) if is_root else found
 
 
 def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:

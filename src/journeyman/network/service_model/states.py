@@ -33,7 +33,7 @@ TAKEN_WORDS = frozenset(
         *("complete", "completed", "done", "finished", "resolved", "closed"),
         *("cancelled", "canceled", "expired", "failed", "deleted", "archived"),
         *("leased", "booked", "checked_out", "checked out", "rented", "occupied"),
-        *("withdrawn", "unavailable", "inactive", "draft", "disputed", "settled"),
+        *("withdrawn", "unavailable", "inactive", "disputed", "settled"),
     }
 )
 """Words for a task that somebody has, or that is over."""

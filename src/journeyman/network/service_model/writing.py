@@ -67,10 +67,17 @@ from journeyman.network.service_model.roles import MEASURE_WORDS
 T = TypeVar("T")
 
 _CONSENT = word_set(
-    "confirm confirmed agree agreed consent final accept accepts terms tos acknowledge "
+    "confirm confirmed agree agreed consent accept accepts terms tos acknowledge "
     "acknowledged"
 )
 """Names that ask for a yes."""
+
+
+def _asks_for_a_yes(words: Sequence[str]) -> bool:
+    # What is final is a yes; a `final_copy` is a copy.
+    return bool({*words} & _CONSENT) or words[-1:] == ("final",)
+
+
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
 _BAD_ENDS = word_set(
     "fail failed failure error reject rejected refused declined no false partial "
@@ -112,6 +119,8 @@ class Wanted:
 
 def form_of(one: Placed) -> str:
     """Name a value in the form that it has, as it stands among the misfits."""
+    if not one.source:
+        return f"the value {one.constant!r}"
     return f"{one.source} as {one.kind or 'it is'}"
 
 
@@ -183,6 +192,8 @@ class Style:
     """What its other actions say besides values, such as JSON:API's `type`."""
     empty: tuple[str, ...] = ()
     """Fields of its records that have nothing: actions fill them, as a `worker`."""
+    wrappers: frozenset[str] = frozenset()
+    """Objects that its other actions have around values."""
     is_lenient: bool = False
     """It has taken a body with values under names that it does not know."""
     other_case: str = ""
@@ -419,11 +430,16 @@ class Writer:
         likely = [
             (cost, one)
             for cost, one in sorted(options, key=lambda item: item[0])
-            if cost < limit and (path, one.source) not in self.known.misfits
+            if cost < limit and not self._is_misfit(one)
         ][:most]
         if not is_required:
             return [*likely, (0.9, None)]
         return likely or [(TOO_DEAR, Placed(path, OBJECT))]
+
+    def _is_misfit(self, one: Placed) -> bool:
+        """Return whether a value was found not to belong there."""
+        is_constant = not one.source and self.known.is_refused_as(one)
+        return is_constant or (one.path, one.source) in self.known.misfits
 
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         wants = wanted.wants or self._kind_of_plural(wanted.path)
@@ -460,14 +476,17 @@ class Writer:
         if source.startswith(GIVEN) and own and name == own:
             telling = f"{above}.id"  # what this network calls an identifier
         cost = affinity(self.action, path, telling, self.style.noun)
-        if source == "task_id" and path[-1] == own:
-            return min(cost, 0.5)  # the network's own name for it
+        if source == "task_id" and path[-1] in {own, f"{own}s"}:
+            return min(cost, 0.5)  # the network's own name for it, or for several
         known = self.style.paths.get(source)
         if known == path:
             return min(cost, 0.0)  # it stands there in another action
-        is_other = known is not None and words_of(known[-1]) != words_of(path[-1])
+        words = words_of(known[-1]) if known else ()
+        is_other = known is not None and words != words_of(path[-1])
+        has_own_word = {*words} - ID_WORDS and TASK_NOUNS.isdisjoint(words)
         # Another action calls the task otherwise: then this is rather something else.
-        return cost + 2.0 * (source == "task_id" and is_other and cost >= 1)
+        is_else = is_other and (cost >= 1 or has_own_word)
+        return cost + 2.0 * (source == "task_id" and is_else)
 
     @cached_property
     def _id_leaves(self) -> frozenset[str]:
@@ -504,7 +523,7 @@ class Writer:
             yield 0.2, Placed(path, constant=True)
         elif words[-2:] == ("if", "match"):
             yield 2.0, Placed(path, constant="*")
-        elif {*words} & _CONSENT and wanted.wants not in {"integer", "number"}:
+        elif _asks_for_a_yes(words) and wanted.wants not in {"integer", "number"}:
             yield (
                 2.0,
                 Placed(path, constant=[True] if wanted.wants == "array" else True),
@@ -575,6 +594,10 @@ class Writer:
         """Return what it costs to believe that a name is an object around others."""
         if wanted.wants or is_outside(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
+        is_used = len(wanted.path) == 1 and wanted.path[0] in self.style.wrappers
+        return 0.3 if is_used else self._wrap_cost_by_name(wanted)
+
+    def _wrap_cost_by_name(self, wanted: Wanted) -> float:
         words = words_of(wanted.path[-1])
         head = {*words[-1:]}
         if {*words} & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
