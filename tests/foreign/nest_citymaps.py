@@ -201,7 +201,7 @@ class NestCityMaps(Backend):
             return no
         if not is_uuid(body.get("claimId")):
             messages.append("claimId must be a UUID")
-        result = body.get("result")
+        result, lettering = body.get("result"), None
         if result is None:
             messages.append("result should not be null or undefined")
         elif not isinstance(result, dict):
@@ -224,7 +224,7 @@ class NestCityMaps(Backend):
             return no
         if claim["state"] == "COMPLETED":
             return self.throw(409, "Claim is already completed")
-        if result["lettering"] != self.places[claim["placeId"]]["nameOnSurvey"].upper():
+        if lettering != self.places[claim["placeId"]]["nameOnSurvey"].upper():
             return self.throw(
                 422, "Lettering does not match the name on the survey in capitals"
             )

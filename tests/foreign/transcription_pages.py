@@ -177,18 +177,19 @@ class Transcription(Backend):
                     errors.append(
                         self._error("model_attributes_type", ["body"], msg, body)
                     )
+        fields_sent: dict[str, Any] = body if isinstance(body, dict) else {}
         for name in names if isinstance(body, dict) else ():
-            if name not in body:
+            if name not in fields_sent:
                 errors.append(
                     self._error("missing", ["body", name], "Field required", body)
                 )
                 continue
-            wrong = self._wrong(name, body[name])
+            wrong = self._wrong(name, fields_sent[name])
             if wrong:
                 errors.append(
-                    self._error(wrong[0], ["body", name], wrong[1], body[name])
+                    self._error(wrong[0], ["body", name], wrong[1], fields_sent[name])
                 )
-            fields[name] = body[name]
+            fields[name] = fields_sent[name]
         return volunteer, fields, Response(422, {"detail": errors}) if errors else None
 
     @staticmethod

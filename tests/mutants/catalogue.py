@@ -456,6 +456,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_progress.py",
         ),
         SourceMutant(
+            "a reward that is named in a review is booked",
+            "network/answers.py",
+            "and earned is None and not is_going_on:",
+            "and earned is None:",
+            "network/test_answers.py",
+        ),
+        SourceMutant(
             "an entry may be changed",
             "journal/ledger.py",
             'is_changed = row["hash"] != entry_hash(values)',

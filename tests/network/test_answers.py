@@ -12,6 +12,7 @@ from journeyman.domain.tasks import (
     AgentId,
     IdempotencyKey,
     NewTask,
+    Progress,
     Task,
     TaskId,
 )
@@ -294,3 +295,16 @@ async def test_the_task_of_a_claim_keeps_its_record_verbatim(
 
     assert isinstance(task, Task)
     assert task.raw == record
+
+
+async def test_a_reward_named_while_the_work_is_looked_at_is_not_paid(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    told: JSON = {"claim": "c-1", "state": "in_review", "reward": 22}
+    server.will(answer(202, told), answer(200, {"state": "completed", "reward": 22}))
+
+    waiting = value_of(await network.complete(TASK, KEY))
+    paid = value_of(await network.complete(TASK, KEY))
+
+    assert (waiting.credits_earned, waiting.progress) == (None, Progress.IN_REVIEW)
+    assert (paid.credits_earned, paid.progress) == (22, Progress.PAID)

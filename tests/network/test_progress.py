@@ -32,6 +32,8 @@ WORK = Result({"status": "rejected"}, evidence={"paid": True})
         (200, {"approved": False}, Progress.IN_REVIEW),
         (200, {"case": {"caseState": "QUALITY_CONTROL"}}, Progress.IN_REVIEW),
         (200, {"name": "operations/7", "done": False}, Progress.IN_REVIEW),
+        (200, {"status": "second_reading"}, Progress.IN_REVIEW),
+        (200, {"status": "mounted", "seconds_left": 6}, Progress.IN_REVIEW),
         (200, {"order": {"status": "done", "paid": False}}, Progress.DONE),
         (202, {"status": "accepted"}, Progress.IN_REVIEW),
         (202, {}, Progress.IN_REVIEW),

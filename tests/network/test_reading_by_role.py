@@ -596,3 +596,57 @@ def test_the_words_of_a_text_may_be_called_so() -> None:
     found = read({f"s{n}": {"words": TEXTS[n], "pays": n + 3} for n in range(4)})
 
     assert [one.text for one in found] == [*TEXTS]
+
+
+def test_tasks_may_be_called_what_is_usually_said_of_tasks() -> None:
+    made = records(lambda n: {"tag_id": 88 + n, "copy": TEXTS[n], "credits": 9 + n})
+
+    assert [t.text for t in read({"guideline": "upper case", "tags": made})] == [*TEXTS]
+
+
+def test_labels_without_work_are_no_tasks() -> None:
+    labels = records(lambda n: {"id": n, "name": f"label {n}"})
+
+    assert ListingReader().listing({"tags": labels}).tasks == ()
+
+
+def test_a_reward_that_differs_in_every_record_is_no_id() -> None:
+    lots = [(2041, 17), (2041, 18), (2052, 17), (2052, 18)]
+
+    def lot(n: int) -> dict[str, JSON]:
+        sale, number = lots[n]
+        return {
+            "saleNo": sale,
+            "lotNo": number,
+            "title": TEXTS[n],
+            "estimate": f"{n + 2}00-{n + 4}00",
+            "commissionCredits": 15 + n,
+        }
+
+    tasks = read({"lots": records(lot)})
+
+    assert len({task.id for task in tasks}) == 4
+    assert [task.reward for task in tasks] == [15, 16, 17, 18]
+    assert not {task.id for task in tasks} & {"15", "16", "17", "18"}
+
+
+def test_groups_that_look_like_tasks_are_none_beside_what_is_in_them() -> None:
+    def captions(book: int) -> list[JSON]:
+        return [
+            {
+                "caption_id": 10 * book + n,
+                "figure": f"{book}.{n}",
+                "copy": text,
+                "rate": 6,
+            }
+            for n, text in enumerate(TEXTS[:3])
+        ]
+
+    books = records(
+        lambda n: {"isbn": f"978-{n}", "title": f"Book {n}", "captions": captions(n)}
+    )
+
+    tasks = read({"books": books})
+
+    assert len(tasks) == 12
+    assert {task.reward for task in tasks} == {6}

@@ -87,3 +87,31 @@ async def test_a_reward_that_only_the_claim_tells_is_that_of_the_task(
 
     assert isinstance(outcome, Confirmed)
     assert as_claimed(task, outcome.value).reward == 14
+
+
+async def test_a_text_may_be_called_the_name_of_something(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    listed: JSON = {"tasks": [{"id": 12, "district": "Harbour", "credits": 9}]}
+    (task,) = ListingReader().listing(listed).tasks
+    place: JSON = {"id": 12, "agentName": "Ann", "nameOnSurvey": TEXT}
+    server.will(answer(200, {"claimId": "c-1", "place": place}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert outcome.value.text == TEXT
+
+
+async def test_guidance_beside_a_listed_text_is_no_text(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    goods: JSON = [{"mrn": f"26NL{n}", "goodsLine": f"{TEXT} {n}"} for n in range(3)]
+    task = ListingReader().listing({"tasks": goods}).tasks[0]
+    guidance = "Customs takes descriptions in capital letters: write it in upper case."
+    server.will(answer(200, {"mrn": "26NL0", "guidance": guidance}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value).text == f"{TEXT} 0"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.worker.conftest import ME, Loop, MakeLoop, ScriptedMarket, listing, task
 
+from journeyman.domain.outcomes import Refusal, Refused
 from journeyman.domain.tasks import SpendId, TaskId, TaskState
 from journeyman.journal.spends import SpendKind, SpendState
 
@@ -125,6 +126,23 @@ async def test_a_task_that_was_lost_is_not_wanted_again(
 
     assert verdict.known == 1
     assert len(market.calls) == 3
+
+
+async def test_where_no_open_task_can_be_claimed_another_state_is_asked_about(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    page = (task("a", status="published"), task("b", status="draft"))
+    loop.select.decide(page)
+    before, settled = loop.record("b").state, loop.select.settled()
+    market.script["claim"] = [Refused(Refusal.CONFLICT, "a is published", 409)]
+
+    await loop.work(page[0])
+    has_changed = loop.select.settled() != settled
+    loop.select.decide(page)
+
+    assert loop.record("a").state is TaskState.LOST
+    assert (before, loop.record("b").state) == (TaskState.SKIPPED, TaskState.WANTED)
+    assert has_changed
 
 
 def test_a_new_strategy_is_asked_about_what_older_ones_passed_over(

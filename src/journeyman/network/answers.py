@@ -192,7 +192,7 @@ class _Answer:
         progress = progress_in(self.layers, status, said=said, own=self.own)
         goes_on = self.all.says(ENDS, flag=False) or not _WAITS.isdisjoint(self.all)
         if action == "complete" and progress is None and not earned and goes_on:
-            progress = Progress.IN_REVIEW
+            progress = Progress.IN_REVIEW  # an operation that goes on
         return Receipt(
             balance=self.balance,
             credits_earned=earned,

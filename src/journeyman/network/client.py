@@ -46,7 +46,7 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     wire_id,
 )
-from journeyman.network.service_model.request import WORDS, words_for
+from journeyman.network.service_model.request import WORDS, length_of, words_for
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
@@ -513,7 +513,8 @@ def _said(
     endpoint: Endpoint, values: Mapping[str, tasks.JSON], key: tasks.IdempotencyKey
 ) -> dict[str, tasks.JSON]:
     """Return all that a request may say, what it is asked for included."""
-    return {**values, "key": key, WORDS: words_for(endpoint.name, values)}
+    words = words_for(endpoint.name, values)
+    return {**values, "key": key, WORDS: words, **length_of(values)}
 
 
 def _with_headers(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:

@@ -596,6 +596,9 @@ WRONG_TYPE: dict[str, JSON] = {
     "joi": {"message": '"task_id" must be an integer'},
     "Laravel": {"errors": {"task_id": ["The task id field must be an integer."]}},
     "Django REST": {"task_id": ["A valid integer is required."]},
+    "Django REST, of a record": {
+        "task_id": ["Incorrect type. Expected pk value, received str."]
+    },
     "System.Text.Json": {
         "errors": {
             "$.task_id": [
@@ -1707,3 +1710,77 @@ def test_a_label_of_several_words_is_the_name_that_was_sent_for_it() -> None:
     found = only(read_refusal(text, "", {"result_type": "text"}))
 
     assert (found.path, found.options) == (("result_type",), ("Text", "File"))
+
+
+def test_a_record_of_rails_that_is_missed_is_an_object() -> None:
+    told: JSON = {"error": "param is missing or the value is empty: print_order"}
+
+    first = only(read_refusal(told, "", SENT))
+    again = only(read_refusal(told, "", {"print_order": 7}))
+
+    assert (first.path, first.fault) == (("print_order",), Fault.MISSING)
+    assert (again.path, again.fault) == (("print_order",), Fault.TYPE)
+    assert first.wants == again.wants == "object"
+
+
+def test_a_key_of_rails_that_was_not_sent_is_missing_in_its_record() -> None:
+    told: JSON = {"message": "Couldn't find Assignment without an ID"}
+
+    found = only(read_refusal(told, "", {"assignment": {"result": "41"}}))
+
+    assert (found.path, found.fault) == (("assignment", "id"), Fault.MISSING)
+
+
+def test_kotlin_names_the_object_that_its_sentences_are_about() -> None:
+    sent: dict[str, JSON] = {"claimId": "c-1", "typeset": "41"}
+    no_object = "Expected start of the object '{', but had '\"' instead"
+    lacking = "Fields [edition, text] are required for type with serial name 'a.B'"
+
+    wrong = only(
+        read_refusal(
+            {
+                "message": "Unexpected JSON token at offset 0: "
+                f"{no_object} at path: $.typeset\nJSON input: ..."
+            },
+            "",
+            sent,
+        )
+    )
+    told: JSON = {"message": f"{lacking}, but they were missing at path: $.typeset"}
+
+    assert (wrong.path, wrong.fault, wrong.wants) == (
+        ("typeset",),
+        Fault.TYPE,
+        "object",
+    )
+    assert said(told, sent={**sent, "typeset": {}}) == {
+        "typeset.edition": Fault.MISSING,
+        "typeset.text": Fault.MISSING,
+    }
+
+
+def test_a_field_is_told_by_a_form_of_a_clerk_and_of_a_technician() -> None:
+    clerk: JSON = {
+        "reasons": [{"entry": "cut_text", "reason": "This entry is required."}]
+    }
+    technician: JSON = {
+        "error": {"code": "E11", "say": 'Please give "desk". One of: day, night.'}
+    }
+
+    entry, desk = (
+        only(read_refusal(clerk, "", SENT)),
+        only(read_refusal(technician, "", SENT)),
+    )
+
+    assert (entry.path, entry.fault) == (("cut_text",), Fault.MISSING)
+    assert (desk.path, desk.fault) == (("desk",), Fault.MISSING)
+    assert desk.options == ("day", "night")
+
+
+def test_what_was_not_found_is_named_by_what_it_is_called() -> None:
+    sent: JSON = {"work_order_id": "t-1", "lettering": "41"}
+
+    found = read_refusal({"error": "Work order not found"}, "", sent)
+
+    assert only(found).path == ("work_order_id",)
+    assert only(found).fault is Fault.VALUE

@@ -1003,6 +1003,94 @@ async def test_an_object_that_an_answer_names_is_known_by_its_id() -> None:
     assert network.bodies("submit")[-1]["offer"] == "of_12"
 
 
+def in_rails(name: str) -> tuple[int, JSON]:
+    return 400, {"error": f"param is missing or the value is empty: {name}"}
+
+
+async def test_what_is_around_a_claim_may_be_around_what_follows_it() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [in_rails("assignment"), (200, {"assignment": {"id": 1}})]
+    network.answers += [in_rails("assignment"), missing("set_text"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.submit(TASK, RESULT, KEY, {"claim.assignment.id": 1})
+
+    assert isinstance(outcome, Confirmed), outcome
+    (around,) = network.bodies("submit")[-1]
+    assert around == "assignment"
+
+
+async def test_a_field_may_be_missed_in_the_object_that_names_the_task() -> None:
+    network = StrictNetwork(SNAKE)
+    blank: JSON = {"errors": {"board_copy": ["can't be blank"]}}
+    network.answers += [in_rails("print_order"), (200, {})]
+    network.answers += [(422, blank), (422, blank), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    around = network.bodies("submit")[-1]["print_order"]
+    assert isinstance(around, dict)
+    assert around["board_copy"] == "41"
+
+
+async def test_a_way_from_the_root_of_the_body_is_taken_as_that() -> None:
+    network = StrictNetwork(SNAKE)
+    wanted = {"cue": ["body", "cue", "task_id"], "claim_id": ["body", "claim_id"]}
+    told: dict[str, JSON] = {
+        name: {"detail": [{"type": "missing", "loc": [*loc], "msg": "Field required"}]}
+        for name, loc in wanted.items()
+    }
+    network.answers += [(422, told["cue"]), (200, {})]
+    network.answers += [(422, told["claim_id"]), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY, {"claim.claim_id": "c-1"})
+
+    body = network.bodies("submit")[-1]
+    assert body["claim_id"] == "c-1"
+    assert "claim_id" not in str(body["cue"])
+
+
+async def test_several_ids_are_asked_for_as_a_list_of_them() -> None:
+    network = StrictNetwork(wanting("skus"))
+    task = Task(id=TaskId("KT-1"), raw={"sku": "KT-1", "bounty": 6})
+    is_list: JSON = {"errors": {"skus": ["The skus field must be an array."]}}
+    network.answers += [missing("skus"), (422, is_list), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies()[-1]["skus"] == ["KT-1"]
+
+
+async def test_how_long_a_result_is_may_be_asked_for() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("letters"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result("IN CAPITALS"), KEY)
+
+    assert network.bodies("submit")[-1]["letters"] == len("IN CAPITALS")
+
+
+async def test_a_constant_that_is_wrong_is_not_said_again() -> None:
+    network = StrictNetwork(SNAKE)
+    wrong: JSON = {"errors": {"is_final": ["is invalid"]}}
+    network.answers += [missing("is_final"), (422, wrong), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    first, second = (body["is_final"] for body in network.bodies("submit")[1:])
+    assert first is True
+    assert second is not True
+
+
 async def test_an_object_that_should_be_in_a_list_is_put_into_one() -> None:
     network = StrictNetwork(SNAKE)
     is_no_list: JSON = {"field": "answer", "message": "must be an array"}

@@ -456,7 +456,9 @@ class ListingReader:
         is_clear = is_known or is_alone
         if not name and max(likeness) <= (1 if is_clear else _TASK_LIKENESS - 1):
             return 0  # an id alone, under a name that says nothing
-        return name + sum(likeness) / len(likeness)
+        # Of groups and what is in them, alike as tasks, the groups are none.
+        holds_groups = any(map(_holds_objects, array.records[:_SAMPLE]))
+        return name + sum(likeness) / len(likeness) - 0.25 * holds_groups
 
     def _reader_of(self, array: _Array) -> RecordReader:
         sample, has_keys = _without_groups(array.records[:_SAMPLE]), bool(array.keys)

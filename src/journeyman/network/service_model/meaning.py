@@ -143,6 +143,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
         case "now":
             return 0.6 if words[-1] in _MOMENTS else TOO_DEAR - 1
+        case "length":
+            return 0.6 if words[-1] in _OF_LETTERS else TOO_DEAR - 1
         case "key":
             is_key = _KEY_WORDS & {*words} or words in (
                 ("request", "id"),
@@ -162,6 +164,10 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
 
 _MOMENTS = word_set("at on time timestamp date datetime")
 """Names that end so ask for a time."""
+
+
+_OF_LETTERS = word_set("letters characters chars length")
+"""Names that end so ask for the number of characters of what is handed in."""
 
 
 def _plain_name(name: str) -> str:

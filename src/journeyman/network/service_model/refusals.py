@@ -133,8 +133,9 @@ _MISSING = _any_case(
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
-    r"|(?:must|should|please|to) (?:include|provide|contain|specify|have|send|supply)"
-    r"|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
+    r"|(?:must|should|please|to)"
+    r" (?:include|provide|contain|specify|have|send|supply|give)"
+    r"|\bwanting\b|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
     r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
@@ -454,6 +455,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
     # kotlinx.serialization
     (
+        re.compile(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
+        r"missing fields \1",
+    ),
+    (
         re.compile(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
         r"\2: \1",
     ),
@@ -552,7 +557,7 @@ _OF_TWO_WORDS = _any_case(
 _GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
-    r"|have|send|supply|unknown|unexpected|invalid(?! type (?:of|for))|no"
+    r"|have|send|supply|give|unknown|unexpected|invalid(?! type (?:of|for))|no"
     r"|type (?:of|for)|set)\b"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
 )
@@ -921,7 +926,7 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute name key fieldname member location argument target "
-    "element expression"
+    "element expression entry concerning"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -931,7 +936,8 @@ _BODY_KEYS = word_set("loc path pointer instancepath location")
 """Of them, those that begin with the part of the request."""
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
-    "messages defaultmessage received constraints errormessage expected diagnostics"
+    "messages defaultmessage received constraints errormessage expected diagnostics "
+    "reason say"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
@@ -977,7 +983,7 @@ _NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs 
 _LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
     "message messages msg errormessage errordescription detail details error "
-    "errors title hint reason description code status type exception"
+    "errors title hint reason description code status type exception say"
 )
 _KEYS = _PROSE_KEYS | (_CONTAINERS - _WEAK_NAMES)
 """Of these, those that are hardly names in a request."""

@@ -29,6 +29,8 @@ OBJECT = "{}"
 """As a source: the name is an object around others."""
 WORDS = "words"
 """As a source: a text that may stand where some text has to."""
+LENGTH = "length"
+"""As a source: how many characters the result has."""
 RECORD = "record."
 """Before the sources that are fields of the task's record."""
 LONGEST_VALUE = 200
@@ -91,7 +93,9 @@ class ActionValues:
 
 ACTIONS: Mapping[str, ActionValues] = {
     "claim": ActionValues(("task_id",), ("agent_id",)),
-    "submit": ActionValues(("task_id", "result"), ("agent_id", "evidence")),
+    "submit": ActionValues(
+        ("task_id", "result"), ("agent_id", "evidence"), ("key", WORDS, LENGTH)
+    ),
     "complete": ActionValues(("task_id",), ("agent_id",)),
     "post_task": ActionValues(
         ("title", "description", "reward"), ("agent_id", "kind", "tags", "input")
@@ -115,6 +119,12 @@ def words_for(action: str, values: Values) -> str:
     told = values.get("result", values.get("title", said))
     text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
     return text[:LONGEST_WORDS] or said
+
+
+def length_of(values: Values) -> dict[str, JSON]:
+    """Return how long a result is, if it is a text."""
+    result = values.get("result")
+    return {LENGTH: len(result)} if isinstance(result, str) else {}
 
 
 GIVEN = tuple(f"{action}." for action in ACTIONS)

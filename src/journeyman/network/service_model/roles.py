@@ -81,7 +81,7 @@ TIME_WORDS = word_set(
 REWARD_WORDS = word_set(
     "reward credit credits bounty payout pay payment price fee amount budget worth "
     "compensation prize earn earning earnings points tokens value commission "
-    "honorarium royalty stipend wage wages salary"
+    "honorarium royalty stipend wage wages salary rate"
 )
 DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"

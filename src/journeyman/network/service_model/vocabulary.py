@@ -263,7 +263,7 @@ class Vocabulary:
     )
     message_fields: tuple[str, ...] = in_order(
         "message error_message error_description msg detail details error "
-        "errors user_errors field_errors validation_errors reason title hint code",
+        "errors user_errors field_errors validation_errors reason say title hint code",
     )
     hints: tuple[Hint, ...] = HINTS
     """In order: the first that matches wins."""

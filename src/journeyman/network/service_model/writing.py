@@ -483,7 +483,7 @@ class Writer:
             return min(cost, 0.0)  # it stands there in another action
         words = words_of(known[-1]) if known else ()
         is_other = known is not None and words != words_of(path[-1])
-        has_own_word = {*words} - ID_WORDS and TASK_NOUNS.isdisjoint(words)
+        has_own_word = bool({*words} - ID_WORDS) and TASK_NOUNS.isdisjoint(words)
         # Another action calls the task otherwise: then this is rather something else.
         is_else = is_other and (cost >= 1 or has_own_word)
         return cost + 2.0 * (source == "task_id" and is_else)
