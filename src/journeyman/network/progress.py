@@ -96,7 +96,8 @@ _SAID = _patterns(
         *("reviewing", f"being {_LOOKED_AT}", "queued", "enqueued", "processing"),
         *("too early", "not ready", f"not (?:yet )?(?:been )?{_LOOKED_AT}"),
         *("still (?:in|under) (?:qa|review|check)", "check back"),
-        r"still (?!missing|lacking|wanting|outstanding)\w+ing",
+        # Who is still working on a task has it.
+        r"still (?!missing|lacking|wanting|outstanding|working|holding)\w+ing",
         r"again (?:shortly|soon|in (?:\d+|a (?:few|moment|minute|second)))",
         "not yet (?:been )?(?:ready|accepted|settled|confirmed|complete|completed)",
     ),

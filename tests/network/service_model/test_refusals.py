@@ -1724,11 +1724,11 @@ def test_a_record_of_rails_that_is_missed_is_an_object() -> None:
 
 
 def test_a_key_of_rails_that_was_not_sent_is_missing_in_its_record() -> None:
-    told: JSON = {"message": "Couldn't find Assignment without an ID"}
+    told: JSON = {"message": "Couldn't find PrintOrder without an ID"}
 
-    found = only(read_refusal(told, "", {"assignment": {"result": "41"}}))
+    found = only(read_refusal(told, "", {"print_order": {"result": "41"}}))
 
-    assert (found.path, found.fault) == (("assignment", "id"), Fault.MISSING)
+    assert (found.path, found.fault) == (("print_order", "id"), Fault.MISSING)
 
 
 def test_kotlin_names_the_object_that_its_sentences_are_about() -> None:

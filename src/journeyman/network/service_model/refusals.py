@@ -401,7 +401,7 @@ def _model_of_rails(told: re.Match[str]) -> str:
 
 def _key_of_model(told: re.Match[str]) -> str:
     """Return the key of a record of Rails, where it stands in what is about it."""
-    return f"{told[1].lower()}.id: required"
+    return f"{'_'.join(words_of(told[1]))}.id: required"
 
 
 _REASONS = "|".join(
@@ -937,7 +937,7 @@ _BODY_KEYS = word_set("loc path pointer instancepath location")
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
     "messages defaultmessage received constraints errormessage expected diagnostics "
-    "reason say"
+    "reason say refused fault explanation"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
