@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -242,11 +242,17 @@ def read_receipt(
 
 
 def read_claim(
-    answer: JSON, listed: Task, status: int = 200, *, is_described: bool = True
+    answer: JSON,
+    listed: Task,
+    status: int = 200,
+    *,
+    is_described: bool = True,
+    said: Collection[JSON] = (),
 ) -> Receipt:
     """Read the answer to a claim of a task that was `listed`.
 
-    `is_described` is false where listings describe all tasks alike.
+    `is_described` is false where listings describe all tasks alike; `said` is what the
+    claim told, which is no work to do where an answer repeats it.
     """
     seen, task_id = _Answer(answer), listed.id
     # The innermost first: what is around a record describes it, and is no record.
@@ -259,12 +265,14 @@ def read_claim(
     return replace(
         receipt,
         task=task,
-        text=_withheld(seen.sent, listed, is_described=is_described),
+        text=_withheld(seen.sent, listed, said, is_described=is_described),
         lease_until=seen.lease,
     )
 
 
-def _withheld(answer: JSON, listed: Task, *, is_described: bool) -> str:
+def _withheld(
+    answer: JSON, listed: Task, said: Collection[JSON], *, is_described: bool
+) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
     It stands under a name that was null in the listing, or is prose that the listing
@@ -279,7 +287,8 @@ def _withheld(answer: JSON, listed: Task, *, is_described: bool) -> str:
     told = {
         path: str(value)
         for path, value in walk(answer)
-        if path and repr(value) not in known and _is_prose(path[-1], value)
+        if path and repr(value) not in known and value not in said
+        if _is_prose(path[-1], value)
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
     is_described = is_described and bool(_RECORD.read(seen, "description"))

@@ -221,6 +221,7 @@ class NetworkClient:
     ) -> Outcome[answers.Receipt]:
         """Claim a task (endpoint 7). "It is yours already" is a success."""
         agent_id = self._agent_id("claim")
+        words = words_for("claim", {})
 
         def look(refused: Refused) -> Outcome[answers.Receipt]:
             is_conflict = refused.refusal is Refusal.CONFLICT
@@ -239,6 +240,7 @@ class NetworkClient:
                     task,
                     reply.status,
                     is_described=not self._listings.describes_all_alike,
+                    said=(agent_id, words),
                 ),
             ),
             look,

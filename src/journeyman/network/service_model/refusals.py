@@ -129,7 +129,8 @@ _UNKNOWN = _any_case(
 _MISSING = _any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
     r"|\bmust exist\b"
-    r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
+    r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )|\black(?:s|ing)?\b|\bhas no \w+(?=\W*$|,)"
+    r"|(?:^|[.?!:] )(?:include|provide|give|send|supply|specify)\b"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
@@ -170,6 +171,7 @@ _TYPE_SAID = (
     _any_case(r"(?P<type>\w+) has wrong format\b"),
     re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
+    _any_case(r"\b(?:as|either|only) (?P<type>true) or false\b"),
     _any_case(r"parsing (?P<type>time) "),
 )
 _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
@@ -394,8 +396,14 @@ def _key(told: re.Match[str]) -> str:
     return told["human"].lower().replace(" ", "_")
 
 
+_MODELS = TASK_NOUNS.union(AGENT_NOUNS, *NOUNS.values()) - {*RESULT_WORDS[:-1]} | {
+    "submission",
+    "completion",
+}
+
+
 def _model_of_rails(told: re.Match[str]) -> str:
-    is_model = {*words_of(told[1])[-1:]} & (TASK_NOUNS | AGENT_NOUNS)
+    is_model = {*words_of(told[1])[-1:]} & _MODELS
     return f"{told[1]}: expected an object, which is required" if is_model else told[0]
 
 
@@ -429,9 +437,15 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
     (re.compile(rf"^{_HUMAN} (?=can't be blank$)"), lambda told: f"{_key(told)}: "),
     # Rails, of what is around the attributes of a record
-    (re.compile(r"param is missing or the value is empty: (\w+)$"), _model_of_rails),
+    (
+        re.compile(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
+        _model_of_rails,
+    ),
     # ActiveRecord, of a key that was not sent
     (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
+    # What follows says what to write there: "The slip has no place, write where."
+    (_any_case(r"^.*\bhas no (\w+), write\b.*$"), r"\1: required, expected a string"),
+    (_any_case(r"^.*\bhas no (\w+), .*$"), r"missing field \1"),
     # Python's KeyError, as a text and as its code
     (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
     # pydantic
@@ -556,7 +570,7 @@ _OF_TWO_WORDS = _any_case(
 """What an identifier is called in prose, as in "Task reference must be supplied"."""
 _GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
 _LEAD = (
-    r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
+    r"\b(?:missing|required|requires?|needs?|lacks|lacking|include|provide|contain|specify"
     r"|have|send|supply|give|unknown|unexpected|invalid(?! type (?:of|for))|no"
     r"|type (?:of|for)|set)\b"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
@@ -881,6 +895,10 @@ class _Prose:
                 yield from _each(paths, above, told)
                 if paths:
                     return
+        ours = {one for one in re.findall(_NAME, text) if one in self._sent}
+        ours -= {*told.options}
+        if len(ours) == 1 and (told.wants or told.options):
+            yield from _each([(one,) for one in ours], above, told)
 
     def _is_told(self, match: re.Match[str]) -> bool:
         """Return whether a word such as "data" stands where only a name does.
@@ -1045,7 +1063,7 @@ class _Walk:
         place = _place_in(value, self._sent) if tells and not is_around else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
-        listed = [*_listed(value, (*above, *(place or ())), said)]
+        listed = [*_listed(value, (*above, *(place or ())), said, self._names)]
         yield from listed
         if place is not None and not listed:
             told = self._at((*above, *place), said, value)
@@ -1259,9 +1277,15 @@ def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]
     yield value
 
 
-def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[FieldFault]:
+def _listed(
+    value: Mapping[str, JSON], above: Path, said: str, sent: Container[str]
+) -> Iterator[FieldFault]:
     """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
-    worded = {"fields", "keys"} if said else set[str]()
+    worded = {
+        key
+        for key, inner in value.items()
+        if said and (key in {"fields", "keys"} or _is_of_names(key, inner, sent))
+    }
     told = [inner for key, inner in value.items() if key in worded]
     named = [str(name) for one in told if isinstance(one, list) for name in one]
     for name in filter(is_name, named):
@@ -1276,6 +1300,14 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
                     yield FieldFault((*above, *path_of(name)), fault)
+
+
+def _is_of_names(key: str, inner: JSON, sent: Container[str]) -> bool:
+    """Return whether a list under any key has nothing but names that were sent."""
+    is_known = spelling(key) in {*_LISTS, *_OPTION_KEYS, *_FIELD_KEYS}
+    if is_known or not isinstance(inner, list):
+        return False
+    return bool(inner) and all(isinstance(one, str) and one in sent for one in inner)
 
 
 def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
@@ -1305,14 +1337,25 @@ def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
     told = _by_spelling(value)
+    is_said = False
     for key in _SAYING_KEYS:
         said = told.get(key)
         if isinstance(said, list):
             said = " ".join(one for one in said if isinstance(one, str))
         if isinstance(said, str):
+            is_said = True
             yield said
         elif isinstance(said, dict):
+            is_said = True
             yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
+    if not is_said:
+        texts = (one for one in value.values() if isinstance(one, str) and " " in one)
+        yield from filter(_is_verdict, texts)
+
+
+def _is_verdict(said: str) -> bool:
+    """Return whether a sentence, whatever its key, says what is wrong with a value."""
+    return bool(fault_in(said) or wanted_type(said) or _BAD_TYPE.search(said))
 
 
 def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
@@ -1376,7 +1419,26 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
-    return None
+    return _place_beside(value, sent)
+
+
+def _place_beside(value: Mapping[str, JSON], sent: JSON) -> Path | None:
+    """Return the only name that stands beside what is said of it, under any key."""
+    said = " ".join(_sayings(value))
+    ours = {one for _, one in leaves_of(sent) if isinstance(one, str)}
+    names = [
+        one
+        for key, one in value.items()
+        if isinstance(one, str) and is_name(one) and not (one.isupper() or one in ours)
+        if not one.endswith(("Error", "Exception"))
+        if spelling(key) not in {*_PROSE_KEYS, *_SAYING_KEYS, *_OPTION_KEYS}
+    ]
+    is_place = len(names) == 1 and (
+        names[0] in leaf_names(sent)
+        or (_NO_SUBJECT.match(said) and _is_verdict(said))
+        or re.search(rf"(?<![\w-]){re.escape(names[0])}(?![\w-])", said)
+    )
+    return path_of(names[0], leaf_names(sent)) if is_place else None
 
 
 def _is_rooted(value: Mapping[str, JSON]) -> bool:

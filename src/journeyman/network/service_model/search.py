@@ -697,7 +697,7 @@ def _tells_of_shape(
     """Return whether a refusal that sounds otherwise is about a shape never taken."""
     contradicts = any(_contradicts(one, shape) for one in findings)
     in_body = refused.status in BODY_STATUSES
-    wrong = [shape.at(one.path) for one in findings if one.fault is Fault.VALUE]
+    wrong = [shape.at(o.path) for o in findings if o.fault in {Fault.VALUE, Fault.TYPE}]
     is_value = any(one is not None and one.source != "result" for one in wrong)
     if refused.status == FORBIDDEN:
         # Where a rule of a database judges a document, as CouchDB's do, or a role may
