@@ -184,7 +184,8 @@ class RequestModel:
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
-        learning = _Learning(before, fact.shape, action, self.misread)
+        earlier = tuple(one.shape for one in self.refused)
+        learning = _Learning(before, fact.shape, action, self.misread, earlier)
         known = learning.learned(fact)
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
@@ -534,6 +535,8 @@ class _Learning:
     action: str
     misread: tuple[str, ...] = ()
     """Names in the shape that nobody asked for after all."""
+    earlier: tuple[RequestShape, ...] = ()
+    """Those that were refused before."""
 
     @property
     def _around(self) -> Path:
@@ -658,6 +661,8 @@ class _Learning:
         if sent is None:
             revived = tuple(p for p in known.unknown if path[: len(p)] != p)
             return _wanting(replace(known, unknown=revived), wanted)
+        if self._was_at_root(known, sent, finding):
+            return _wanting(known, replace(wanted, path=finding.path))
         respelled = self._respelled(known, sent, finding)
         if respelled is None:
             return self._misfit(_wanting(known, wanted), sent)
@@ -668,6 +673,19 @@ class _Learning:
             respelled=_together(known.respelled, [sent.path, respelled]),
         )
         return _wanting(known, replace(wanted, path=respelled))
+
+    def _was_at_root(
+        self, known: Constraints, sent: Placed, finding: FieldFault
+    ) -> bool:
+        """Return whether a name is missed since we moved it into an object.
+
+        That object was a guess, then, and is none, or is around something else.
+        """
+        is_bare = not finding.is_exact and len(finding.path) == 1
+        inside = known.get(sent.path[:-1])
+        is_guessed = inside is not None and inside.wants != "object"
+        is_moved = is_bare and is_guessed and sent.path[-1:] == finding.path
+        return is_moved and any(one.at(finding.path) for one in self.earlier)
 
     def _respelled(
         self, known: Constraints, sent: Placed, finding: FieldFault

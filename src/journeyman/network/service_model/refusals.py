@@ -444,7 +444,7 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     # ActiveRecord, of a key that was not sent
     (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # What follows says what to write there: "The slip has no place, write where."
-    (_any_case(r"^.*\bhas no (\w+), write\b.*$"), r"\1: required, expected a string"),
+    (_any_case(r"^.*\bhas no (\w+), write\b.*$"), r"\1: expected a string, which is required"),
     (_any_case(r"^.*\bhas no (\w+), .*$"), r"missing field \1"),
     # Python's KeyError, as a text and as its code
     (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
