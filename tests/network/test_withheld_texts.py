@@ -7,6 +7,7 @@ from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, IdempotencyKey
 from journeyman.network.client import NetworkClient
 from journeyman.network.service_model.listing import ListingReader
+from journeyman.network.service_model.request import words_for
 from journeyman.worker.claim import as_claimed
 
 KEY = IdempotencyKey("k-1")
@@ -101,6 +102,19 @@ async def test_a_text_may_be_called_the_name_of_something(
 
     assert isinstance(outcome, Confirmed)
     assert outcome.value.text == TEXT
+
+
+async def test_what_we_said_ourselves_is_no_work_to_do(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    (task,) = ListingReader().listing({"tasks": [TITLED]}).tasks
+    ours = words_for("claim", {})
+    server.will(answer(200, {"docket": "D-1", "letterer": ours}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert not outcome.value.text
 
 
 async def test_guidance_beside_a_listed_text_is_no_text(

@@ -357,6 +357,15 @@ MISSING: dict[str, JSON] = {
         " `v.optional(...)` if this is expected.\n\nObject: {}\n"
         'Validator: v.object({jobId: v.id("jobs")})'
     },
+    "Rails 8": {"error": "param is missing or the value is empty or invalid: jobId"},
+    "prose, lacking": {"because": "the order lacks jobId"},
+    "prose, having none": {"message": "The slip has no jobId."},
+    "prose, and what to write": {"message": "The slip has no jobId, write a number."},
+    "prose, a question": {"note": "Which jobId? Give jobId."},
+    "beside a sentence, under any key": {
+        "result": "rejected",
+        "problems": [{"item": "jobId", "problem": "is required"}],
+    },
     "prose, German": {"fehler": "Das Feld 'jobId' fehlt"},
     "prose, French": {"erreur": "Le champ « jobId » est obligatoire"},
     "prose, Spanish": {"error": "El campo jobId es obligatorio"},
@@ -624,6 +633,13 @@ WRONG_TYPE: dict[str, JSON] = {
     "marshmallow": {"errors": {"json": {"task_id": ["Not a valid integer."]}}},
     "serde, by the value alone": {
         "error": 'invalid type: string "7", expected u64 at line 1 column 14'
+    },
+    "beside a sentence, under any key": {
+        "problems": [{"item": "task_id", "problem": "must be an integer"}]
+    },
+    "a list beside a sentence": {
+        "desk": "Please provide an integer, not words.",
+        "wrong": ["task_id"],
     },
     "prose": {"error": "task_id must be an integer"},
     "prose 2": {"error": "Invalid type for task_id: expected integer, got string"},
@@ -1721,6 +1737,29 @@ def test_a_record_of_rails_that_is_missed_is_an_object() -> None:
     assert (first.path, first.fault) == (("print_order",), Fault.MISSING)
     assert (again.path, again.fault) == (("print_order",), Fault.TYPE)
     assert first.wants == again.wants == "object"
+
+
+def test_what_is_to_be_written_as_true_or_false_is_a_boolean() -> None:
+    told: JSON = {"desk": "Please write hung as true or false."}
+    found = only(read_refusal(told, "", {"sign": "L-2", "hung": "Done"}))
+
+    assert (found.path, found.wants) == (("hung",), "boolean")
+
+
+def test_what_each_item_of_a_list_needs_is_missing_in_its_first() -> None:
+    told = "Each of labels needs a prop and a label."
+    sent: JSON = {"sheet": 12, "labels": [{"result": "41"}]}
+
+    assert said(told, sent=sent) == {
+        "labels.0.prop": Fault.MISSING,
+        "labels.0.label": Fault.MISSING,
+    }
+
+
+def test_a_record_that_is_shown_beside_a_refusal_is_no_place_of_a_fault() -> None:
+    told: JSON = {"error": "is already taken", "task": {"name": "Crate", "id": "7"}}
+
+    assert not said(told)
 
 
 def test_a_key_of_rails_that_was_not_sent_is_missing_in_its_record() -> None:

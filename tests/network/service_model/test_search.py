@@ -889,15 +889,15 @@ async def test_a_name_that_says_nothing_to_us_gets_words_that_may_be_the_result(
 
 async def test_words_that_are_too_long_where_they_stand_are_made_short() -> None:
     network = StrictNetwork(SNAKE)
-    too_long: JSON = {"error": "initials: 5 characters at most"}
-    network.answers += [(200, {}), missing("initials"), (400, too_long), (200, {})]
+    too_long: JSON = {"error": "mark: 5 characters at most"}
+    network.answers += [(200, {}), missing("mark"), (400, too_long), (200, {})]
 
     async with client_of(network) as client:
         await client.claim(TASK, KEY)
         outcome = await client.complete(TASK, KEY)
 
     assert isinstance(outcome, Confirmed), outcome
-    first, second = (body["initials"] for body in network.bodies("complete")[1:])
+    first, second = (body["mark"] for body in network.bodies("complete")[1:])
     assert first == "Completed by an autonomous agent"
     assert second == "Done"
 
@@ -1019,6 +1019,44 @@ async def test_what_is_around_a_claim_may_be_around_what_follows_it() -> None:
     assert isinstance(outcome, Confirmed), outcome
     (around,) = network.bodies("submit")[-1]
     assert around == "assignment"
+
+
+async def test_a_name_that_is_missed_since_it_moved_goes_back() -> None:
+    network = StrictNetwork(SNAKE)
+    lacks_it, lacks_task = (
+        (422, {"message": f"The slip has no {name}."})
+        for name in ("sign_off", "task_id")
+    )
+    network.answers += [lacks_it, lacks_it, lacks_it, lacks_task, (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies("complete")[-1]["task_id"] == TASK.id
+
+
+async def test_a_value_of_another_type_is_no_verdict_on_the_work() -> None:
+    network = StrictNetwork(SNAKE)
+    fault: JSON = {"item": "seal", "problem": "must be a boolean"}
+    told: JSON = {"result": "rejected", "problems": [fault]}
+    network.answers += [missing("seal"), (400, told), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies("complete")[-1]["seal"] is True
+
+
+async def test_initials_are_short() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("initials"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    assert network.bodies("complete")[-1]["initials"] == "AI"
 
 
 async def test_a_field_may_be_missed_in_the_object_that_names_the_task() -> None:

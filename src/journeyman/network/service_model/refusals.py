@@ -444,7 +444,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     # ActiveRecord, of a key that was not sent
     (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # What follows says what to write there: "The slip has no place, write where."
-    (_any_case(r"^.*\bhas no (\w+), write\b.*$"), r"\1: expected a string, which is required"),
+    (
+        _any_case(r"^.*\bhas no (\w+), write\b.*$"),
+        r"\1: expected a string, which is required",
+    ),
     (_any_case(r"^.*\bhas no (\w+), .*$"), r"missing field \1"),
     # Python's KeyError, as a text and as its code
     (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
@@ -754,6 +757,16 @@ def _of_placeholder(value: JSON) -> tuple[str, tuple[str, ...]]:
 _PLAIN_TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 
 
+_ITEM = re.compile(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
+_EACH = _any_case(
+    rf"\b(?:each|every)\b(?P<list>(?: (?:of|in|the|item|entry|element|one|row)\b)*"
+    rf"(?: {_NAME})?)"
+    r" (?:needs|must have|should have|must include|must contain|with|requires|has)"
+    rf" (?P<names>{_ITEM.pattern}(?:(?:,| and|, and) {_ITEM.pattern}){{0,5}})"
+)
+"""As in "Each of labels needs a card and a label"."""
+
+
 class _Prose:
     """Reads sentences."""
 
@@ -771,6 +784,16 @@ class _Prose:
                 yield FieldFault((name,), Fault.MISSING)
         yield from (FieldFault((n,), Fault.UNKNOWN) for n in sent if n not in names)
 
+    def _in_each(self, text: str, above: Path) -> Iterator[FieldFault]:
+        """Read what each item of a list has to have, where a list was sent."""
+        told = _EACH.search(text)
+        sent = self._top if isinstance(self._top, dict) else {}
+        before = re.findall(_NAME, text[: told.end("list")]) if told else ()
+        lists = [one for one in (*before, *above) if isinstance(sent.get(one), list)]
+        for name in _ITEM.findall(told["names"]) if told and lists else ():
+            if not {name.lower(), type_of_word(name)} & (_PLAIN_TYPES | _NO_NAMES):
+                yield FieldFault((lists[-1], FIRST, name), Fault.MISSING)
+
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
         text = _SOUGHT.sub("", without_echo(text[:MAX_TEXT], self._top))
@@ -782,6 +805,10 @@ class _Prose:
         called = _SIGNATURE.search(text)
         if called and isinstance(self._top, dict):
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
+            return
+        inside = [*self._in_each(text, above)]
+        if inside:
+            yield from inside
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)

@@ -546,6 +546,8 @@ class Writer:
         elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
+        elif word == "initials" and wanted.wants in {"", "string"}:
+            yield 1.0, Placed(wanted.path, constant="AI")
         if wanted.wants in {"integer", "number"} and word not in ID_WORDS:
             yield 4.5, Placed(wanted.path, constant=1)  # a share, a rating, a count
 
@@ -564,7 +566,10 @@ class Writer:
             return
         if wanted.wants in {"", "string", "array"}:
             kind = wanted.wants or "string"
-            was_refused = any(path == wanted.path for path, _ in self.known.misfits)
+            was_refused = any(
+                path == wanted.path and self._is_text(form)
+                for path, form in self.known.misfits
+            )
             is_unlikely = is_id or (was_refused and not wanted.wants)
             cost = ELIMINATED + 0.2 + 2.0 * is_unlikely
             yield cost, Placed(wanted.path, WORDS, kind)
@@ -576,6 +581,11 @@ class Writer:
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
         elif wanted.wants == "datetime":
             yield ELIMINATED + 0.2, Placed(wanted.path, "now")
+
+    def _is_text(self, form: str) -> bool:
+        """Return whether a misfit was a text; what is no number may be one."""
+        value = self.values.get(form.partition(" as ")[0])
+        return not isinstance(value, int | float)
 
     def _has_attributes(self, above: Path) -> bool:
         """Return whether an object is one of JSON:API's."""
