@@ -117,7 +117,8 @@ _UNKNOWN = _any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
     r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
-    r"|not (?:be )?(?:allowed|sent|set\b(?! to))|not (?:permitted|exist\b|defined)"
+    r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
+    r"|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
     r"|not found (?:in|on) (?:input )?type"
     r"|not an? (?:valid|known) (?:field|key|propert|param)"
@@ -132,7 +133,8 @@ _MISSING = _any_case(
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )|\black(?:s|ing)?\b|\bhas no \w+(?=\W*$|,)"
     r"|(?:^|[.?!:] )(?:include|provide|give|send|supply|specify)\b"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
-    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
+    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)"
+    r"|not (?:provided|present|sent\b|set\b)"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
@@ -603,7 +605,7 @@ _NO_NAMES = word_set(
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
-    "query querystring url variant unexpected encountered"
+    "query querystring url variant unexpected encountered still access more us"
 )
 """Words that stand where a name could, and are none of ours."""
 _MISSING_ALONE = _any_case(
@@ -1504,10 +1506,13 @@ def _part(part: JSON) -> str:
 # -- all that is said ------------------------------------------------------------
 
 
-def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]:
+def read_refusal(
+    body: JSON, message: str, sent: JSON, *, is_prose_read: bool = True
+) -> tuple[FieldFault, ...]:
     """Return what a refusal says of the body that was sent.
 
-    `message` is what is left of an answer that is not JSON.
+    `message` is what is left of an answer that is not JSON. Without `is_prose_read`, no
+    plain word of a sentence is taken for a name, as in "You forgot the badge".
     """
     body = message if body is None else body
     found: dict[Path, FieldFault] = {}
@@ -1527,6 +1532,7 @@ def read_refusal(body: JSON, message: str, sent: JSON) -> tuple[FieldFault, ...]
             _named_by_value(told, sent)
             or clear
             or _named_beside(body, sent)
+            or (_missed_in_prose(told, sent) if is_prose_read else [])
             or _named_in_passing(_mentions(body, sent), sent)
         )
     placed = (_sent_outside(one, sent) for one in clear)
@@ -1619,6 +1625,101 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
     return named
 
 
+_PLAIN_NAME = (
+    r"(?:(?:the|an?|your|its|any|our|this|also|valid) )*"
+    r"(?P<name>[^\W\d]\w{1,40})(?![\w-])"
+)
+_NOT_DONE = (
+    r"(?:(?:filled|stated|there|told|named|entered|supplied|added|shown|included"
+    r"|present)\b|(?:given|sent|set|known)\b(?! (?:to|up)\b)"
+    r"|in (?:the|your) (?:body|form|request|message|note|order|slip|payload)\b|in\W*$)"
+)
+_DO_TELL = (
+    r"(?:fill in|tell us|let us know|state|name|enter|add|write(?: down)?|say|give"
+    r"|send|show|sign with|include|carry|contain|have|provide|supply|specify)"
+)
+_MISSED = tuple(
+    _any_case(frame)
+    for frame in (
+        # Which badge?
+        (
+            r"^(?:and )?(?:which|what is|what's|whose|who is|where (?:is|are)|what)"
+            rf" {_PLAIN_NAME}\?"
+        ),
+        # You did not tell us the badge.
+        (
+            r"(?:\b(?:need|want|(?:need|want|have) to know|forgot|forgotten|without"
+            r"|expect(?:s|ed)?|wants?|needs?"
+            r"|(?:has|have|had|carries|contains|sent|gave|got|is|was|says|names|shows"
+            r"|came with|comes with|saw|see|found) no"
+            r"|(?:do|does|did|could|can|have|has)(?: not|n't)"
+            rf" (?:{_DO_TELL}|told us|included|sent|given|get|got|received?|seen?|said"
+            r"|named|stated|filled in|written)"
+            rf"|(?:please|must|have to|has to|should) (?:also )?{_DO_TELL}"
+            r"|left out|still missing|to be filled in|incomplete(?: form| request| body)?"
+            r"|wanted|null|empty(?: value for)?)"
+            rf"|^(?:no|fill in|{_DO_TELL})):? {_PLAIN_NAME}"
+            r"(?=\W*$|[.,;:!?]| (?:in|on|to|for|with|we|from|is|was|at|so|by|only|and|or"
+            r"|before|nothing|can ?not|cannot|are|too)\b)"
+        ),
+        # The badge has not been filled in
+        (
+            rf"^(?:(?:the )?field )?{_PLAIN_NAME}(?: field)?:? (?:"
+            r"(?:(?:is|was|were|are|ha[sd](?: been)?|should have been) )?"
+            rf"(?:left (?:out|blank|empty)|empty|nowhere|not (?:been )?{_NOT_DONE})"
+            r"|(?:is|was|were|are) (?:expected|wanted|needed|compulsory|obligatory|a must"
+            r"|none|unset)\b"
+            r"|(?:must|should|has to|have to|needs? to|cannot|can't|can ?not|may not)"
+            rf" (?:not )?be (?:left|none|{_NOT_DONE})"
+            r"|(?:please )?(?:fill|tell)\b|nothing|expected\W*$|wanted\W*$)"
+        ),
+        # missing_badge, BADGE_REQUIRED
+        r"^(?:missing|no|needs?|lacks)[_-](?P<name>[a-z]\w{1,40})$",
+        r"^(?P<name>[a-z]\w{1,40}?)[_-](?:missing|required|absent|empty|blank|needed)$",
+    )
+)
+"""Where a sentence, or a code, has the plain word for what it misses."""
+_HARDLY_NAMED = word_set(
+    "credits balance funds money time room space capacity quota slot slots access "
+    "right rights luck idea reason reasons such more longer less one ones need way "
+    "sense problem moment while minute minutes second seconds hour hours day days "
+    "connection server service help it them him you us that what why how something "
+    "anything nothing everything everybody anybody nobody attempts attempt retry "
+    "retries tasks jobs agents workers others other another same yet now again later "
+    "here there human person session match matching effect limit place places doubt thanks"
+)
+"""Words that stand there where no name is meant."""
+
+
+def _missed_in_prose(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Take a plain word for the name of what is missed, where a sentence has it so.
+
+    None of our own words: of a claim, a task or an agent much is said that is not about
+    the body.
+    """
+    clauses = (one for text in told for one in _SENTENCES.split(text[:MAX_TEXT]))
+    found = (_missed_in(clause.strip(), sent) for clause in clauses)
+    paths = dict.fromkeys((name,) for name in found if name)
+    return [FieldFault(path, Fault.MISSING, is_exact=False) for path in paths]
+
+
+def _missed_in(clause: str, sent: JSON) -> str:
+    """Return the plain word that is missed in a clause; empty when none is."""
+    names = leaf_names(sent)
+    known = names | {str(value) for _, value in leaves_of(sent)}
+    is_lower = not any(name[:1].isupper() for name in names)
+    for match in filter(None, (frame.search(clause) for frame in _MISSED)):
+        told = match["name"]
+        is_odd = told.isupper() or not _HUMPED.search(told)
+        name = told.lower() if is_lower and is_odd else told
+        words = {*words_of(name), name.lower()}
+        is_other = not words & (_HARDLY_NAMED | _NO_NAMES)
+        if is_other and words - _MEANT and name not in known:
+            return name
+    return ""
+
+
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
 )

@@ -560,7 +560,7 @@ class RequestSearch:
         if not isinstance(outcome, outcomes.Unknown) or is_post or not outcome.answer:
             return outcome
         body = shape.body(request.values(shape))
-        findings = read_refusal(outcome.answer, "", body)
+        findings = read_refusal(outcome.answer, "", body, is_prose_read=False)
         if not _lacks(findings, shape):
             return outcome
         return outcomes.Refused(
