@@ -1823,3 +1823,115 @@ def test_what_was_not_found_is_named_by_what_it_is_called() -> None:
 
     assert only(found).path == ("work_order_id",)
     assert only(found).fault is Fault.VALUE
+
+
+# -- plain words in sentences ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You forgot the badge.",
+        "You did not tell us the badge.",
+        "We did not get a badge.",
+        "We need to know your badge.",
+        "Without a badge nothing can be handed out.",
+        "No badge in the form.",
+        "There is no badge on your slip.",
+        "The request came without badge.",
+        "The badge has not been filled in.",
+        "badge has been left out",
+        "badge is not in the request.",
+        "badge must not be left out.",
+        "badge: please fill in",
+        "Please tell us the badge.",
+        "Please add your badge and try again.",
+        "Still missing: badge.",
+        "Incomplete form: badge",
+        "Which badge?",
+        "Where is the badge?",
+        "cannot claim without badge",
+        "missing_badge",
+        "BADGE_REQUIRED",
+    ],
+)
+def test_a_plain_word_is_a_name_where_a_sentence_misses_it(text: str) -> None:
+    assert said({"note": text}) == {"badge": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You have no credits.",
+        "There is no room for more.",
+        "You have no claim on this task.",
+        "This task was given to somebody else.",
+        "You must submit first.",
+        "Your work is not good enough.",
+        "The review is not finished.",
+        "The work has not been checked yet.",
+        "Please give us a moment.",
+        "Your account has no access.",
+        "The office is not in today.",
+        "Your sheet is not in the tray.",
+        "The bell has not been sent to the foundry.",
+        "The shop is closed, please come back at nine.",
+        "Please enter by the back door.",
+    ],
+)
+def test_what_is_not_about_the_body_misses_no_name(text: str) -> None:
+    assert not said({"note": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "wants"),
+    [
+        ("badge is no number", "number"),
+        ("The badge is a whole number.", "number"),
+        ("A number is expected for badge.", "number"),
+        ("Give badge in digits.", "number"),
+        ("badge takes true or false", "boolean"),
+        ("badge should be a flag", "boolean"),
+        ("Please send badge as a list.", "array"),
+        ("badge wants a list, also of one", "array"),
+        ("badge: a list is expected", "array"),
+    ],
+)
+def test_a_sentence_asks_for_a_type_of_the_only_name_in_it(
+    text: str, wants: str
+) -> None:
+    found = only(read_refusal({"note": text}, "", {**SENT_BADGE, "badge": "x"}))
+
+    assert (found.path, found.fault, found.wants) == (("badge",), Fault.TYPE, wants)
+
+
+SENT_BADGE: dict[str, JSON] = {"task_id": "T-12", "agent_id": "agent-1"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "badge can be alto, bass or tenor.",
+        "badge takes alto, bass or tenor",
+        "badge: choose from alto, bass, tenor",
+        "Pick one of alto, bass, tenor for badge.",
+        "badge not known. We have alto, bass and tenor.",
+        "Unknown badge. Choose alto, bass or tenor.",
+        "No such badge. There are alto, bass, tenor.",
+        "Please use alto, bass or tenor as badge.",
+    ],
+)
+def test_a_sentence_lists_what_the_only_name_in_it_may_be(text: str) -> None:
+    found = only(read_refusal({"note": text}, "", {**SENT_BADGE, "badge": "x"}))
+
+    assert (found.path, found.fault) == (("badge",), Fault.VALUE)
+    assert found.options == ("alto", "bass", "tenor")
+
+
+def test_no_choice_takes_the_place_of_the_work() -> None:
+    text = "The label is wrong. Send it again, mend it or wait."
+    work: JSON = {"label": "THE SKULL OF THE OLD JESTER"}
+
+    found = read_refusal({"note": text}, "", work)
+
+    assert all(not one.options for one in found)

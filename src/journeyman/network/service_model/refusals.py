@@ -605,7 +605,8 @@ _NO_NAMES = word_set(
     "expected format payload class called schema validation failed constraint got "
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
-    "query querystring url variant unexpected encountered still access more us"
+    "query querystring url variant unexpected encountered still access more us such "
+    "been"
 )
 """Words that stand where a name could, and are none of ours."""
 _MISSING_ALONE = _any_case(
@@ -1526,6 +1527,10 @@ def read_refusal(
         if len(found) >= _MAX_FINDINGS:
             break
     clear = [*_without_echoes(found.values())]
+    if is_prose_read and all(map(_is_untold, clear)):
+        about = _said_of_a_name((without_echo(o, sent) for o in _strings(body)), sent)
+        is_meant = about and all(one.path[-1:] == about.path for one in clear)
+        clear = [about] if about and is_meant else clear
     if all(_may_be_misread(one) for one in clear) and not says_strict(body, message):
         told = [without_echo(text, sent) for text in _strings(body)]
         clear = (
@@ -1553,6 +1558,14 @@ def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...
     place = FieldFault((HEADER + CONTENT_TYPE,), Fault.MISSING, options=kinds or texts)
     whole = FieldFault((WHOLE,), Fault.MISSING, "string")
     return (place,) if kinds else (place, whole) if texts else ()
+
+
+def _is_untold(one: FieldFault) -> bool:
+    """Return whether nothing is told of a value but that it is wrong there."""
+    is_clear = one.fault is Fault.ALLOWED or (
+        one.fault is Fault.UNKNOWN and one.is_exact
+    )
+    return not (one.wants or one.options or is_clear)
 
 
 def _may_be_misread(one: FieldFault) -> bool:
@@ -1656,19 +1669,19 @@ _MISSED = tuple(
             rf" (?:{_DO_TELL}|told us|included|sent|given|get|got|received?|seen?|said"
             r"|named|stated|filled in|written)"
             rf"|(?:please|must|have to|has to|should) (?:also )?{_DO_TELL}"
-            r"|left out|still missing|to be filled in|incomplete(?: form| request| body)?"
-            r"|wanted|null|empty(?: value for)?)"
+            r"|left out|still missing|to be filled in"
+            r"|incomplete(?: form| request| body)?|wanted|null|empty(?: value for)?)"
             rf"|^(?:no|fill in|{_DO_TELL})):? {_PLAIN_NAME}"
-            r"(?=\W*$|[.,;:!?]| (?:in|on|to|for|with|we|from|is|was|at|so|by|only|and|or"
-            r"|before|nothing|can ?not|cannot|are|too)\b)"
+            r"(?=\W*$|[.,;:!?]| (?:in|on|to|for|with|we|from|is|was|at|so|by|only|and"
+            r"|or|before|nothing|can ?not|cannot|are|too)\b)"
         ),
         # The badge has not been filled in
         (
             rf"^(?:(?:the )?field )?{_PLAIN_NAME}(?: field)?:? (?:"
             r"(?:(?:is|was|were|are|ha[sd](?: been)?|should have been) )?"
             rf"(?:left (?:out|blank|empty)|empty|nowhere|not (?:been )?{_NOT_DONE})"
-            r"|(?:is|was|were|are) (?:expected|wanted|needed|compulsory|obligatory|a must"
-            r"|none|unset)\b"
+            r"|(?:is|was|were|are) (?:expected|wanted|needed|compulsory|obligatory"
+            r"|a must|none|unset)\b"
             r"|(?:must|should|has to|have to|needs? to|cannot|can't|can ?not|may not)"
             rf" (?:not )?be (?:left|none|{_NOT_DONE})"
             r"|(?:please )?(?:fill|tell)\b|nothing|expected\W*$|wanted\W*$)"
@@ -1686,9 +1699,85 @@ _HARDLY_NAMED = word_set(
     "connection server service help it them him you us that what why how something "
     "anything nothing everything everybody anybody nobody attempts attempt retry "
     "retries tasks jobs agents workers others other another same yet now again later "
-    "here there human person session match matching effect limit place places doubt thanks"
+    "here there human person session match matching effect limit place places doubt "
+    "thanks"
 )
 """Words that stand there where no name is meant."""
+
+
+_TYPE_IN_PROSE = _any_case(
+    r"\b(?:be|been|as|an?|takes?|wants?|expects?|expected|is|are|not|no|in|only|give)"
+    r" (?:(?:an?|the|only|plain|single|whole|in) )*"
+    r"(?P<type>numbers?|numeric|digits?|integers?|text|words?|strings?|lists?|arrays?"
+    r"|objects?|flag|boolean|true or false)\b"
+    r"|\b(?P<before>number|integer|text|string|list|array|object|boolean)"
+    r" (?:is |was )?expected"
+    r"|(?P<alone>true or false)\b"
+)
+_TYPES_IN_PROSE: Mapping[str, str] = {
+    **dict.fromkeys(("numeric", "digit"), "number"),
+    **dict.fromkeys(("flag", "true or false"), "boolean"),
+    "word": "string",
+}
+_NEGATED = _any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
+_ITEM_IN_PROSE = r"[`'\"\u201c]?[\w.:+-]{1,40}[`'\"\u201d]?"
+_OPTIONS_IN_PROSE = _any_case(
+    rf"(?<![\w'])(?:{_ITEM_IN_PROSE}(?:, {_ITEM_IN_PROSE})+"
+    rf"(?:,? (?:or|and) {_ITEM_IN_PROSE})?"
+    rf"|{_ITEM_IN_PROSE}(?: or {_ITEM_IN_PROSE})+"
+    rf"|{_ITEM_IN_PROSE}(?:[/|]{_ITEM_IN_PROSE})+)(?![\w'])"
+)
+
+
+def _said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
+    """Return what sentences say of the only name of ours in them: a type, or options.
+
+    As in "The badge has to be a number" and "No such voice. We have alto or tenor."
+    """
+    leaves = {path[-1]: value for path, value in leaves_of(sent) if path}
+    for text in (one[:MAX_TEXT] for one in told if " " in one):
+        words = {one.lower() for one in re.findall(_NAME, text)}
+        named = [one for one in leaves if one.lower() in words]
+        named = [one for one in named if one not in _TYPES] or named
+        if len(named) != 1:
+            continue
+        (name,) = named
+        there, path = leaves[name], (name,)
+        others = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text)
+        options = _options_in_prose(others, there)
+        if options:
+            return FieldFault(path, Fault.VALUE, "", options, is_exact=False)
+        wants = _type_in_prose(others)
+        if wants and type_of(there) not in {wants, "integer" if "num" in wants else ""}:
+            return FieldFault(path, Fault.TYPE, wants, is_exact=False)
+    return None
+
+
+def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
+    """Return values that a sentence lists, where the one sent is none of them.
+
+    None for a text of several words: such a value is the work, and not a choice.
+    """
+    listed = _OPTIONS_IN_PROSE.search(text)
+    if listed is None or " " in str(there):
+        return ()
+    items = _items_in(listed[0])
+    words = {one.lower() for one in items}
+    is_choice = words.isdisjoint(_NO_NAMES) and words != {"true", "false"}
+    return items if is_choice and str(there) not in items else ()
+
+
+def _type_in_prose(text: str) -> str:
+    """Return the JSON type that a sentence asks for; of two, what is not denied."""
+    told: dict[str, bool] = {}
+    for one in _TYPE_IN_PROSE.finditer(text):
+        group = one.lastgroup or "type"
+        word = one[group].lower()
+        word = word.removesuffix("s") if word != "words" else "word"
+        kind = _TYPES_IN_PROSE.get(word) or type_of_word(word)
+        told[kind] = bool(_NEGATED.search(text[: one.start(group)]))
+    asked = [kind for kind, is_denied in told.items() if not is_denied] or [*told]
+    return asked[0] if len(asked) == 1 else ""
 
 
 def _missed_in_prose(told: Iterable[str], sent: JSON) -> list[FieldFault]:
