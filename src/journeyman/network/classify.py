@@ -81,7 +81,28 @@ def classify(
         meaning = hint.meaning if hint else meaning
     if meaning is Refusal.CONFLICT and _OF_OUR_LIMIT.search(_prose(reply)):
         meaning = Refusal.THROTTLED
+    is_unclear = (
+        meaning in {Refusal.INVALID, Refusal.OTHER} or reply.status == FORBIDDEN
+    )
+    if is_unclear and _OF_ANOTHER.search(_prose(reply)):
+        meaning = Refusal.CONFLICT
     return _failure(reply, meaning, now)
+
+
+FORBIDDEN = 403
+_ELSE = r"(?:some(?:body|one)(?: else)?|an(?:other|y other)(?: \w+)?|other hands)"
+_OF_ANOTHER = re.compile(
+    rf"\b(?:taken|claimed|booked|held|reserved|given|assigned|lent|picked up|out|is)"
+    rf" (?:\w+ )?(?:by|to|with|in) {_ELSE}\b"
+    rf"|\b{_ELSE} (?:\w+ )?(?:has|had|is (?!required|needed|missing)|was|got|took|holds"
+    r"|beat|claimed)\b"
+    r"|\b(?:is|was|are|already|been) (?:taken|spoken for)\W*(?:$|[.;,])"
+    r"|\b(?:task|job|it|this|one|order|gig) is (?:closed|gone|out)\b"
+    r"|\b(?:no longer|not) (?:open|free|available)(?: any ?more)?\W*$"
+    r"|\btoo late\b",
+    re.IGNORECASE,
+)
+"""What is said of a task that another agent has, whatever the status."""
 
 
 _OF_OUR_LIMIT = re.compile(
@@ -94,7 +115,7 @@ _OF_OUR_LIMIT = re.compile(
 
 
 def _prose(reply: Reply) -> str:
-    said = wording.error_texts(reply.body)
+    said = wording.refusal_texts(reply.body)
     if not said and isinstance(reply.body, dict):
         # Of each field, as Ecto's `{"errors": {"state": ["is in_review"]}}`.
         errors = [*map(Fields(reply.body).get, NAMES["no_fields"])]
@@ -182,7 +203,10 @@ def _failure_in_success(
         reply = replace(reply, body=no)
     meaning = Refusal.REJECTED if status is None else meaning_of(status)
     hint = _hint(reply.body, reply.status)
-    return _failure(reply, hint.meaning if hint else meaning, now)
+    meaning = hint.meaning if hint else meaning
+    if meaning is Refusal.REJECTED and _OF_ANOTHER.search(_prose(reply)):
+        meaning = Refusal.CONFLICT
+    return _failure(reply, meaning, now)
 
 
 def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
@@ -194,7 +218,8 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
         answer = _said(reply) if reply.status == SERVER_ERROR else None
         return Unknown(message, reply.status, wait, answer=answer)
     progress = progress_in(layers_of(reply.body), reply.status, said=_prose(reply))
-    if meaning in _RETOLD and progress in RETELLS:
+    is_vague = meaning in _RETOLD or reply.status == FORBIDDEN
+    if is_vague and progress in RETELLS:
         meaning = RETELLS[progress]
     is_accepted = reply.status == UNSUPPORTED_MEDIA_TYPE
     accepts = tuple(_accepted(reply.headers)) if is_accepted else ()
@@ -316,7 +341,7 @@ def _hint(body: JSON, status: int) -> Hint | None:
     said = [code.replace("_", " ") for code in codes]
     if not (said and is_success(status)):
         # In a 2xx a code is the answer, and the prose beside it explains.
-        said.append(wording.error_texts(body).lower())
+        said.append(wording.refusal_texts(body).lower())
     for hint in ASSUMED.hints:
         applies = is_success(status) or status in hint.statuses
         if applies and (

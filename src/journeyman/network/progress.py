@@ -76,6 +76,15 @@ _STATES = _patterns(
 
 _WORK = r"(?:results?|answers?|outputs?|solutions?|submissions?|work)"
 _LOOKED_AT = r"(?:reviewed|approved|verified|graded|processed|checked|evaluated)"
+_A_LOOK = (
+    r"(?:review|check|checking|reading|validation|verification|verdict|approval"
+    r"|inspection|judg(?:e?ment|ing)|proofreading)"
+)
+_NOT_OVER = (
+    r"(?:not (?:yet )?(?:been )?(?:finished|done|over|in|ready|complete|through)"
+    r"|in progress|running|still|under way|going on)"
+)
+_SEEN = r"(?:looked|read|seen|judged|signed)"
 _DEALT_WITH = (
     r"(?:submitted|delivered|received|completed?|done|finished|accepted|settled|closed)"
 )
@@ -88,7 +97,11 @@ _SAID = _patterns(
     REJECTED=(
         *(f"(?:was|been|is|{_WORK}) {_JUDGED}", "incorrect", f"wrong {_WORK}"),
         f"{_WORK} (?:is|was|are|were) (?:wrong|not (?:correct|accepted|good enough))",
-        "failed (?:grading|review|quality|verification|the check)",
+        "failed (?:grading|review|quality|verification|the (?:check|review|reading))",
+        *("did not pass", "sent (?:it |this |your work )?back"),
+        f"(?:cannot|can't|do not) accept (?:this|the|your) {_WORK}",
+        r"declined (?:it|this|your|the)",
+        f"(?:{_WORK}|it) (?:was|is) declined",
         *("(?:low|poor|insufficient) quality", "quality (?:is )?too low"),
     ),
     IN_REVIEW=(
@@ -100,6 +113,15 @@ _SAID = _patterns(
         r"still (?!missing|lacking|wanting|outstanding|working|holding)\w+ing",
         r"again (?:shortly|soon|in (?:\d+|a (?:few|moment|minute|second)))",
         "not yet (?:been )?(?:ready|accepted|settled|confirmed|complete|completed)",
+        rf"{_A_LOOK} (?:(?:is|are|has) )?{_NOT_OVER}",
+        rf"(?:not|nobody has|no one has) (?:been )?{_SEEN}\b.{{0,30}} yet",
+        rf"wait for (?:the|a|our) {_A_LOOK}",
+        f"(?:has|have|needs?) to be {_LOOKED_AT} first",
+        r"(?:it|(?:the|our) \w+) (?:is|are|has) not \w+ yet",
+        "come back (?:later|soon|in )",
+        r"not yet(?=\W*$)",
+        "needs? (?:a|another) (?:moment|minute|second)",
+        "still with (?:the|our) (?!previous|other|first|last)",
     ),
     PAID=("(?:was|were|been|is|are|already) (?:paid|credited)", "credited to"),
     DONE=(

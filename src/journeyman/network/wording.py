@@ -134,3 +134,10 @@ def _quoted(text: str) -> str:
 def error_texts(body: JSON) -> str:
     """Join what an error body says, such as `task_taken: somebody was first`."""
     return ": ".join(texts_in(body, NAMES["message_fields"]))
+
+
+def refusal_texts(body: JSON) -> str:
+    """Join what a refusal says; under names of its own, the sentences beside them."""
+    outer = body.values() if isinstance(body, dict) else ()
+    sentences = [one for one in outer if isinstance(one, str) and " " in one]
+    return error_texts(body) or ": ".join(sentences[:_MAX_TEXTS])
