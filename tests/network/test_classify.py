@@ -1,6 +1,8 @@
 """The one table that says what an answer means, row by row."""
 
 import inspect
+import json
+from datetime import UTC, datetime
 from http import HTTPStatus
 
 import httpx2 as httpx
@@ -10,12 +12,14 @@ from tests.network.conftest import TOKEN, ScriptedServer, answer
 from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
 from journeyman.network import http as http_module
-from journeyman.network.classify import STATUSES, is_success, meaning_of
+from journeyman.network.call import Expects, Reply
+from journeyman.network.classify import STATUSES, classify, is_success, meaning_of
 from journeyman.network.client import NetworkClient
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
 TASK = Task(id=TaskId("task-1"))
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 MEANINGS: dict[int, Refusal | None] = {
     400: Refusal.INVALID,
@@ -440,3 +444,34 @@ async def test_a_conflict_over_how_many_tasks_we_hold_is_no_end_of_this_one(
 
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.THROTTLED
+
+
+@pytest.mark.parametrize("status", [400, 403, 409, 422])
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("Somebody else was faster.", Refusal.CONFLICT),
+        ("The plate is out with somebody else.", Refusal.CONFLICT),
+        ("That one is not free any more.", Refusal.CONFLICT),
+        ("You are too late.", Refusal.CONFLICT),
+        ("It is spoken for.", Refusal.CONFLICT),
+        ("The review is not finished.", Refusal.PENDING),
+        ("Nobody has looked at it yet.", Refusal.PENDING),
+        ("The proof is not dry yet.", Refusal.PENDING),
+        ("Still with the editor.", Refusal.PENDING),
+        ("Please come back in a minute.", Refusal.PENDING),
+        ("Not yet.", Refusal.PENDING),
+        ("The editor declined it.", Refusal.REJECTED),
+        ("It did not pass the check.", Refusal.REJECTED),
+    ],
+)
+def test_a_sentence_under_any_key_tells_what_a_vague_status_does_not(
+    status: int, text: str, meaning: Refusal
+) -> None:
+    body: JSON = {"desk": text}
+    reply = Reply(status, {}, body, json.dumps(body))
+
+    refused = classify(reply, Expects.RECEIPT, NOW)
+
+    assert isinstance(refused, Refused)
+    assert refused.refusal is meaning

@@ -1935,3 +1935,28 @@ def test_no_choice_takes_the_place_of_the_work() -> None:
     found = read_refusal({"note": text}, "", work)
 
     assert all(not one.options for one in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"problems": {"badge": "left empty"}},
+        {"complaints": [{"about": "badge", "what": "was not given"}]},
+        {"badge": "missing"},
+        {"badge": ["please fill in"]},
+        {"what": "badge", "why": "missing"},
+        {"code": "missing", "at": "badge"},
+        {"lacks": ["badge"]},
+        {"fill_in": ["badge"]},
+        {"still_needed": ["badge"]},
+        {"you_forgot": "badge"},
+        {"incomplete": {"badge": "required"}},
+        {"checks": {"badge": False, "task_id": True}},
+        {"fields": {"badge": {"ok": False, "why": "missing"}, "task_id": {"ok": True}}},
+        {"errors": [{"badge": "missing"}]},
+        {"errors": {"badge": {"required": True}}},
+        {"missing": {"badge": "string"}},
+    ],
+)
+def test_a_structure_in_its_own_words_tells_what_is_missed(body: JSON) -> None:
+    assert said(body, Fault.MISSING) == {"badge": Fault.MISSING}

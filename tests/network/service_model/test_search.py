@@ -1023,11 +1023,10 @@ async def test_what_is_around_a_claim_may_be_around_what_follows_it() -> None:
 
 async def test_a_name_that_is_missed_since_it_moved_goes_back() -> None:
     network = StrictNetwork(SNAKE)
-    lacks_it, lacks_task = (
-        (422, {"message": f"The slip has no {name}."})
-        for name in ("sign_off", "task_id")
-    )
-    network.answers += [lacks_it, lacks_it, lacks_it, lacks_task, (200, {})]
+    for name in ("sign_off", "sign_off", "sign_off", "task_id"):
+        told: JSON = {"message": f"The slip has no {name}."}
+        network.answers.append((422, told))
+    network.answers.append((200, {}))
 
     async with client_of(network) as client:
         outcome = await client.complete(TASK, KEY)

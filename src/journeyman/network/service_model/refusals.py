@@ -1537,6 +1537,7 @@ def read_refusal(
             _named_by_value(told, sent)
             or clear
             or _named_beside(body, sent)
+            or (_told_by_keys(body, sent) if is_prose_read else [])
             or (_missed_in_prose(told, sent) if is_prose_read else [])
             or _named_in_passing(_mentions(body, sent), sent)
         )
@@ -1778,6 +1779,98 @@ def _type_in_prose(text: str) -> str:
         told[kind] = bool(_NEGATED.search(text[: one.start(group)]))
     asked = [kind for kind, is_denied in told.items() if not is_denied] or [*told]
     return asked[0] if len(asked) == 1 else ""
+
+
+_MISSED_WORDS = word_set(
+    "missing lack lacks lacking need needs needed wanted absent blank empty forgot "
+    "forgotten incomplete unfilled"
+)
+"""Of a key under which there is what is missed, as in `{"still_needed": ["badge"]}`."""
+_SHOWN_WORDS = word_set("required requires expects expected send needs missing wants")
+"""Of a key under which an object has the names that are asked for."""
+_LACKING = _any_case(
+    r"^(?:it |this )?(?:is |was |has been )?(?:please )?(?:missing|required|absent"
+    r"|blank|empty|nothing|needed|incomplete|unset|none|null|no value|must not be|left "
+    rf"|not (?:been )?{_NOT_DONE}|fill|tell us|we need|must be {_NOT_DONE})"
+)
+"""What is said of a name that stands beside it or above it."""
+
+
+def _told_by_keys(body: JSON, sent: JSON) -> list[FieldFault]:
+    """Read structures in words of a network's own, by what stands beside what.
+
+    `{"still_needed": ["badge"]}`, `{"badge": "please fill in"}`, `{"badge": false}` and
+    `{"what": "badge", "why": "missing"}` all miss the badge.
+    """
+    found: dict[Path, FieldFault] = {}
+    objects = (one for _, one in islice(walk(body), _MAX_NODES))
+    for value in (one for one in objects if isinstance(one, dict)):
+        for one in (*_under_keys(value, sent), *_in_pair(value, sent)):
+            found.setdefault(one.path, one)
+    return [*found.values()]
+
+
+def _under_keys(value: Mapping[str, JSON], sent: JSON) -> Iterator[FieldFault]:
+    """Read the names under keys that miss them, and what stands under names."""
+    names = leaf_names(sent)
+    for key, inner in value.items():
+        words = {*words_of(key)}
+        if isinstance(inner, dict) and words & _SHOWN_WORDS:
+            yield from _of_example(inner, sent, ())
+        elif (
+            words & _MISSED_WORDS or words >= {"left", "out"} or words >= {"fill", "in"}
+        ):
+            yield from _missing_of(_named_plainly(inner), names)
+        elif is_name(key) and spelling(key) not in _KEYS | _BODY_KEYS:
+            yield from _under_name(key, inner, value, sent)
+
+
+def _under_name(
+    name: str, inner: JSON, value: Mapping[str, JSON], sent: JSON
+) -> Iterator[FieldFault]:
+    """Read what stands under a name: a sentence, a flag, or an object with either."""
+    names = leaf_names(sent)
+    layer = [*inner.values()] if isinstance(inner, dict) else inner
+    texts = [one[:MAX_TEXT] for one in _texts(layer)]
+    if isinstance(inner, dict) and inner.get("required") is True:
+        texts.append("required")
+    is_flag = inner is False and any(one is True for one in value.values())
+    if is_flag or any(map(_LACKING.search, texts)):
+        yield from _missing_of([name], names)
+    elif name in names and (told := [o for o in texts if wanted_type(o)]):
+        yield _fault_at((name,), told[0])
+
+
+def _in_pair(value: Mapping[str, JSON], sent: JSON) -> Iterator[FieldFault]:
+    """Read a name beside a word that says that it is missing, whatever the keys."""
+    texts = [one for one in value.values() if isinstance(one, str)]
+    is_missing = any(_LACKING.search(one[:MAX_TEXT]) for one in texts)
+    named = [
+        name
+        for key, one in value.items()
+        if not isinstance(one, str) or not _LACKING.search(one[:MAX_TEXT])
+        for name in _named_plainly(one)
+        if spelling(key) not in _OPTION_KEYS
+    ]
+    if is_missing and len(named) == 1:
+        yield from _missing_of(named, leaf_names(sent))
+
+
+def _named_plainly(value: JSON) -> list[str]:
+    """Return the names in a value that has nothing else: one, or a list of them."""
+    listed = value.split(", ") if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        return []
+    named = [one for one in listed if isinstance(one, str) and is_name(one)]
+    return named if len(named) == len(listed) else []
+
+
+def _missing_of(named: Iterable[str], sent: Container[str]) -> Iterator[FieldFault]:
+    for name in named:
+        words = {*words_of(name)}
+        is_ours = not words - _MEANT
+        if not is_ours and name not in sent and not words & (_HARDLY_NAMED | _NO_NAMES):
+            yield FieldFault((name,), Fault.MISSING, is_exact=False)
 
 
 def _missed_in_prose(told: Iterable[str], sent: JSON) -> list[FieldFault]:
