@@ -1399,8 +1399,12 @@ def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
 
 def _has_parts(value: Mapping[str, JSON]) -> bool:
     """Return whether an object has lists of what is wrong, which say where."""
-    lists = [one for one in value.values() if isinstance(one, list)]
+    lists = [one[:_MOST_PARTS] for one in value.values() if isinstance(one, list)]
     return any(isinstance(one, dict) and _says(one) for inner in lists for one in inner)
+
+
+_MOST_PARTS = 20
+"""So many of a list are looked into: searching each takes time."""
 
 
 def _says(value: Mapping[str, JSON]) -> bool:
@@ -1528,11 +1532,11 @@ def read_refusal(
             break
     clear = [*_without_echoes(found.values())]
     if is_prose_read and all(map(_is_untold, clear)):
-        about = _said_of_a_name((without_echo(o, sent) for o in _strings(body)), sent)
+        about = _said_of_a_name(_prose_of(body, sent), sent)
         is_meant = about and all(one.path[-1:] == about.path for one in clear)
         clear = [about] if about and is_meant else clear
     if all(_may_be_misread(one) for one in clear) and not says_strict(body, message):
-        told = [without_echo(text, sent) for text in _strings(body)]
+        told = [*_prose_of(body, sent)]
         clear = (
             _named_by_value(told, sent)
             or clear
@@ -1559,6 +1563,16 @@ def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...
     place = FieldFault((HEADER + CONTENT_TYPE,), Fault.MISSING, options=kinds or texts)
     whole = FieldFault((WHOLE,), Fault.MISSING, "string")
     return (place,) if kinds else (place, whole) if texts else ()
+
+
+def _prose_of(body: JSON, sent: JSON) -> Iterator[str]:
+    """Return the texts of a refusal without our body, as many as may be searched."""
+    letters = _MAX_LETTERS
+    for text in _strings(body):
+        if letters <= 0:
+            return
+        letters -= min(len(text), MAX_TEXT)
+        yield without_echo(text[: 2 * MAX_TEXT], sent)[:MAX_TEXT]
 
 
 def _is_untold(one: FieldFault) -> bool:
