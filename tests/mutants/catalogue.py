@@ -63,6 +63,13 @@ FOUND_BY_SIMULATION: Mapping[str, tuple[str, ...]] = {
 FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     WORK: (
         SourceMutant(
+            "our own words are the work",
+            "network/answers.py",
+            "if path and repr(value) not in known and value not in said",
+            "if path and repr(value) not in known",
+            "network/test_withheld_texts.py",
+        ),
+        SourceMutant(
             "any move is made",
             "journal/tasks.py",
             "    if not tasks.is_allowed(before, after):",
@@ -101,6 +108,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
     ),
     ONE_RESULT: (
+        SourceMutant(
+            "a server that fell over is sent another body",
+            "network/service_model/search.py",
+            'read_refusal(outcome.answer, "", body, is_prose_read=False)',
+            'read_refusal(outcome.answer, "", body)',
+            "network/service_model/test_search.py",
+        ),
         SourceMutant(
             "a result is written anew",
             "journal/tasks.py",
@@ -156,6 +170,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
     ),
     RESULTS: (
+        SourceMutant(
+            "a choice takes the place of the work",
+            "network/service_model/refusals.py",
+            'if listed is None or " " in str(there):',
+            "if listed is None:",
+            "network/service_model/test_refusals.py",
+        ),
         SourceMutant(
             "no sync of the journal",
             "journal/database.py",

@@ -446,7 +446,7 @@ async def test_a_conflict_over_how_many_tasks_we_hold_is_no_end_of_this_one(
     assert outcome.refusal is Refusal.THROTTLED
 
 
-@pytest.mark.parametrize("status", [400, 403, 409, 422])
+@pytest.mark.parametrize("status", [400, 409, 422])
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
@@ -475,3 +475,47 @@ def test_a_sentence_under_any_key_tells_what_a_vague_status_does_not(
 
     assert isinstance(refused, Refused)
     assert refused.refusal is meaning
+
+
+def test_a_forbidden_claim_of_a_task_that_another_has_is_lost() -> None:
+    body: JSON = {"desk": "This card is with another scribe."}
+
+    refused = classify(Reply(403, {}, body, json.dumps(body)), Expects.RECEIPT, NOW)
+
+    assert isinstance(refused, Refused)
+    assert refused.refusal is Refusal.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("text", "expects"),
+    [
+        ("Another client has this account.", Expects.DATA),
+        ("Your agent is not approved yet.", Expects.RECEIPT),
+    ],
+)
+def test_what_is_forbidden_to_us_is_still_forbidden(
+    text: str, expects: Expects
+) -> None:
+    body: JSON = {"message": text}
+
+    refused = classify(Reply(403, {}, body, json.dumps(body)), expects, NOW)
+
+    assert isinstance(refused, Refused)
+    assert refused.refusal is Refusal.UNAUTHORIZED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Somebody has to approve it first.",
+        "Someone has not looked at it yet.",
+        "Another field is required.",
+    ],
+)
+def test_whom_a_sentence_names_need_not_have_the_task(text: str) -> None:
+    body: JSON = {"message": text}
+
+    refused = classify(Reply(400, {}, body, json.dumps(body)), Expects.RECEIPT, NOW)
+
+    assert isinstance(refused, Refused)
+    assert refused.refusal is not Refusal.CONFLICT

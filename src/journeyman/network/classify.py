@@ -24,6 +24,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
 from journeyman.domain.outcomes import Failure, Refusal, Refused, Unknown
@@ -81,21 +82,20 @@ def classify(
         meaning = hint.meaning if hint else meaning
     if meaning is Refusal.CONFLICT and _OF_OUR_LIMIT.search(_prose(reply)):
         meaning = Refusal.THROTTLED
-    is_unclear = (
-        meaning in {Refusal.INVALID, Refusal.OTHER} or reply.status == FORBIDDEN
-    )
+    # To a read, a 403 is about the token (decision 0021).
+    is_forbidden = reply.status == HTTPStatus.FORBIDDEN and expects is Expects.RECEIPT
+    is_unclear = meaning in {Refusal.INVALID, Refusal.OTHER} or is_forbidden
     if is_unclear and _OF_ANOTHER.search(_prose(reply)):
         meaning = Refusal.CONFLICT
     return _failure(reply, meaning, now)
 
 
-FORBIDDEN = 403
 _ELSE = r"(?:some(?:body|one)(?: else)?|an(?:other|y other)(?: \w+)?|other hands)"
 _OF_ANOTHER = re.compile(
     rf"\b(?:taken|claimed|booked|held|reserved|given|assigned|lent|picked up|out|is)"
     rf" (?:\w+ )?(?:by|to|with|in) {_ELSE}\b"
-    rf"|\b{_ELSE} (?:\w+ )?(?:has|had|is (?!required|needed|missing)|was|got|took|holds"
-    r"|beat|claimed)\b"
+    rf"|\b{_ELSE} (?:\w+ )?(?:(?:has|had)(?! (?:to|not|yet)\b)"
+    r"|is (?!required|needed|missing|expected)|was|got|took|holds|beat|claimed)\b"
     r"|\b(?:is|was|are|already|been) (?:taken|spoken for)\W*(?:$|[.;,])"
     r"|\b(?:task|job|it|this|one|order|gig) is (?:closed|gone|out)\b"
     r"|\b(?:no longer|not) (?:open|free|available)(?: any ?more)?\W*$"
@@ -103,8 +103,6 @@ _OF_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 """What is said of a task that another agent has, whatever the status."""
-
-
 _OF_OUR_LIMIT = re.compile(
     r"\byou (?:already )?(?:have|hold) (?:\w+ ){0,2}\d+ "
     r"|\b(?:too many|maximum of|max(?:imum)? number of|limit of|at most) (?:\d+ )?"
@@ -218,8 +216,7 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
         answer = _said(reply) if reply.status == SERVER_ERROR else None
         return Unknown(message, reply.status, wait, answer=answer)
     progress = progress_in(layers_of(reply.body), reply.status, said=_prose(reply))
-    is_vague = meaning in _RETOLD or reply.status == FORBIDDEN
-    if is_vague and progress in RETELLS:
+    if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
     is_accepted = reply.status == UNSUPPORTED_MEDIA_TYPE
     accepts = tuple(_accepted(reply.headers)) if is_accepted else ()

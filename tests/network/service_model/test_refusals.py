@@ -637,10 +637,6 @@ WRONG_TYPE: dict[str, JSON] = {
     "beside a sentence, under any key": {
         "problems": [{"item": "task_id", "problem": "must be an integer"}]
     },
-    "a list beside a sentence": {
-        "desk": "Please provide an integer, not words.",
-        "wrong": ["task_id"],
-    },
     "prose": {"error": "task_id must be an integer"},
     "prose 2": {"error": "Invalid type for task_id: expected integer, got string"},
     "prose 3": {"error": "expected type integer for field task_id"},
@@ -1926,6 +1922,25 @@ def test_a_sentence_lists_what_the_only_name_in_it_may_be(text: str) -> None:
 
     assert (found.path, found.fault) == (("badge",), Fault.VALUE)
     assert found.options == ("alto", "bass", "tenor")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "The pool has no sockets."},
+        {"note": "The server lacks memory."},
+        {"note": "Give logs."},
+        {"note": "The socket was not sent."},
+        {"unit": "mailer", "problem": "is not set"},
+        {"checks": {"mailer": False, "pool": True}},
+        {"still_missing": ["mailer"]},
+    ],
+)
+def test_plain_words_can_be_left_unread(body: JSON) -> None:
+    found = read_refusal(body, "", SENT, is_prose_read=False)
+
+    assert said(body, Fault.MISSING)
+    assert all(one.fault is not Fault.MISSING for one in found)
 
 
 def test_no_choice_takes_the_place_of_the_work() -> None:

@@ -1024,7 +1024,7 @@ async def test_what_is_around_a_claim_may_be_around_what_follows_it() -> None:
 async def test_a_name_that_is_missed_since_it_moved_goes_back() -> None:
     network = StrictNetwork(SNAKE)
     for name in ("sign_off", "sign_off", "sign_off", "task_id"):
-        told: JSON = {"message": f"The slip has no {name}."}
+        told: JSON = {"message": f"{name} is missing."}
         network.answers.append((422, told))
     network.answers.append((200, {}))
 
@@ -1033,6 +1033,17 @@ async def test_a_name_that_is_missed_since_it_moved_goes_back() -> None:
 
     assert isinstance(outcome, Confirmed), outcome
     assert network.bodies("complete")[-1]["task_id"] == TASK.id
+
+
+async def test_a_server_that_falls_over_in_plain_words_may_have_worked() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(500, {"error": "The pool has no sockets."}), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.submit(TASK, RESULT, KEY)
+
+    assert isinstance(outcome, Unknown), outcome
+    assert len(network.bodies("submit")) == 1
 
 
 async def test_a_value_of_another_type_is_no_verdict_on_the_work() -> None:

@@ -25,6 +25,7 @@ from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.meaning import (
     AGENT_NOUNS,
     EVIDENCE_WORDS,
+    MADE,
     NOUNS,
     RESULT_WORDS,
     TASK_NOUNS,
@@ -130,11 +131,9 @@ _UNKNOWN = _any_case(
 _MISSING = _any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
     r"|\bmust exist\b"
-    r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )|\black(?:s|ing)?\b|\bhas no \w+(?=\W*$|,)"
-    r"|(?:^|[.?!:] )(?:include|provide|give|send|supply|specify)\b"
+    r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
-    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)"
-    r"|not (?:provided|present|sent\b|set\b)"
+    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
@@ -173,7 +172,6 @@ _TYPE_SAID = (
     _any_case(r"(?P<type>\w+) has wrong format\b"),
     re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
-    _any_case(r"\b(?:as|either|only) (?P<type>true) or false\b"),
     _any_case(r"parsing (?P<type>time) "),
 )
 _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
@@ -398,14 +396,9 @@ def _key(told: re.Match[str]) -> str:
     return told["human"].lower().replace(" ", "_")
 
 
-_MODELS = TASK_NOUNS.union(AGENT_NOUNS, *NOUNS.values()) - {*RESULT_WORDS[:-1]} | {
-    "submission",
-    "completion",
-}
-
-
 def _model_of_rails(told: re.Match[str]) -> str:
-    is_model = {*words_of(told[1])[-1:]} & _MODELS
+    models = TASK_NOUNS | AGENT_NOUNS | {*MADE.values()}
+    is_model = {*words_of(told[1])[-1:]} & models
     return f"{told[1]}: expected an object, which is required" if is_model else told[0]
 
 
@@ -445,12 +438,6 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
     # ActiveRecord, of a key that was not sent
     (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
-    # What follows says what to write there: "The slip has no place, write where."
-    (
-        _any_case(r"^.*\bhas no (\w+), write\b.*$"),
-        r"\1: expected a string, which is required",
-    ),
-    (_any_case(r"^.*\bhas no (\w+), .*$"), r"missing field \1"),
     # Python's KeyError, as a text and as its code
     (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
     # pydantic
@@ -575,7 +562,7 @@ _OF_TWO_WORDS = _any_case(
 """What an identifier is called in prose, as in "Task reference must be supplied"."""
 _GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
 _LEAD = (
-    r"\b(?:missing|required|requires?|needs?|lacks|lacking|include|provide|contain|specify"
+    r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
     r"|have|send|supply|give|unknown|unexpected|invalid(?! type (?:of|for))|no"
     r"|type (?:of|for)|set)\b"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
@@ -606,7 +593,7 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "been"
+    "been write"
 )
 """Words that stand where a name could, and are none of ours."""
 _MISSING_ALONE = _any_case(
@@ -925,10 +912,6 @@ class _Prose:
                 yield from _each(paths, above, told)
                 if paths:
                     return
-        ours = {one for one in re.findall(_NAME, text) if one in self._sent}
-        ours -= {*told.options}
-        if len(ours) == 1 and (told.wants or told.options):
-            yield from _each([(one,) for one in ours], above, told)
 
     def _is_told(self, match: re.Match[str]) -> bool:
         """Return whether a word such as "data" stands where only a name does.
@@ -1093,7 +1076,7 @@ class _Walk:
         place = _place_in(value, self._sent) if tells and not is_around else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
-        listed = [*_listed(value, (*above, *(place or ())), said, self._names)]
+        listed = [*_listed(value, (*above, *(place or ())), said)]
         yield from listed
         if place is not None and not listed:
             told = self._at((*above, *place), said, value)
@@ -1307,15 +1290,9 @@ def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]
     yield value
 
 
-def _listed(
-    value: Mapping[str, JSON], above: Path, said: str, sent: Container[str]
-) -> Iterator[FieldFault]:
+def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[FieldFault]:
     """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
-    worded = {
-        key
-        for key, inner in value.items()
-        if said and (key in {"fields", "keys"} or _is_of_names(key, inner, sent))
-    }
+    worded = {"fields", "keys"} if said else set[str]()
     told = [inner for key, inner in value.items() if key in worded]
     named = [str(name) for one in told if isinstance(one, list) for name in one]
     for name in filter(is_name, named):
@@ -1330,14 +1307,6 @@ def _listed(
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
                     yield FieldFault((*above, *path_of(name)), fault)
-
-
-def _is_of_names(key: str, inner: JSON, sent: Container[str]) -> bool:
-    """Return whether a list under any key has nothing but names that were sent."""
-    is_known = spelling(key) in {*_LISTS, *_OPTION_KEYS, *_FIELD_KEYS}
-    if is_known or not isinstance(inner, list):
-        return False
-    return bool(inner) and all(isinstance(one, str) and one in sent for one in inner)
 
 
 def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
@@ -1367,25 +1336,14 @@ def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
     told = _by_spelling(value)
-    is_said = False
     for key in _SAYING_KEYS:
         said = told.get(key)
         if isinstance(said, list):
             said = " ".join(one for one in said if isinstance(one, str))
         if isinstance(said, str):
-            is_said = True
             yield said
         elif isinstance(said, dict):
-            is_said = True
             yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
-    if not is_said:
-        texts = (one for one in value.values() if isinstance(one, str) and " " in one)
-        yield from filter(_is_verdict, texts)
-
-
-def _is_verdict(said: str) -> bool:
-    """Return whether a sentence, whatever its key, says what is wrong with a value."""
-    return bool(fault_in(said) or wanted_type(said) or _BAD_TYPE.search(said))
 
 
 def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
@@ -1399,12 +1357,8 @@ def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
 
 def _has_parts(value: Mapping[str, JSON]) -> bool:
     """Return whether an object has lists of what is wrong, which say where."""
-    lists = [one[:_MOST_PARTS] for one in value.values() if isinstance(one, list)]
+    lists = [one for one in value.values() if isinstance(one, list)]
     return any(isinstance(one, dict) and _says(one) for inner in lists for one in inner)
-
-
-_MOST_PARTS = 20
-"""So many of a list are looked into: searching each takes time."""
 
 
 def _says(value: Mapping[str, JSON]) -> bool:
@@ -1453,26 +1407,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
-    return _place_beside(value, sent)
-
-
-def _place_beside(value: Mapping[str, JSON], sent: JSON) -> Path | None:
-    """Return the only name that stands beside what is said of it, under any key."""
-    said = " ".join(_sayings(value))
-    ours = {one for _, one in leaves_of(sent) if isinstance(one, str)}
-    names = [
-        one
-        for key, one in value.items()
-        if isinstance(one, str) and is_name(one) and not (one.isupper() or one in ours)
-        if not one.endswith(("Error", "Exception"))
-        if spelling(key) not in {*_PROSE_KEYS, *_SAYING_KEYS, *_OPTION_KEYS}
-    ]
-    is_place = len(names) == 1 and (
-        names[0] in leaf_names(sent)
-        or (_NO_SUBJECT.match(said) and _is_verdict(said))
-        or re.search(rf"(?<![\w-]){re.escape(names[0])}(?![\w-])", said)
-    )
-    return path_of(names[0], leaf_names(sent)) if is_place else None
+    return None
 
 
 def _is_rooted(value: Mapping[str, JSON]) -> bool:
@@ -1647,9 +1582,10 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
             if is_name(one) and not one.isupper() and spelling(key) not in _PROSE_KEYS
         ]
         if len(names) == 1 and names[0] and any(" " in one for one in texts.values()):
-            is_sent = value_at(sent, names[0]) is not None
-            fault = Fault.VALUE if is_sent else Fault.MISSING
-            named.append(FieldFault(names[0], fault))
+            if value_at(sent, names[0]) is None:
+                named.append(FieldFault(names[0], Fault.MISSING))
+            else:
+                named.append(_fault_at(names[0], " ".join(texts.values())))
     return named
 
 
@@ -1676,8 +1612,8 @@ _MISSED = tuple(
         ),
         # You did not tell us the badge.
         (
-            r"(?:\b(?:need|want|(?:need|want|have) to know|forgot|forgotten|without"
-            r"|expect(?:s|ed)?|wants?|needs?"
+            r"(?:\b(?:lacks|lacking|needs?|wants?|(?:need|want|have) to know|forgot"
+            r"|forgotten|without|expect(?:s|ed)?"
             r"|(?:has|have|had|carries|contains|sent|gave|got|is|was|says|names|shows"
             r"|came with|comes with|saw|see|found) no"
             r"|(?:do|does|did|could|can|have|has)(?: not|n't)"
@@ -1817,11 +1753,13 @@ def _told_by_keys(body: JSON, sent: JSON) -> list[FieldFault]:
     `{"what": "badge", "why": "missing"}` all miss the badge.
     """
     found: dict[Path, FieldFault] = {}
-    objects = (one for _, one in islice(walk(body), _MAX_NODES))
-    for value in (one for one in objects if isinstance(one, dict)):
-        for one in (*_under_keys(value, sent), *_in_pair(value, sent)):
-            found.setdefault(one.path, one)
-    return [*found.values()]
+    around: set[str] = set()
+    for way, value in islice(walk(body), _MAX_NODES):
+        if isinstance(value, dict):
+            told = [*_under_keys(value, sent), *_in_pair(value, sent)]
+            around |= {*way} if told else set()
+            found = {**{one.path: one for one in told}, **found}
+    return [one for path, one in found.items() if path[-1] not in around]
 
 
 def _under_keys(value: Mapping[str, JSON], sent: JSON) -> Iterator[FieldFault]:
