@@ -220,6 +220,20 @@ async def test_a_yes_without_content_differs_from_a_page(
     assert outcome.is_blank_yes is is_blank
 
 
+async def test_the_row_that_a_database_refuses_tells_no_state(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    row = "Failing row contains (b3e58e1e, null, rejected as late, pending)."
+    message = 'null value in column "claim_id" violates not-null constraint'
+    server.will(answer(400, {"code": "23502", "details": row, "message": message}))
+
+    outcome = await network.submit(TASK, Result("rejected as late"), KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.INVALID
+    assert outcome.progress is None
+
+
 async def test_what_an_answer_gave_is_kept_by_action_and_path(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

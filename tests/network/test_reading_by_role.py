@@ -650,3 +650,22 @@ def test_groups_that_look_like_tasks_are_none_beside_what_is_in_them() -> None:
 
     assert len(tasks) == 12
     assert {task.reward for task in tasks} == {6}
+
+
+def test_who_a_text_is_from_is_not_the_text() -> None:
+    senders = ("Choir", "Bell ringers", "Flower guild", "Vicar")
+
+    tasks = read(
+        {
+            "notices": records(
+                lambda n: {
+                    "notice_no": 20 + n,
+                    "from": senders[n],
+                    "headline": TEXTS[n],
+                    "credits": 5 + n,
+                }
+            )
+        }
+    )
+
+    assert [task.text for task in tasks] == [*TEXTS[:4]]

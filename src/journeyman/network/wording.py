@@ -140,4 +140,10 @@ def refusal_texts(body: JSON) -> str:
     """Join what a refusal says; under names of its own, the sentences beside them."""
     outer = body.values() if isinstance(body, dict) else ()
     sentences = [one for one in outer if isinstance(one, str) and " " in one]
-    return error_texts(body) or ": ".join(sentences[:_MAX_TEXTS])
+    said = error_texts(body) or ": ".join(sentences[:_MAX_TEXTS])
+    return _ROW.sub("", said)
+
+
+_ROW = re.compile(r"\bFailing row contains \(.*?\)(?=\.?(?:: |$))", re.DOTALL)
+"""PostgreSQL shows the whole row that it refuses: our own words, and a state such as
+`pending`, which are no verdict."""

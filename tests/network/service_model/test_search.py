@@ -978,6 +978,18 @@ async def test_a_key_that_has_to_be_a_uuid_is_the_same_one_in_each_repeat() -> N
     assert first == again == str(UUID(str(first)))
 
 
+async def test_a_uuid_that_is_asked_for_is_the_one_that_the_claim_gave() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("session")]
+    network.answers += [(400, {"session": ["Must be a valid UUID."]}), (200, {})]
+    made = "3e3075ac-d7ba-41df-ab98-df4e497ae61d"
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, {"claim.id": made, "claim.task": 16})
+
+    assert network.bodies("submit")[-1]["session"] == made
+
+
 async def test_what_is_not_found_for_a_task_of_ours_is_sought_under_another_id() -> (
     None
 ):

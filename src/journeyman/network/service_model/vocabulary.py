@@ -162,7 +162,7 @@ class Vocabulary:
     poster: tuple[str, ...] = in_order(
         "poster poster_id poster_agent_id posted_by posted_by_agent_id creator "
         "creator_id creator_agent_id created_by owner owner_id author requester "
-        "requester_id",
+        "requester_id from",
     )
     claimant: tuple[str, ...] = in_order(
         "claimant claimant_id claimant_agent_id claimed_by claimed_by_agent_id "

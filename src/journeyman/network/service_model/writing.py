@@ -450,16 +450,7 @@ class Writer:
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
             misfit = 0.0 if is_uuid else type_cost(value, wanted.wants)
-            cost = self.cost_of(wanted.path, source)
-            if self._names_the_task(source, value):
-                cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
-            # Of two answers the later one knows better, such as of a revision.
-            cost -= 0.05 * source.startswith("submit.")
-            # Where tasks are known by their `documentId`, claims are so, too.
-            cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
-            cost += 4 * bool(wanted.options and not _is_among(value, wanted.options))
-            if source in _EMPTY_ABLE and value in _EMPTY:
-                cost += 2 if wanted.wants == "object" else 5
+            cost = self._cost_of_value(wanted, source, value)
             kind = wants if wants in _SCALARS | {"array"} else ""
             kind = "id" if source == "key" and cost > 1 else kind
             kind = "uuid" if is_uuid else kind
@@ -468,6 +459,23 @@ class Writer:
                 forms.append((cost + 1.5, Placed(wanted.path, source, "json")))
             for price, one in forms:
                 yield price + 2.0 * self.known.is_refused_as(one), one
+
+    def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
+        """Return what it costs to believe that a name means a value, by what it is."""
+        cost = self.cost_of(wanted.path, source)
+        if self._names_the_task(source, value):
+            cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
+        # Of two answers the later one knows better, such as of a revision.
+        cost -= 0.05 * source.startswith("submit.")
+        # Where tasks are known by their `documentId`, claims are so, too.
+        cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
+        if wanted.wants == "uuid" and source.startswith(GIVEN):
+            # Whatever it is called: of what an answer gave, little is a UUID.
+            cost = min(cost, 1.5 + cost / 10)
+        cost += 4 * bool(wanted.options and not _is_among(value, wanted.options))
+        if source in _EMPTY_ABLE and value in _EMPTY:
+            cost += 2 if wanted.wants == "object" else 5
+        return cost
 
     def cost_of(self, path: Path, source: str) -> float:
         """Return what it costs to believe that a name means a value: 0 is certain."""
