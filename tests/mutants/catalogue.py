@@ -171,6 +171,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     RESULTS: (
         SourceMutant(
+            "the row that a database refuses tells a verdict",
+            "network/wording.py",
+            'return _ROW.sub("", said)',
+            "return said",
+            "network/test_progress.py",
+        ),
+        SourceMutant(
             "a choice takes the place of the work",
             "network/service_model/refusals.py",
             'if listed is None or " " in str(there):',
