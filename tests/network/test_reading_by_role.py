@@ -45,6 +45,17 @@ def records(make: Callable[[int], dict[str, JSON]]) -> list[JSON]:
             "meta.jobId",
             3,
         ),
+        # A call number has spaces in it, and a batch is rather what others belong to.
+        (
+            records(lambda n: {"call_number": f"82{n}.91 WOO", "text": TEXTS[n]}),
+            "call_number",
+            "823.91 WOO",
+        ),
+        (
+            records(lambda n: {"batch": f"IPA-{n}", "tag_copy": TEXTS[n], "pays": n}),
+            "batch",
+            "IPA-3",
+        ),
         (
             records(
                 lambda n: {

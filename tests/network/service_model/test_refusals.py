@@ -1766,6 +1766,46 @@ def test_a_key_of_rails_that_was_not_sent_is_missing_in_its_record() -> None:
     assert (found.path, found.fault) == (("print_order", "id"), Fault.MISSING)
 
 
+def test_what_an_object_has_to_have_is_missing_in_it() -> None:
+    told: JSON = {"errors": ["Proof must be an object with the wording"]}
+
+    found = only(read_refusal(told, "", {"proof": "41"}))
+
+    assert (found.path, found.fault) == (("proof", "wording"), Fault.MISSING)
+
+
+def test_a_name_with_that_of_an_object_before_it_is_of_the_object() -> None:
+    told: JSON = {"errors": ["Proof wording can't be blank"]}
+
+    inside = only(read_refusal(told, "", {"proof": {"text": "41"}}))
+    beside = only(read_refusal(told, "", {"proof": "41"}))
+
+    assert inside.path == ("proof", "wording")
+    assert beside.path == ("proof_wording",)
+
+
+def test_a_record_that_must_exist_is_named_by_its_key_and_not_inside_of_one() -> None:
+    told: JSON = {"errors": ["Task claim must exist"]}
+
+    found = only(read_refusal(told, "", {"task_claim": {"agent_id": "9000"}}))
+
+    assert found.path == ("task_claim_id",)
+
+
+def test_names_that_are_listed_beside_a_sentence_say_nothing_else_than_it() -> None:
+    def told(text: str) -> JSON:
+        listed: JSON = {"source": "payload", "keys": ["answer"]}
+        return {"message": text, "validation": listed}
+
+    typed = only(
+        read_refusal(told('"answer" must be of type object'), "", {"answer": 1})
+    )
+    extra = only(read_refusal(told('"answer" is not allowed'), "", {"answer": 1}))
+
+    assert (typed.fault, typed.wants) == (Fault.TYPE, "object")
+    assert extra.fault is Fault.UNKNOWN
+
+
 def test_kotlin_names_the_object_that_its_sentences_are_about() -> None:
     sent: dict[str, JSON] = {"claimId": "c-1", "typeset": "41"}
     no_object = "Expected start of the object '{', but had '\"' instead"

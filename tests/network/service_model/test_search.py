@@ -990,6 +990,63 @@ async def test_a_uuid_that_is_asked_for_is_the_one_that_the_claim_gave() -> None
     assert network.bodies("submit")[-1]["session"] == made
 
 
+async def test_a_day_is_written_as_the_network_shows_that_it_wants_it() -> None:
+    network = StrictNetwork(SNAKE)
+    text = "issue_date must be a date as YYYY-MM-DD"
+    network.answers += [missing("issue_date"), (400, {"error": text}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    first, again = (body["issue_date"] for body in network.bodies("complete")[-2:])
+    assert again == str(first)[:10]
+    assert again != first
+
+
+async def test_a_time_that_is_refused_without_a_reason_is_sent_as_a_day() -> None:
+    network = StrictNetwork(SNAKE)
+    wrong: JSON = {"errors": {"issue_date": ["is invalid"]}}
+    network.answers += [missing("issue_date"), (422, wrong), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    first, again = (body["issue_date"] for body in network.bodies("complete")[-2:])
+    assert again == str(first)[:10]
+
+
+async def test_an_object_that_may_not_be_empty_has_the_result_in_it() -> None:
+    network = StrictNetwork(SNAKE)
+    blank: JSON = {"errors": ["Placard can't be blank"]}
+    network.answers += [
+        missing("placard"),
+        (422, {"error": "placard must be an object"}),
+    ]
+    network.answers += [(422, blank)] * 2 + [(200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    placard = network.bodies("submit")[-1]["placard"]
+    assert isinstance(placard, dict)
+    assert RESULT.output in placard.values()
+
+
+async def test_a_reference_that_has_to_be_an_iri_is_the_address_of_the_task() -> None:
+    network = StrictNetwork(SNAKE)
+    text = (
+        'The type of the "mission" attribute must be "array" (nested document) or'
+        ' "string" (IRI), "integer" given.'
+    )
+    network.answers += [missing("mission"), (400, {"detail": text}), (200, {})]
+    record: dict[str, JSON] = {"@id": "/api/missions/task-1", "id": "task-1"}
+
+    async with client_of(network) as client:
+        await client.claim(replace(TASK, raw=record), KEY)
+
+    assert network.bodies("claim")[-1]["mission"] == "/api/missions/task-1"
+
+
 async def test_what_is_not_found_for_a_task_of_ours_is_sought_under_another_id() -> (
     None
 ):

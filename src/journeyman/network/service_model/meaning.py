@@ -84,7 +84,8 @@ POST_WORDS: Mapping[str, tuple[str, ...]] = {
 GENERIC = ID_WORDS | {"_id"}
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)")
-_FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT}
+_IRI = re.compile(r"(?:https?:/)?/\S+")
+_FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT, "iri": _IRI}
 """What texts are called that are written in some form."""
 
 TOO_DEAR = 9.0

@@ -733,7 +733,8 @@ class _Learning:
             return replace(known, misfits=misfits) if inside and is_value else known
         # Of another type than any that we have: rather an object, if it is no id.
         is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
-        is_untold = is_value or not (finding.wants or is_id)
+        # Or a moment that should be told otherwise, as a date alone.
+        is_untold = is_value or not (finding.wants or is_id) or sent.source == "now"
         is_other = is_untold and not finding.options
         return self._misfit(known, sent) if is_other else known
 
@@ -745,7 +746,7 @@ class _Learning:
 
     def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
         # A constant may be another one, and work in another form: it is never banned.
-        is_form = sent.source in {"", "result"}
+        is_form = sent.source in {"", "result", "now"}
         form = form_of(sent) if is_form else sent.source
         # Words are the result, too, where there is one.
         wrong = (form, "result") if form == WORDS else (form,)

@@ -397,7 +397,8 @@ def _from_dollars(value: JSON) -> float | None:
 
 _PAID_WORDS = word_set("earned earnings awarded paid credited")
 _PAY_WORDS = _PAID_WORDS | word_set(
-    "credit credits amount reward points payout bounty u x"
+    "credit credits amount reward points payout bounty honorarium stipend wage wages "
+    "salary commission royalty u x"
 )
 
 

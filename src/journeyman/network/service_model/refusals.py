@@ -110,6 +110,7 @@ _TYPES: Mapping[str, str] = {
         "boolean": "bool boolean true false",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
+        "iri": "iri",
         "id": "pk id objectid mongodb ulid identifier primary",
     }.items()
     for word in words.split()
@@ -174,6 +175,10 @@ _TYPE_SAID = (
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
 )
+_DAY = re.compile(
+    r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
+)
+"""How a date without a time is written, as different languages say it."""
 _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
@@ -241,6 +246,8 @@ def wanted_type(said: str) -> str:
     said = said[:MAX_TEXT]
     if _KEY_BUT_NO_TEXT.search(said):
         return "integer"
+    if _DAY.search(said):
+        return "date"
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
     told = next(filter(None, map(type_of_word, words)), "")
     if not told and _ACCEPTED.search(said):
@@ -450,6 +457,11 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
             re.DOTALL,
         ),
         "expected an object",
+    ),
+    # API Platform, of what refers to a record
+    (
+        re.compile(r'must be "array" \(nested document\) or "string" \(IRI\)'),
+        "must be an IRI",
     ),
     # At path: result.type -- Expected ...
     (
@@ -757,6 +769,14 @@ _EACH = _any_case(
 """As in "Each of labels needs a card and a label"."""
 
 
+_OBJECT_WITH = _any_case(
+    rf"[`'\"]?(?P<place>{_NAME})[`'\"]? {_VERB} be an? (?:\w+ )?"
+    r"(?:object|hash|dict(?:ionary)?|map|record) (?:with|containing|having|that has)"
+    rf"(?: (?:the|an?))?(?: (?:key|field|property|member|attribute)s?:?)? {_NAMES}"
+)
+"""As in "Proof must be an object with the wording"."""
+
+
 class _Prose:
     """Reads sentences."""
 
@@ -784,6 +804,16 @@ class _Prose:
             if not {name.lower(), type_of_word(name)} & (_PLAIN_TYPES | _NO_NAMES):
                 yield FieldFault((lists[-1], FIRST, name), Fault.MISSING)
 
+    def _in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
+        """Read what an object has to have, where something else was sent for it."""
+        if (told := _OBJECT_WITH.search(text)) is None:
+            return
+        sent = self._top if isinstance(self._top, dict) else {}
+        place = spelling(told["place"])
+        around = next((name for name in sent if spelling(name) == place), None)
+        for path in self._named(told["names"]) if around else ():
+            yield FieldFault((*above, str(around), *path), Fault.MISSING)
+
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
         text = _SOUGHT.sub("", without_echo(text[:MAX_TEXT], self._top))
@@ -796,7 +826,7 @@ class _Prose:
         if called and isinstance(self._top, dict):
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
-        inside = [*self._in_each(text, above)]
+        inside = [*self._in_each(text, above), *self._in_object_with(text, above)]
         if inside:
             yield from inside
             return
@@ -1301,6 +1331,8 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
         for key, inner in layer.items():
             is_worded = layer is value and key in worded
             fault = None if is_worded else _LISTS.get(spelling(key))
+            if spelling(key) == "keys" and not said:
+                fault = Fault.ALLOWED  # hapi: what is wrong with them is told elsewhere
             if fault and spelling(key) in _OF_RULE and not said:
                 fault = Fault.ALLOWED
             names = inner if isinstance(inner, list) else [inner]
@@ -1999,9 +2031,27 @@ def _without_tag(path: Path, sent: JSON) -> Path:
     return path
 
 
+def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said of a name that has the name of an object in front of it.
+
+    Rails says "Proof wording can't be blank" of the `wording` of a `proof`.
+    """
+    is_bare = not found.is_exact and len(found.path) == 1
+    if not (is_bare and isinstance(sent, dict)) or found.path[0] in leaf_names(sent):
+        return found
+    words = words_of(found.path[0])
+    objects = {words_of(name): name for name in sent if isinstance(sent[name], dict)}
+    for i in range(1, len(words)):
+        inner = "_".join(words[i:])
+        # The `id` of a thing is rather the key of another record.
+        if inner != "id" and (around := objects.get(words[:i])):
+            return replace(found, path=(around, inner), is_exact=True)
+    return found
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
-    found = _without_root(found, sent)
+    found = _in_an_object_of(_without_root(found, sent), sent)
     found = replace(found, path=_without_tag(found.path, sent))
     there = value_at(sent, found.path)
     if isinstance(there, dict) and there and found.options:

@@ -305,7 +305,7 @@ def _as_number(text: str, *, is_whole: bool) -> JSON:
     return float(text) if NUMERAL.fullmatch(text) and not is_whole else text
 
 
-def converted(  # noqa: C901, PLR0911  # one line for each type
+def converted(  # noqa: C901, PLR0911, PLR0912  # one line for each type
     value: JSON, kind: str
 ) -> JSON:
     """Return a value as the JSON type that a network wants; as it is where it can't."""
@@ -316,6 +316,8 @@ def converted(  # noqa: C901, PLR0911  # one line for each type
     if kind == "uuid":  # the same one for the same key
         digest = hashlib.blake2b(str(value).encode(), digest_size=16).digest()
         return str(UUID(bytes=digest, version=4))
+    if kind == "date":
+        return str(value)[: len("YYYY-MM-DD")]
     if kind == "id":  # of what is made: a key without the action before it
         return str(value).rpartition("-")[2]
     if kind == "json" or (kind == "string" and not isinstance(value, str)):

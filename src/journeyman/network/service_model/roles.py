@@ -52,6 +52,7 @@ MOST_FIELDS = 150
 _WEAK_TEXTS = frozenset({"task", "summary"})
 """Names of texts that say less than a longer one beside them."""
 _LONGEST_ID = 128
+_LONGEST_CODE = 40
 _CLEAR_ID = 5
 """What the name of a field scores that clearly is an id, though others have it, too."""
 _MOST_STATES = 8
@@ -79,8 +80,8 @@ TIME_WORDS = word_set(
     "at on time date datetime timestamp ts created updated modified posted published"
 )
 REWARD_WORDS = word_set(
-    "reward credit credits bounty payout pay payment price fee amount budget worth "
-    "compensation prize earn earning earnings points tokens value commission "
+    "reward credit credits bounty payout pay pays payment price fee amount budget "
+    "worth compensation prize earn earning earnings points tokens value commission "
     "honorarium royalty stipend wage wages salary rate"
 )
 DEADLINE_WORDS = word_set(
@@ -179,6 +180,8 @@ class _Search:
             is_unnamed = column is not None and id_name_score(column.path) <= 0
             if role == "id" and (column is None or is_unnamed):
                 self._taken |= self._scoped_id()
+            if role == "id" and column is None and role not in self._taken:
+                column = self._last_id()
             if column is not None and role not in self._taken:
                 self._taken[role] = column.path
             elif role == "status":
@@ -251,6 +254,22 @@ class _Search:
         )
         best = max(pairs, key=lambda one: one[0], default=None)
         return {"id": best[1], SCOPE: best[2]} if best else {}
+
+    def _last_id(self) -> _Column | None:
+        """Return what may name the records where nothing looks like an id.
+
+        A call number has spaces in it, and a batch is rather what others belong to.
+        """
+        likely = [
+            (id_name_score(column.path), column)
+            for column in self._columns
+            if not (self._may_change(column) or column.role in _NO_WORDS)
+            if len(self._records) > 1 or id_name_score(column.path) > 0
+            if len(names := {as_identifier(one) for one in column.seen})
+            == self._different
+            and all(map(_is_code, names))
+        ]
+        return max(likely, key=lambda one: one[0])[1] if likely else None
 
     def _may_change(self, column: _Column) -> bool:
         """Return whether a field may say something else of the same task later."""
@@ -485,6 +504,13 @@ def _is_of_numbers(column: _Column) -> bool:
 def _is_token(text: str) -> bool:
     """Return whether a value is one short piece, as ids are."""
     return len(text) <= _LONGEST_ID and not any(map(str.isspace, text))
+
+
+def _is_code(name: str | None) -> bool:
+    """Return whether a name is written as codes are: short, with letters and digits."""
+    if name is None or len(name) > _LONGEST_CODE or len(name.split()) > _FEW:
+        return False
+    return bool(_MIXED.search(name))
 
 
 def _is_address(value: object) -> bool:

@@ -256,6 +256,13 @@ def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
     return str(value) in options
 
 
+def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
+    """Return how else a value may be written where a type is wanted."""
+    if source == "result" and wants in {"", "string"}:
+        return ("json",)
+    return ("date",) if source == "now" and wants in {"", "string", "datetime"} else ()
+
+
 def _is_prose(value: JSON) -> bool:
     return isinstance(value, str) and len(value.split()) > _MOST_WORDS
 
@@ -449,14 +456,17 @@ class Writer:
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
-            misfit = 0.0 if is_uuid else type_cost(value, wanted.wants)
+            is_date = source == "now" and wanted.wants == "date"
+            misfit = 0.0 if is_uuid or is_date else type_cost(value, wanted.wants)
             cost = self._cost_of_value(wanted, source, value)
-            kind = wants if wants in _SCALARS | {"array"} else ""
+            kind = wants if wants in _SCALARS | {"array"} or is_date else ""
             kind = "id" if source == "key" and cost > 1 else kind
             kind = "uuid" if is_uuid else kind
             forms = [(cost + misfit, Placed(wanted.path, source, kind))]
-            if source == "result" and wanted.wants in {"", "string"}:
-                forms.append((cost + 1.5, Placed(wanted.path, source, "json")))
+            forms += [
+                (cost + 1.5, Placed(wanted.path, source, other))
+                for other in _other_kinds(source, wanted.wants)
+            ]
             for price, one in forms:
                 yield price + 2.0 * self.known.is_refused_as(one), one
 
@@ -587,8 +597,9 @@ class Writer:
             if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
                 yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
-        elif wanted.wants == "datetime":
-            yield ELIMINATED + 0.2, Placed(wanted.path, "now")
+        elif wanted.wants in {"date", "datetime"}:
+            kind = "date" if wanted.wants == "date" else ""
+            yield ELIMINATED + 0.2, Placed(wanted.path, "now", kind)
 
     def _is_text(self, form: str) -> bool:
         """Return whether a misfit was a text; what is no number may be one."""
@@ -658,7 +669,12 @@ class Writer:
         needed = (*GIVEN, *self._core.essential)
         if not any(one.source.startswith(needed) for one in placed):
             return 0
-        asked = {one.path for one in self.known.wanted if one.wants == "object"}
+        asked = {
+            one.path
+            for one in self.known.wanted
+            if one.wants == "object"
+            and not self.known.is_refused_as(Placed(one.path, constant={}))
+        }
         kept = [one for one in placed if one.source not in self._core.optional]
         inner = {one.path[:i] for one in kept for i in range(len(one.path))}
         return len({*wrappers} - asked - inner)
