@@ -226,6 +226,36 @@ async def test_a_task_that_is_paid_and_still_held_is_completed(
     assert loop.journal.ledger.balance() == 100 + 4 * 3
 
 
+async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_be(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+    held: list[TaskId] = []
+
+    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
+        if len(held) == 2 and task_id not in held:
+            said = "You have 2 sheets on loan. Return one first."
+            return Refused(Refusal.THROTTLED, said, 409, answer=said)
+        held.append(task_id)
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.remove(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [two_at_most] * 100
+    market.script["submit"] = [PAID] * 6
+    market.script["complete"] = [complete] * 6
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 6}
+    assert len(held) < 2
+    assert loop.journal.ledger.balance() == 100 + 6 * 3
+
+
 async def test_a_task_that_is_paid_is_not_completed_where_nobody_holds_it(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
@@ -11,6 +11,7 @@ from journeyman.domain.tasks import (
     IN_FLIGHT,
     Progress,
     Task,
+    TaskId,
     TaskState,
     earlier,
     has_passed,
@@ -35,8 +36,8 @@ from journeyman.worker.intents import (
 )
 from journeyman.worker.submit import complete_paid
 
-GONE = 410
-"""There was such a task: no gateway says so by mistake (RFC 9110, section 15.5.11)."""
+CONFLICT, GONE = 409, 410
+"""Statuses. That a task is gone no gateway says by mistake (RFC 9110, 15.5.11)."""
 
 PUT_BACK_SECONDS = 60.0
 """Until a task that was refused for now is decided about again: a strategy that wants
@@ -80,6 +81,8 @@ class Claim:
     log: Log
     ask: AskClaim = ask_nobody
     take_back: TakeBackClaim = tell_nobody
+    _released: set[TaskId] = field(init=False, default_factory=set)
+    """Tasks that were paid, and completed since they still counted as held."""
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
@@ -154,29 +157,40 @@ class Claim:
         claim, when fewer are held, tells, whatever the words. Where none is held as far
         as we know, it may be one that was paid, and is to be completed all the same.
         """
-        if not isinstance(failure, Refused) or failure.refusal is not Refusal.CONFLICT:
+        if not isinstance(failure, Refused) or not _is_conflict(failure):
             return False
         others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
         held = None if others else self._paid_and_held(failure)
-        if not others and held is None:
-            return False
-        proof = self.intents.proof
-        if not proof.may_be_full(record.task_id, max(others, 1)):
-            return False
+        if failure.refusal is Refusal.CONFLICT:
+            if not others and held is None:
+                return False
+            if not self.intents.proof.may_be_full(record.task_id, max(others, 1)):
+                return False
         if held is not None:
-            proof.note_paid_is_held()
-            await complete_paid(self.network, held)
-        return True
+            await self._complete_paid(held)
+        return failure.refusal is Refusal.CONFLICT
+
+    async def _complete_paid(self, held: TaskRecord) -> None:
+        self.intents.proof.note_paid_is_held()
+        self._released.add(held.task_id)
+        await complete_paid(self.network, held)
 
     def _paid_and_held(self, conflict: Refused) -> TaskRecord | None:
-        """Return the task that a refusal names, and that was paid for its result."""
+        """Return a task that was paid for its result, and that a refusal is about.
+
+        It names the task, or says that we have as many as we may: then the oldest.
+        """
         tasks = self.intents.journal.tasks
         named = {*re.findall(r"[\w.:-]*\w", str(conflict.answer)[:LONGEST_CONFLICT])}
         ended = tasks.recent(TaskState.COMPLETED, RECENTLY_ENDED)
-        told = (one for one in ended if one.task_id in named)
-        return next((o for o in told if not self._was_completed(o)), None)
+        held = [one for one in ended if not self._was_completed(one)]
+        if conflict.refusal is Refusal.CONFLICT:
+            held = [one for one in reversed(held) if one.task_id in named]
+        return held[-1] if held else None
 
     def _was_completed(self, record: TaskRecord) -> bool:
+        if record.task_id in self._released:
+            return True
         tasks = self.intents.journal.tasks
         return bool(tasks.arrivals(record.task_id, TaskState.COMPLETING))
 
@@ -248,6 +262,14 @@ class Claim:
         record = await self.intents.close(record, TaskState.LOST, message)
         self.log.emit(events.LOST, task_id=record.task_id, message=message)
         return record
+
+
+def _is_conflict(refused: Refused) -> bool:
+    """Return whether a claim is in conflict with the tasks that there are, or ours."""
+    is_of_our_limit = (
+        refused.refusal is Refusal.THROTTLED and refused.status == CONFLICT
+    )
+    return refused.refusal is Refusal.CONFLICT or is_of_our_limit
 
 
 def _is_answered_as_a_repeat(record: TaskRecord, failure: Failure) -> bool:

@@ -1806,6 +1806,38 @@ def test_names_that_are_listed_beside_a_sentence_say_nothing_else_than_it() -> N
     assert extra.fault is Fault.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("The time sheet is empty. Put the hours worked in hours.", "hours"),
+        ("Which one? Put the number of the job in commission.", "commission"),
+        ("Please enter your choice of stone under 'stone'.", "stone"),
+    ],
+)
+def test_a_name_under_which_something_is_to_be_put_is_missing(
+    text: str, name: str
+) -> None:
+    found = said({"yard_says": text}, sent={"result": "41"})
+
+    assert found == {name: Fault.MISSING}
+
+
+def test_what_is_to_be_put_in_capitals_is_put_under_no_such_name() -> None:
+    told: JSON = {"yard_says": "Put the lettering in capitals."}
+
+    assert "capitals" not in said(told, sent={"result": "41"})
+
+
+def test_a_name_of_several_words_beside_a_sentence_with_them_is_what_it_is_about() -> (
+    None
+):
+    told: JSON = {"refused": "Give the loan number first.", "at": "loan_number"}
+    about_else: JSON = {"refused": "Give the number.", "desk": "front_office"}
+
+    assert said(told) == {"loan_number": Fault.MISSING}
+    assert "front_office" not in said(about_else)
+
+
 def test_kotlin_names_the_object_that_its_sentences_are_about() -> None:
     sent: dict[str, JSON] = {"claimId": "c-1", "typeset": "41"}
     no_object = "Expected start of the object '{', but had '\"' instead"

@@ -1032,6 +1032,34 @@ async def test_an_object_that_may_not_be_empty_has_the_result_in_it() -> None:
     assert RESULT.output in placard.values()
 
 
+async def test_a_function_that_is_absent_under_these_names_is_one_with_others() -> None:
+    network = StrictNetwork(SNAKE)
+
+    def absent(given: str, wanted: str) -> tuple[int, JSON]:
+        message = f"Could not find the function public.submit({given}) in the cache"
+        hint = f"Perhaps you meant to call the function public.submit({wanted})"
+        return 404, {"code": "PGRST202", "message": message, "hint": hint}
+
+    network.answers += [absent("agent_id, result, task_id", "p_claim_id, p_result")]
+    network.answers += [(200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, {"claim.id": "c-1"})
+
+    wanted = {"p_claim_id": "c-1", "p_result": RESULT.output}
+    assert network.bodies("submit")[-1] == wanted
+
+
+async def test_who_does_the_work_is_told_in_a_word_of_the_trade() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("carrier"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["carrier"] == "agent-1"
+
+
 async def test_a_reference_that_has_to_be_an_iri_is_the_address_of_the_task() -> None:
     network = StrictNetwork(SNAKE)
     text = (

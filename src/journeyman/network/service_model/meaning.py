@@ -137,6 +137,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             others = TASK_NOUNS | {noun}
             cost = _id_affinity(action, path, words, AGENT_NOUNS, others)
             is_bare = len(words) == 1 and words[0] in ID_WORDS
+            if cost > ELIMINATED and action != "submit" and _is_of_a_trade(words[-1]):
+                return ELIMINATED + 0.1  # such as a `carrier`
             return cost if cost <= 1 and not is_bare else cost + 1.2
         case "result":
             return _result_affinity(path, words)
@@ -169,6 +171,11 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 
 _OF_LETTERS = word_set("letters characters chars length")
 """Names that end so ask for the number of characters of what is handed in."""
+
+
+def _is_of_a_trade(word: str) -> bool:
+    """Return whether a word may be for who does the work, as far as its end tells."""
+    return word.endswith(("er", "or")) and word not in TASK_NOUNS | ID_WORDS
 
 
 def _plain_name(name: str) -> str:

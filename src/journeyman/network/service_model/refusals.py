@@ -327,6 +327,11 @@ def says_strict(body: JSON, message: str) -> bool:
     return any(_STRICT.search(text[:MAX_TEXT]) for text in texts)
 
 
+def seeks_a_function(message: str) -> bool:
+    """Return whether what is absent is a function of these names, as in PostgREST."""
+    return bool(_SOUGHT.search(message[:MAX_TEXT]))
+
+
 def without_echo(text: str, sent: JSON) -> str:
     """Return words without our body, which says nothing where it is repeated.
 
@@ -535,7 +540,7 @@ _SIGNATURE = _any_case(
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
 )
 """A function is named with all the arguments that it takes, as PostgREST does."""
-_SOUGHT = _any_case(r"^(?:could not find|searched for) the function .*")
+_SOUGHT = _any_case(r"\b(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
 _CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
 _LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
@@ -769,6 +774,17 @@ _EACH = _any_case(
 """As in "Each of labels needs a card and a label"."""
 
 
+_PUT = _any_case(
+    r"\b(?:put|enter|write|place|fill)\b[^.!?]{1,80} (?:in|into|under)"
+    rf" [`'\"]?(?P<name>{_NAME})[`'\"]?\W*$"
+)
+"""As in "Put the hours worked in hours."."""
+_NO_PLACES = word_set(
+    "capitals capital caps uppercase upper lowercase lower full short writing words "
+    "figures numbers english block letters place order time advance brackets quotes "
+    "credits seconds minutes hand pencil ink"
+)
+"""Words in which something is written, and under which it is not."""
 _OBJECT_WITH = _any_case(
     rf"[`'\"]?(?P<place>{_NAME})[`'\"]? {_VERB} be an? (?:\w+ )?"
     r"(?:object|hash|dict(?:ionary)?|map|record) (?:with|containing|having|that has)"
@@ -804,6 +820,14 @@ class _Prose:
             if not {name.lower(), type_of_word(name)} & (_PLAIN_TYPES | _NO_NAMES):
                 yield FieldFault((lists[-1], FIRST, name), Fault.MISSING)
 
+    def _put_under(self, text: str) -> Iterator[FieldFault]:
+        """Read under which name something has to be put that was not sent."""
+        told = _PUT.search(text)
+        name = told["name"] if told else ""
+        known = _NO_NAMES | _NO_PLACES | {*self._sent}
+        if name and name.lower() not in known and not type_of_word(name):
+            yield FieldFault((name,), Fault.MISSING, is_exact=False)
+
     def _in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
         if (told := _OBJECT_WITH.search(text)) is None:
@@ -826,7 +850,11 @@ class _Prose:
         if called and isinstance(self._top, dict):
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
-        inside = [*self._in_each(text, above), *self._in_object_with(text, above)]
+        inside = [
+            *self._in_each(text, above),
+            *self._in_object_with(text, above),
+            *self._put_under(text),
+        ]
         if inside:
             yield from inside
             return
@@ -987,7 +1015,7 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute name key fieldname member location argument target "
-    "element expression entry concerning"
+    "element expression entry concerning see about regarding"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -1439,6 +1467,24 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
+    return None if no_path else _named_in_words(value)
+
+
+def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
+    """Return a name of several words, under any key, that is told in plain ones, too.
+
+    As in "Give the loan number" beside `"at": "loan_number"`.
+    """
+    told = " ".join(" ".join(map(" ".join, map(words_of, _sayings(value)))).split())
+    for key, named in value.items():
+        if isinstance(named, str) and spelling(key) not in {
+            *_SAYING_KEYS,
+            *_PROSE_KEYS,
+        }:
+            words = words_of(named)
+            is_told = len(words) > 1 and f" {' '.join(words)} " in f" {told} "
+            if is_told and " " not in named and is_name(named):
+                return (named,)
     return None
 
 

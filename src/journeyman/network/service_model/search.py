@@ -52,6 +52,7 @@ from journeyman.network.service_model.refusals import (
     read_refusal,
     said_by_status,
     says_strict,
+    seeks_a_function,
 )
 from journeyman.network.service_model.request import (
     LONGEST_VALUE,
@@ -524,7 +525,7 @@ class RequestSearch:
         findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
             answer, message, body
         )
-        if outcome.refusal is Refusal.ABSENT:
+        if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
             # Where it stands elsewhere, too, the task itself is not there.
             known = self.model.task_paths_beside(request.action)
             findings = tuple(one for one in findings if one.path not in known)
@@ -713,7 +714,8 @@ def _tells_of_shape(
             return in_body and (is_body or is_value or _lacks(findings, shape))
         case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
             is_lacking = _lacks(findings, shape)
-            return not is_before_work and (is_value or is_lacking)
+            is_of_ours = not is_before_work and (is_value or is_lacking)
+            return is_of_ours or (contradicts and seeks_a_function(refused.message))
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.
