@@ -148,6 +148,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     CLAIMS: (
         SourceMutant(
+            "what is paid and counts as held is held for ever",
+            "worker/claim.py",
+            "held[-1] if held else None",
+            "None",
+            "worker/test_slots.py",
+        ),
+        SourceMutant(
             "words stand for a task",
             "network/service_model/writing.py",
             "        if min(own) <= _MEANT:",
@@ -448,6 +455,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
     ),
     BOOKS: (
+        SourceMutant(
+            "an honorarium is no pay",
+            "network/service_model/reading.py",
+            "bounty honorarium stipend",
+            "bounty stipend",
+            "network/test_answers.py",
+        ),
         SourceMutant(
             "a result under review is booked",
             "worker/complete.py",
