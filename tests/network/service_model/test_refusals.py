@@ -1822,6 +1822,24 @@ def test_a_name_under_which_something_is_to_be_put_is_missing(
     assert found == {name: Fault.MISSING}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "Write the record in storage."},
+        {"error": "Cannot reach the task queue.", "where": "task_queue"},
+    ],
+)
+def test_no_such_words_are_read_where_a_server_fell_over(body: JSON) -> None:
+    assert read_refusal(body, "", SENT)
+    assert read_refusal(body, "", SENT, is_prose_read=False) == ()
+
+
+def test_what_cannot_be_written_somewhere_is_no_name() -> None:
+    told: JSON = {"error": "Could not write the record in storage."}
+
+    assert "storage" not in said(told)
+
+
 def test_what_is_to_be_put_in_capitals_is_put_under_no_such_name() -> None:
     told: JSON = {"yard_says": "Put the lettering in capitals."}
 

@@ -775,7 +775,8 @@ _EACH = _any_case(
 
 
 _PUT = _any_case(
-    r"\b(?:put|enter|write|place|fill)\b[^.!?]{1,80} (?:in|into|under)"
+    r"(?:^|[.!?:;]\s+|\bplease )(?:put|enter|write|place|fill)\b[^.!?]{1,80}"
+    r" (?:in|into|under)"
     rf" [`'\"]?(?P<name>{_NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
@@ -796,8 +797,9 @@ _OBJECT_WITH = _any_case(
 class _Prose:
     """Reads sentences."""
 
-    def __init__(self, sent: JSON) -> None:
-        """`sent` is the body that was refused."""
+    def __init__(self, sent: JSON, *, is_prose_read: bool) -> None:
+        """`sent` is the body that was refused; see `read_refusal`."""
+        self._is_prose_read = is_prose_read
         self._sent = leaf_names(sent)
         self._top = sent
         self._values = {one for _, one in leaves_of(sent) if isinstance(one, str)}
@@ -853,7 +855,7 @@ class _Prose:
         inside = [
             *self._in_each(text, above),
             *self._in_object_with(text, above),
-            *self._put_under(text),
+            *(self._put_under(text) if self._is_prose_read else ()),
         ]
         if inside:
             yield from inside
@@ -1015,7 +1017,7 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute name key fieldname member location argument target "
-    "element expression entry concerning see about regarding"
+    "element expression entry concerning"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -1083,11 +1085,12 @@ _PARTS = frozenset({"body", "query", "params", "headers", "cookies"})
 class _Walk:
     """Goes through a body, within limits."""
 
-    def __init__(self, sent: JSON) -> None:
+    def __init__(self, sent: JSON, *, is_prose_read: bool) -> None:
+        self._is_prose_read = is_prose_read
         self._sent = sent
         self._nodes = _MAX_NODES
         self._letters = _MAX_LETTERS
-        self._prose = _Prose(sent)
+        self._prose = _Prose(sent, is_prose_read=is_prose_read)
         self._names = leaf_names(sent)
 
     def findings(
@@ -1131,7 +1134,7 @@ class _Walk:
         is_told = is_judged or wanted_type(said) or _points(value)
         tells = " " in said or not said.isascii() or is_told
         is_around = _has_parts(value)
-        place = _place_in(value, self._sent) if tells and not is_around else None
+        place = self._place_of(value) if tells and not is_around else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
         listed = [*_listed(value, (*above, *(place or ())), said)]
@@ -1157,6 +1160,12 @@ class _Walk:
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth
                 )
+
+    def _place_of(self, value: Mapping[str, JSON]) -> Path | None:
+        """Find which field an object speaks about, in structure or in words."""
+        place = _place_in(value, self._sent)
+        is_read = place is None and self._is_prose_read
+        return _named_in_words(value) if is_read else place
 
     def _in_tree(self, tree: JSON, above: Path) -> Iterator[FieldFault]:
         """Read one of zod's trees, in which every name is a field, even `type`."""
@@ -1467,24 +1476,20 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
-    return None if no_path else _named_in_words(value)
+    return None
 
 
 def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
     """Return a name of several words, under any key, that is told in plain ones, too.
 
-    As in "Give the loan number" beside `"at": "loan_number"`.
+    As in "Give the loan number first." beside `"at": "loan_number"`.
     """
-    told = " ".join(" ".join(map(" ".join, map(words_of, _sayings(value)))).split())
+    told = [word for said in _sayings(value) for word in words_of(said)]
     for key, named in value.items():
-        if isinstance(named, str) and spelling(key) not in {
-            *_SAYING_KEYS,
-            *_PROSE_KEYS,
-        }:
-            words = words_of(named)
-            is_told = len(words) > 1 and f" {' '.join(words)} " in f" {told} "
-            if is_told and " " not in named and is_name(named):
-                return (named,)
+        words = words_of(named) if isinstance(named, str) and is_name(named) else ()
+        is_told = f" {' '.join(words)} " in f" {' '.join(told)} "
+        if len(words) > 1 and is_told and spelling(key) not in _PROSE_KEYS:
+            return (str(named),)
     return None
 
 
@@ -1534,7 +1539,7 @@ def read_refusal(
     """
     body = message if body is None else body
     found: dict[Path, FieldFault] = {}
-    for one in _Walk(sent).findings(body):
+    for one in _Walk(sent, is_prose_read=is_prose_read).findings(body):
         known = found.get(one.path)
         if known is None or _is_surer(one, known):
             found[one.path] = one
@@ -2082,7 +2087,7 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
 
     Rails says "Proof wording can't be blank" of the `wording` of a `proof`.
     """
-    is_bare = not found.is_exact and len(found.path) == 1
+    is_bare = not found.is_exact and len(found.path) == 1 and "_" in found.path[0]
     if not (is_bare and isinstance(sent, dict)) or found.path[0] in leaf_names(sent):
         return found
     words = words_of(found.path[0])

@@ -53,6 +53,7 @@ _WEAK_TEXTS = frozenset({"task", "summary"})
 """Names of texts that say less than a longer one beside them."""
 _LONGEST_ID = 128
 _LONGEST_CODE = 40
+"""In characters, such as of a call number."""
 _CLEAR_ID = 5
 """What the name of a field scores that clearly is an id, though others have it, too."""
 _MOST_STATES = 8
