@@ -1052,12 +1052,23 @@ async def test_a_function_that_is_absent_under_these_names_is_one_with_others() 
 
 async def test_who_does_the_work_is_told_in_a_word_of_the_trade() -> None:
     network = StrictNetwork(SNAKE)
-    network.answers += [missing("carrier"), (200, {})]
+    both: JSON = {"error": "missing fields: carrier, task_id"}
+    network.answers += [(400, both), (200, {})]
 
     async with client_of(network) as client:
         await client.claim(TASK, KEY)
 
     assert network.bodies("claim")[-1]["carrier"] == "agent-1"
+
+
+async def test_a_word_that_ends_like_a_trade_is_rather_the_task() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("kennziffer"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["kennziffer"] == "task-1"
 
 
 async def test_a_reference_that_has_to_be_an_iri_is_the_address_of_the_task() -> None:

@@ -409,7 +409,15 @@ class Writer:
         return not is_needed or "task_id" in known or self._is_told(known)
 
     def _fillers_in(self, chosen: Iterable[Placed]) -> int:
-        return sum(one.source == WORDS for one in chosen)
+        """Count values that stand only where nothing better is known."""
+        return sum(
+            one.source == WORDS
+            or (
+                one.source == "agent_id"
+                and self.cost_of(one.path, one.source) > ELIMINATED
+            )
+            for one in chosen
+        )
 
     def _is_free(self, one: Wanted) -> bool:
         """Return whether a value may stand there: not around what is required."""
