@@ -19,7 +19,7 @@ from tests.worker.conftest import (
     task,
 )
 
-from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused, Unknown
 from journeyman.domain.tasks import IN_FLIGHT, Progress, TaskId, TaskState
 from journeyman.journal.owner_pauses import ALL_WORK, OwnerPause
 from journeyman.network.answers import Receipt
@@ -254,6 +254,44 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     assert states(loop) == {"completed": 6}
     assert len(held) < 2
     assert loop.journal.ledger.balance() == 100 + 6 * 3
+
+
+async def test_a_lost_completion_of_what_is_paid_and_held_is_asked_for_again(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+    full = "You have 1 sheet on loan. Return it first."
+    refused = Refused(Refusal.THROTTLED, full, 409, answer=full)
+    market.script["claim"] = [CLAIMED, refused, refused, CLAIMED]
+    market.script["submit"] = [PAID] * 2
+    market.script["complete"] = [Unknown("no answer"), COMPLETED, COMPLETED]
+
+    await loop.work(task("t0"))
+    loop.select.decide((task("t1", "yield"),))
+    async with loop.running():
+        for _ in range(6):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 2}
+    assert market.verbs().count("complete") == 3
+
+
+async def test_a_rate_limit_completes_nothing_that_is_paid(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+    limited = Refused(Refusal.THROTTLED, "too many tasks", 429, answer="too many")
+    market.script["claim"] = [CLAIMED, limited, CLAIMED]
+    market.script["submit"] = [PAID] * 2
+
+    await loop.work(task("t0"))
+    loop.select.decide((task("t1", "yield"),))
+    async with loop.running():
+        for _ in range(6):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 2}
+    assert "complete" not in market.verbs()
 
 
 async def test_a_task_that_is_paid_is_not_completed_where_nobody_holds_it(

@@ -82,7 +82,7 @@ class Claim:
     ask: AskClaim = ask_nobody
     take_back: TakeBackClaim = tell_nobody
     _released: set[TaskId] = field(init=False, default_factory=set)
-    """Tasks that were paid, and completed since they still counted as held."""
+    """Tasks that were paid, still counted as held, and had a completion answered."""
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
@@ -172,8 +172,10 @@ class Claim:
 
     async def _complete_paid(self, held: TaskRecord) -> None:
         self.intents.proof.note_paid_is_held()
-        self._released.add(held.task_id)
-        await complete_paid(self.network, held)
+        outcome = await complete_paid(self.network, held)
+        is_no = isinstance(outcome, Refused) and outcome.refusal not in NOT_NOW
+        if is_no or isinstance(outcome, Confirmed):
+            self._released.add(held.task_id)
 
     def _paid_and_held(self, conflict: Refused) -> TaskRecord | None:
         """Return a task that was paid for its result, and that a refusal is about.

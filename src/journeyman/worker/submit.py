@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Refusal, Refused
 from journeyman.domain.tasks import (
     IdempotencyKey,
     Progress,
@@ -33,13 +33,14 @@ UNDER_REVIEW = "the answer to the result says: under review"
 """Why it is not paid yet, even where the network has no completions."""
 
 
-async def complete_paid(network: NetworkClient, record: TaskRecord) -> None:
+async def complete_paid(network: NetworkClient, record: TaskRecord) -> Outcome[Receipt]:
     """Complete a task that was paid for its result, and counts as held until then.
 
     All is booked, so that nothing depends on the answer. What is lost on the way is
     asked for again by the next claim that is refused.
     """
-    await network.complete(record.task, key_for(record, "complete"), record.given)
+    key = key_for(record, "complete")
+    return await network.complete(record.task, key, record.given)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1827,11 +1827,20 @@ def test_a_name_under_which_something_is_to_be_put_is_missing(
     [
         {"error": "Write the record in storage."},
         {"error": "Cannot reach the task queue.", "where": "task_queue"},
+        {"error": "Please put the record under storage."},
     ],
 )
 def test_no_such_words_are_read_where_a_server_fell_over(body: JSON) -> None:
     assert read_refusal(body, "", SENT)
     assert read_refusal(body, "", SENT, is_prose_read=False) == ()
+
+
+def test_an_object_that_a_server_fell_over_lacks_nothing() -> None:
+    told: JSON = {"error": "task_id must be an object with the handler"}
+
+    assert "task_id.handler" in said(told)
+    found = read_refusal(told, "", SENT, is_prose_read=False)
+    assert not any(one.fault is Fault.MISSING for one in found)
 
 
 def test_what_cannot_be_written_somewhere_is_no_name() -> None:

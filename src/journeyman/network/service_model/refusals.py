@@ -822,6 +822,10 @@ class _Prose:
             if not {name.lower(), type_of_word(name)} & (_PLAIN_TYPES | _NO_NAMES):
                 yield FieldFault((lists[-1], FIRST, name), Fault.MISSING)
 
+    def _in_plain_words(self, text: str, above: Path) -> Iterator[FieldFault]:
+        yield from self._in_object_with(text, above)
+        yield from self._put_under(text)
+
     def _put_under(self, text: str) -> Iterator[FieldFault]:
         """Read under which name something has to be put that was not sent."""
         told = _PUT.search(text)
@@ -854,8 +858,7 @@ class _Prose:
             return
         inside = [
             *self._in_each(text, above),
-            *self._in_object_with(text, above),
-            *(self._put_under(text) if self._is_prose_read else ()),
+            *(self._in_plain_words(text, above) if self._is_prose_read else ()),
         ]
         if inside:
             yield from inside
