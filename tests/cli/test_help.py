@@ -43,7 +43,7 @@ def test_the_list_of_commands_imports_nothing_heavy(program: Program) -> None:
 
 
 SERVING_OR_SENDING = {
-    *("uvicorn", "starlette", "aiohttp", "httpx2", "structlog", "apscheduler"),
+    *("uvicorn", "starlette", "httptools", "httpx2", "structlog", "apscheduler"),
     *("rich", "bs4", "jsonpath"),
 }
 

@@ -30,7 +30,7 @@ from journeyman.network.json_text import (
 )
 from journeyman.network.portions import SHORTEST_CUT, Cutting, Portion
 from journeyman.network.service_model.pages import PAGING_HEADERS
-from journeyman.network.transport import AiohttpTransport
+from journeyman.network.transport import PooledTransport
 
 Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
@@ -111,7 +111,7 @@ class HttpClient:
             if uses_tls and transport is None
             else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         )
-        self._transport = transport or AiohttpTransport(
+        self._transport = transport or PooledTransport(
             max_connections=limits.max_connections,
             keepalive_seconds=limits.keepalive_seconds,
             context=context,
