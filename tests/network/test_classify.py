@@ -138,6 +138,8 @@ async def test_words_in_a_refusal_can_say_more_than_its_status(
     [
         ({"ok": False}, Refusal.REJECTED),
         ({"success": False, "message": "no"}, Refusal.REJECTED),
+        ({"ok": 0, "MELDUNG": "Das fehlt."}, Refusal.REJECTED),
+        ({"success": "false", "message": "no"}, Refusal.REJECTED),
         ({"ok": True, "accepted": False}, Refusal.REJECTED),
         ({"Status": "REJECTED"}, Refusal.REJECTED),
         ({"data": {"ok": False}}, Refusal.REJECTED),

@@ -38,6 +38,11 @@ TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None
         # What is shorter than what the listing tells is no text of it.
         (TITLED, {"greeting": "Well met!"}, ""),
         (DESCRIBED, {"criteria": "It must be in capital letters, all of it."}, ""),
+        (
+            {"id": 1, "subject": "A sign", "how": "Put the SOURCE in capitals."},
+            {"notice": "It is entered now.", "SOURCE": TEXT},
+            TEXT,
+        ),
         # Which of two it is, nobody can say.
         (BARE, {"one": TEXT, "other": "Another text."}, ""),
         (BARE, {"message": "It is yours.", "note": "You have an hour."}, ""),

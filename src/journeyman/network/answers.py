@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -275,9 +275,10 @@ def _withheld(
 ) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
-    It stands under a name that was null in the listing, or is prose that the listing
-    does not have. What that has under the name of a text is the text already; of what
-    it has under other names, a longer prose shows that it was a title.
+    It stands under a name that was null in the listing, or that a sentence there names,
+    or is prose that the listing does not have. What that has under the name of a text
+    is the text already; of what it has under other names, a longer prose shows that it
+    was a title.
     """
     seen = _RECORD.open(dict(listed.raw))
     if _RECORD.own_text(seen):
@@ -289,6 +290,7 @@ def _withheld(
         for path, value in walk(answer)
         if path and repr(value) not in known and value not in said
         if _is_prose(path[-1], value)
+        or (path[-1] in NAMES["message_fields"] and _is_mentioned(path[-1], shown))
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
     is_described = is_described and bool(_RECORD.read(seen, "description"))
@@ -297,12 +299,20 @@ def _withheld(
     likely = [
         {text for path, text in told.items() if path[-1] in nulls and not is_described},
         _in_role("text", told),
+        {text for path, text in told.items() if _is_mentioned(path[-1], shown)},
     ]
     if not is_described or listed.text != listed.description:
         longer = {path: one for path, one in told.items() if len(one) > len(title)}
         roles = ("", "description", "title")
         likely += [_in_role(role, longer) for role in roles]
     return next((min(texts) for texts in likely if len(texts) == 1), "")
+
+
+def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
+    """Return whether a sentence of a listing has a name: "Put SOURCE in capitals"."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    texts = (value for _, value in shown if isinstance(value, str) and " " in value)
+    return any(map(word.search, texts))
 
 
 def _in_role(role: str, told: Mapping[Path, str]) -> set[str]:

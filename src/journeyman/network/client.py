@@ -46,7 +46,12 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     wire_id,
 )
-from journeyman.network.service_model.request import WORDS, length_of, words_for
+from journeyman.network.service_model.request import (
+    WORDS,
+    counts_of,
+    tail_of,
+    words_for,
+)
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
 from journeyman.observability.events import Log
@@ -392,7 +397,7 @@ class NetworkClient:
                 return look_at_refusal(outcome)
             return outcome
 
-        known = {"task_id": wire_id(task)} if task else {}
+        known = {"task_id": wire_id(task)} | tail_of(wire_id(task)) if task else {}
         request = Request(
             action=endpoint.name,
             said=_said(endpoint, {**known, **values}, key),
@@ -516,7 +521,7 @@ def _said(
 ) -> dict[str, tasks.JSON]:
     """Return all that a request may say, what it is asked for included."""
     words = words_for(endpoint.name, values)
-    return {**values, "key": key, WORDS: words, **length_of(values)}
+    return {**values, "key": key, WORDS: words, **counts_of(values)}
 
 
 def _with_headers(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:

@@ -11,6 +11,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
+    meant_in,
     path_of,
     read_refusal,
     says_strict,
@@ -2074,3 +2075,188 @@ def test_no_choice_takes_the_place_of_the_work() -> None:
 )
 def test_a_structure_in_its_own_words_tells_what_is_missed(body: JSON) -> None:
     assert said(body, Fault.MISSING) == {"badge": Fault.MISSING}
+
+
+NESTED: JSON = {"variables": {"input": {"task_id": "7"}}}
+WORK: JSON = {"label": "THE SKULL", "outcome": "THE SKULL"}
+JACKSON = (
+    'Cannot deserialize value of type `desk.api.Outcome` from String "THE SKULL":'
+    " not one of the values accepted for Enum class: [DONE, BAD]"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "found"),
+    [
+        pytest.param(
+            "[object instance has properties which are not allowed by the schema:"
+            ' ["agent_id"]; object has missing required properties (["ref"]); /task_id:'
+            " instance type (string) does not match any allowed primitive type"
+            ' (allowed: ["integer"])]',
+            SENT,
+            {"agent_id": Fault.UNKNOWN, "ref": Fault.MISSING, "task_id": Fault.TYPE},
+            id="aws-api-gateway",
+        ),
+        pytest.param(
+            "The JSON value could not be converted to Desk.Api.Pod. Path: $.task_id.",
+            SENT,
+            {"task_id": Fault.TYPE},
+            id="dotnet",
+        ),
+        pytest.param(
+            'Variable "$input" of required type "JobInput!" was not provided.',
+            SENT,
+            {"input": Fault.MISSING},
+            id="graphql-variable",
+        ),
+        pytest.param(
+            'Variable "$input" of required type "JobInput!" was not provided.',
+            {"input": {"task_id": "7"}},
+            {"variables.input": Fault.MISSING},
+            id="graphql-variable-that-was-sent-at-the-root",
+        ),
+        pytest.param(
+            'Variable "$input" of required type "JobInput!" was not provided.',
+            {"operationName": "Claim", "task_id": "7"},
+            {"variables.input": Fault.MISSING},
+            id="graphql-variable-of-an-operation",
+        ),
+        pytest.param(
+            'Variable "$input" got invalid value {}; Field "jobId" of required type'
+            ' "ID!" was not provided.',
+            NESTED,
+            {"variables.input.jobId": Fault.MISSING},
+            id="graphql-field-inside-of-variables",
+        ),
+        pytest.param(
+            'Claims are signed: give your own agent_id as "operator" with the wire.',
+            {"wire": 17},
+            {"operator": Fault.MISSING},
+            id="what-is-to-be-called-so",
+        ),
+        pytest.param(
+            "found unpermitted parameters: :task_id, :agent_id",
+            SENT,
+            {"task_id": Fault.UNKNOWN, "agent_id": Fault.UNKNOWN},
+            id="rails-unpermitted",
+        ),
+        pytest.param(
+            "Validation failed: Answers body can't be blank",
+            {"result": "41"},
+            {"answers_body": Fault.MISSING},
+            id="active-record",
+        ),
+    ],
+)
+def test_more_frameworks_say_what_is_wrong_in_sentences(
+    text: str, sent: JSON, found: dict[str, Fault]
+) -> None:
+    assert said({"message": text}, sent=sent) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "path", "options"),
+    [
+        (
+            'Unknown operation named "start". Operations on this path: ClaimJob.',
+            {"operationName": "start"},
+            "operationName",
+            ("ClaimJob",),
+        ),
+        (
+            'Must provide an "operationName". Operations on this path: ClaimJob.',
+            SENT,
+            "operationName",
+            ("ClaimJob",),
+        ),
+        (
+            'Cannot run mutation "start" here. Did you mean "claimJob"?',
+            {"mutation": "start"},
+            "mutation",
+            ("claimJob",),
+        ),
+        ('"format" must be [plain]', {"format": "text"}, "format", ("plain",)),
+        ("agreed is required: 'yes' or 'no'", SENT, "agreed", ("yes", "no")),
+        (
+            JACKSON,
+            WORK,
+            "outcome",
+            ("DONE", "BAD"),
+        ),
+    ],
+)
+def test_choices_are_told_beside_a_value_or_in_a_sentence_of_their_own(
+    text: str, sent: JSON, path: str, options: tuple[str, ...]
+) -> None:
+    found = only(read_refusal({"message": text}, "", sent))
+
+    assert (".".join(found.path), found.options) == (path, options)
+
+
+def test_a_list_of_what_was_sent_is_no_fault() -> None:
+    told: JSON = {
+        "message": 'The function must be called with a non-empty string "panel".',
+        "details": {"received": ["agent_id", "task_id"]},
+    }
+
+    assert said({"error": told}) == {"panel": Fault.MISSING}
+
+
+def test_what_is_said_of_an_object_may_be_about_what_is_in_it() -> None:
+    told: JSON = {
+        "pod": ["pod.kind is required", "Unrecognized key(s) in object: 'text'"]
+    }
+
+    found = said({"fieldErrors": told}, sent={"pod": {"text": "41"}})
+
+    assert found == {"pod.kind": Fault.MISSING, "pod.text": Fault.UNKNOWN}
+
+
+def test_rails_names_the_object_whose_names_it_lists() -> None:
+    body: JSON = {
+        "message": "found unpermitted parameter: :x",
+        "details": {"scope": "answers", "permitted": ["question_id", "body"]},
+    }
+
+    found = said(body, Fault.ALLOWED, sent={"claim": {"answers": [{"x": 1}]}})
+
+    assert found.keys() == {"claim.answers.0.question_id", "claim.answers.0.body"}
+
+
+def test_rails_tells_of_nested_attributes_without_their_suffix() -> None:
+    sent: JSON = {"submission": {"answers_attributes": [{"question_id": 1}]}}
+
+    found = said({"errors": {"answers.body": ["can't be blank"]}}, sent=sent)
+
+    assert found == {"submission.answers_attributes.0.body": Fault.MISSING}
+
+
+def test_a_way_in_the_body_is_read_though_graphql_has_ways_in_its_answers() -> None:
+    def told(*path: str) -> JSON:
+        message = "Field is required, but it was not provided."
+        return {"errors": [{"message": message, "path": [*path], "extensions": {}}]}
+
+    sent: JSON = {"input": {"pod": {"x": 1}}}
+
+    assert said(told("input", "pod", "words"), sent=sent) == {
+        "input.pod.words": Fault.MISSING
+    }
+    assert said(told("claimJob"), sent=sent) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("STELLE is missing: your agent_id", "agent_id"),
+        ("operator must be the authenticated agent", "agent_id"),
+        ("award_no is required (number of the award, V-...)", "claim.award"),
+        ("award_no is required, such as X-...", ""),
+        ("slip is required", ""),
+    ],
+)
+def test_words_beside_a_name_may_describe_a_value_of_ours(
+    text: str, source: str
+) -> None:
+    values: dict[str, JSON] = {"agent_id": "a-1", "claim.award": "V-00031"}
+
+    assert meant_in({"error": text}, values) == source

@@ -1591,3 +1591,82 @@ def test_a_text_is_an_object_where_it_is_asked_for_though_it_was_sent() -> None:
     wanted = model.constraints.get(("result",))
     assert wanted is not None
     assert wanted.wants == "object"
+
+
+def unknown(name: str) -> tuple[int, JSON]:
+    return 400, {"error": f'json: unknown field "{name}"'}
+
+
+async def test_where_a_name_too_much_hides_what_is_missing_nothing_is_guessed() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [
+        unknown("agent_id"),
+        missing("operator"),
+        (200, {"slip": "s-1"}),
+        unknown("result"),
+        missing("slip"),
+        missing("copy"),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[1:] == [
+        {"task_id": "task-1"},
+        {"task_id": "task-1", "slip": "s-1"},
+        {"task_id": "task-1", "copy": "41", "slip": "s-1"},
+    ]
+
+
+async def test_numbers_of_words_and_lines_are_counted() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("word_count"), missing("lineCount"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result(output="one two\nthree"), KEY)
+
+    sent = network.bodies("submit")[-1]
+    assert (sent["word_count"], sent["lineCount"]) == (3, 2)
+
+
+async def test_of_an_id_that_is_a_way_the_last_part_may_be_meant() -> None:
+    network = StrictNetwork(SNAKE)
+    wrong: JSON = {"error": "notice_id must be a document id, not a path"}
+    network.answers += [missing("notice_id"), (400, wrong), (200, {})]
+    task = replace(TASK, id=TaskId("projects/board/notices/n-1"))
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies("claim")[-1]["notice_id"] == "n-1"
+
+
+async def test_a_form_that_an_answer_shows_is_filled_in() -> None:
+    network = StrictNetwork(SNAKE)
+    form: JSON = [{"position": 1, "description": "The text of it", "content": None}]
+    network.answers += [(200, {"deliverables": form}), missing("deliverables")]
+    network.answers += [(200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    sent = network.bodies("submit")[-1]
+    assert sent["deliverables"] == [{"content": "41", "position": 1}]
+
+
+async def test_what_an_answer_gave_under_a_name_is_meant_by_that_name() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"job_card_id": "c-9", "job": {"id": "task-1"}})]
+    network.answers += [missing("job_card_id"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["job_card_id"] == "c-9"

@@ -132,6 +132,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     match source:
         case "task_id":
             return _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
+        case "task_tail":
+            return affinity(action, path, "task_id", noun) + 0.8
         case "agent_id":
             # Rather the task than the agent, where only "an id" is asked for.
             others = TASK_NOUNS | {noun}
@@ -146,8 +148,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
         case "now":
             return 0.6 if words[-1] in _MOMENTS else TOO_DEAR - 1
-        case "length":
-            return 0.6 if words[-1] in _OF_LETTERS else TOO_DEAR - 1
+        case "length" | "word_count" | "line_count":
+            return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
             is_key = _KEY_WORDS & {*words} or words in (
                 ("request", "id"),
@@ -169,8 +171,20 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 """Names that end so ask for a time."""
 
 
-_OF_LETTERS = word_set("letters characters chars length")
-"""Names that end so ask for the number of characters of what is handed in."""
+_OF_LETTERS = word_set("letters characters chars length letter character char")
+"""Of names that ask for the number of characters of what is handed in."""
+
+
+_NUMBER_OF = word_set("count counts number num total n no")
+
+
+def _asks_how_many(words: Sequence[str], source: str) -> bool:
+    """Return whether a name asks for a number of characters, words or lines."""
+    if source == "length":
+        is_end = words[-1] in _OF_LETTERS | _NUMBER_OF
+        return is_end and not _OF_LETTERS.isdisjoint(words)
+    is_of_these = source[:4] in {one.removesuffix("s") for one in words}
+    return is_of_these and not _NUMBER_OF.isdisjoint(words)
 
 
 def _is_of_a_trade(word: str) -> bool:

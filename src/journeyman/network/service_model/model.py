@@ -43,8 +43,10 @@ from journeyman.network.service_model.refusals import (
 )
 from journeyman.network.service_model.request import (
     ACTIONS,
+    GIVEN,
     OBJECT,
     RECORD,
+    TASK_TAIL,
     WORDS,
     Placed,
     RequestShape,
@@ -74,6 +76,8 @@ class RefusedBody:
     """Words of it that may name what is missing, the likeliest first."""
     answer: str = ""
     """A digest of all that was answered."""
+    beside: frozenset[Path] = frozenset()
+    """Where bodies of other actions that were understood have their values."""
 
     def without(self, misread: frozenset[str]) -> "RefusedBody":
         """Return it without words that are no names."""
@@ -185,7 +189,9 @@ class RequestModel:
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
         earlier = tuple(one.shape for one in self.refused)
-        learning = _Learning(before, fact.shape, action, self.misread, earlier)
+        learning = _Learning(
+            before, fact.shape, action, self.misread, earlier, fact.beside
+        )
         known = learning.learned(fact)
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
@@ -308,9 +314,9 @@ class ServiceModel:
         if known.proven and known.proven.fits(values):
             return known.proven
         constraints = known.constraints
-        if not constraints.wanted:
-            shown = (*examples_in(action, values), *self._named_before(action))
-            constraints = replace(constraints, wanted=shown)
+        shown = () if constraints.wanted else (*examples_in(action, values),)
+        more = (*shown, *self._named_before(action), *_forms_in(known, values))
+        constraints = replace(constraints, wanted=(*constraints.wanted, *more))
         style = self.style_for(action, listed)
         if known.ways:
             style = style.without_constants_but(one.path for one in constraints.wanted)
@@ -329,14 +335,21 @@ class ServiceModel:
     def _named_before(self, action: str) -> Iterator[Wanted]:
         """Return what a completion may name its claim by: what the submission did.
 
-        Until that is refused, and where the submission had no other name of the task.
+        Until something is said against that, or nothing is said at all; and where the
+        submission had no other name of the task.
         """
-        shape = self.of("submit").proven
-        if action != "complete" or shape is None or self.of(action).refused:
+        shape, so_far = self.of("submit").proven, self.of(action)
+        is_silent = any(not one.has_taught for one in so_far.refused)
+        if action != "complete" or shape is None or is_silent:
             return
+        known = so_far.constraints
+        around = shape.envelope
         if all(one.source != "task_id" for one in shape.placed):
             for one in shape.placed:
-                if one.source.startswith("claim."):
+                # What stands beside the result, inside of an object, is about that.
+                is_of_claim = one.source.startswith("claim.")
+                is_open = not known.get(one.path) and known.allows_at(one)
+                if is_of_claim and one.path[:-1] == around and is_open:
                     yield Wanted(one.path, wants=one.kind)
 
     def _beside(self, action: str) -> list[RequestShape]:
@@ -360,6 +373,11 @@ class ServiceModel:
         """Words of its refusals that were taken for names, and are none."""
         every = (known.misread for known in self.requests.values())
         return frozenset(chain.from_iterable(every))
+
+    def paths_beside(self, action: str) -> frozenset[Path]:
+        """Return where other actions have their values."""
+        placed = (one for shape in self._beside(action) for one in shape.placed)
+        return frozenset(one.path for one in placed if not is_outside(one.path))
 
     def names_in(self, message: str) -> Iterator[str]:
         """Return what stands in a refusal where an earlier one had a field's name."""
@@ -398,6 +416,7 @@ class ServiceModel:
             is_enforced=is_enforced,
             empty=listed.empty,
             is_lenient=any(self.of(verb).takes_unknown for verb in others),
+            is_picky=any(one.constraints.unknown for one in self.requests.values()),
             other_case="" if case else "camel",
         )
         for verb in others if action != "post_task" else ():
@@ -452,6 +471,35 @@ def examples_in(action: str, values: Values) -> Iterator[Wanted]:
             yield Wanted(tuple(match["way"].split(".")), wants=kind)
 
 
+def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
+    """Return what is to be filled in, where an answer shows what is wanted as a form.
+
+    `deliverables` may be wanted that a claim shows as `[{"position": 1, "content":
+    null}]`: then so it is sent, with the result where nothing is. It is tried once.
+    """
+    tried = {path for one in known.refused for path in one.shape.paths}
+    for wanted in known.constraints.wanted:
+        form = re.compile(
+            rf"(?:{_OF_ANSWERS})(?:.*\.)?{re.escape(wanted.path[-1])}(\.0)?\.(\w+)"
+        )
+        shown = ((form.fullmatch(source), value) for source, value in values.items())
+        inside = {
+            (*wanted.path, *((FIRST,) if way[1] else ()), way[2]): value
+            for way, value in shown
+            if way
+        }
+        if None in inside.values() and tried.isdisjoint(inside):
+            blank = (path for path, value in inside.items() if not _is_prose(value))
+            yield from map(Wanted, blank)
+
+
+_OF_ANSWERS = "|".join(map(re.escape, GIVEN))
+
+
+def _is_prose(value: JSON) -> bool:
+    return isinstance(value, str) and " " in value
+
+
 def named_in_listing(answer: JSON) -> tuple[str, tuple[str, ...]]:
     """Return what a listing calls its tasks, and the objects around them."""
     way = next((way for way, value in walk(answer) if _is_of_objects(value)), ())
@@ -476,7 +524,8 @@ _DEEPEST = 7
 
 def _is_shared(source: str) -> bool:
     """Return whether actions have a value in the same place: not what each is about."""
-    return source in {"task_id", "agent_id", "key"} or source.startswith(RECORD)
+    is_ours = source in {"task_id", TASK_TAIL, "agent_id", "key"}
+    return is_ours or source.startswith(RECORD)
 
 
 def _in_the_manner_of(
@@ -509,6 +558,7 @@ def _in_the_manner_of(
             )
         elif one.source not in paths and _is_shared(one.source):
             paths[one.source], kinds[one.source] = there(one.path), one.kind
+    given = {o.path: o.source for o in shape.placed if o.source.startswith(GIVEN)}
     # What is said inside of an object that another action does not have goes with it.
     inside = {path[:i] for path in paths.values() for i in range(len(path))}
     constants = {path: v for path, v in constants.items() if path[:-1] in inside}
@@ -522,6 +572,7 @@ def _in_the_manner_of(
         kinds={**style.kinds, **kinds},
         constants={**style.constants, **constants},
         omits=frozenset(omits),
+        given={**style.given, **given},
         wrappers=style.wrappers | {*shape.envelope},
     )
 
@@ -537,6 +588,8 @@ class _Learning:
     """Names in the shape that nobody asked for after all."""
     earlier: tuple[RequestShape, ...] = ()
     """Those that were refused before."""
+    beside: frozenset[Path] = frozenset()
+    """Where other actions of this network have their values."""
 
     @property
     def _around(self) -> Path:
@@ -554,7 +607,12 @@ class _Learning:
         for finding in told:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
-        return replace(known, is_strict=known.is_strict or fact.is_strict)
+        faults = {one.fault for one in told}
+        return replace(
+            known,
+            is_strict=known.is_strict or fact.is_strict,
+            stops_at_unknown=known.stops_at_unknown or faults == {Fault.UNKNOWN},
+        )
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
@@ -595,8 +653,8 @@ class _Learning:
         """
         paths = [*(one.path for one in self.shape.placed), *self.known.unknown]
         written = {name for path in paths for name in path}
-        case = case_of(written)
-        if written and case != "pascal":
+        case = case_of(written) or case_of(one[-1] for one in self.beside)
+        if (written or case) and case != "pascal":
             path = path[1:] if path[1:] and _TYPE_NAME.fullmatch(path[0]) else path
             if case and all(map(_PASCAL.fullmatch, path)):
                 ours = tuple(map(Style(case).write, path))
@@ -606,8 +664,11 @@ class _Learning:
     def _missing_place(self, path: Path, around: Path) -> Path:
         """Return where a name should stand that the body does not have."""
         inner = (*around, *path)
+        elsewhere = [one for one in self.beside if one[-len(path) :] == path]
+        if len(elsewhere) == 1 and not self.known.is_unknown(elsewhere[0]):
+            return elsewhere[0]
         for one in self.known.wanted:
-            is_meant = one.is_required and one.path[-len(path) :] == path
+            is_meant = one.path[-len(path) :] == path
             if is_meant and one.path != around and self.shape.at(one.path) is None:
                 return one.path
         for above in self._wanted_objects() if not around else ():
@@ -655,12 +716,13 @@ class _Learning:
     def _missing(
         self, known: Constraints, finding: FieldFault, path: Path
     ) -> Constraints:
-        wanted = Wanted(path, wants=finding.wants, options=finding.options)
+        wanted = _wanted_by(finding, path)
         inner = (*self._around, *path)
         sent = self.shape.at(path) or self.shape.at(inner)
         if sent is None:
             revived = tuple(p for p in known.unknown if path[: len(p)] != p)
-            return _wanting(replace(known, unknown=revived), wanted)
+            known = self._moved_into(path, replace(known, unknown=revived))
+            return _wanting(known, wanted)
         if self._was_at_root(known, sent, finding):
             return _wanting(known, replace(wanted, path=finding.path))
         respelled = self._respelled(known, sent, finding)
@@ -673,6 +735,19 @@ class _Learning:
             respelled=_together(known.respelled, [sent.path, respelled]),
         )
         return _wanting(known, replace(wanted, path=respelled))
+
+    def _moved_into(self, path: Path, known: Constraints) -> Constraints:
+        """Return constraints with an object that was sent where it is missed now."""
+        before = path[1:]
+        if not before or before not in self.shape.paths or self.shape.at(before):
+            return known
+        wanted = tuple(
+            replace(one, path=path[:1] + one.path)
+            if one.path[: len(before)] == before
+            else one
+            for one in known.wanted
+        )
+        return replace(known, wanted=wanted)
 
     def _was_at_root(
         self, known: Constraints, sent: Placed, finding: FieldFault
@@ -725,9 +800,11 @@ class _Learning:
         inside = any(one.path[: len(path)] == path for one in self.shape.placed)
         if finding.wants == "array" and inside and sent is None:
             known = _moved(known, path, inner)
+            known = replace(
+                known, unknown=_together(known.unknown, self._beside_items(path))
+            )
         if sent is not None or finding.options or finding.wants or not is_value:
-            told = Wanted(path, wants=finding.wants, options=finding.options)
-            known = _wanting(known, told)
+            known = _wanting(known, _wanted_by(finding, path))
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
@@ -737,6 +814,15 @@ class _Learning:
         is_untold = is_value or not (finding.wants or is_id) or sent.source == "now"
         is_other = is_untold and not finding.options
         return self._misfit(known, sent) if is_other else known
+
+    def _beside_items(self, path: Path) -> Iterator[Path]:
+        """Return what was sent in an object that has to be an array."""
+        below = len(path) + 1
+        for one in self.shape.placed:
+            if one.path[: below - 1] == path and one.path[below - 1 : below] != (
+                FIRST,
+            ):
+                yield one.path[:below]
 
     def could_not_read(self, known: Constraints, sent: Placed) -> Constraints:
         """Learn from a value that could not be read: in place of a text, an object."""
@@ -756,18 +842,25 @@ class _Learning:
 
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
-_PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*")
+_PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
 
 
 def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:
     """Return constraints with what is inside of an object inside of another one."""
     wanted = tuple(
         replace(one, path=(*inner, *one.path[len(path) :]))
-        if one.path[: len(path)] == path and len(one.path) > len(path)
+        if one.path[: len(path)] == path
+        and one.path[len(path) : len(inner)] not in {(), (FIRST,)}
         else one
         for one in known.wanted
     )
     return _wanting(replace(known, wanted=wanted), Wanted(inner, wants="object"))
+
+
+def _wanted_by(finding: FieldFault, path: Path) -> Wanted:
+    return Wanted(
+        path, wants=finding.wants, options=finding.options, means=finding.means
+    )
 
 
 def _wanting(known: Constraints, wanted: Wanted) -> Constraints:
@@ -781,6 +874,7 @@ def _wanting(known: Constraints, wanted: Wanted) -> Constraints:
         wants=wanted.wants or before.wants,
         options=wanted.options or before.options,
         example=before.example,
+        means=wanted.means or before.means,
     )
     return replace(
         known,

@@ -23,11 +23,17 @@ _NESTING = frozenset({dict, list})
 _TYPE_KEYS = frozenset(
     {
         *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
-        *("booleanValue", "timestampValue", "$oid", "$uuid", "$numberInt"),
+        *("booleanValue", "timestampValue", "nullValue", "$oid", "$uuid"),
+        "$numberInt",
         *("$numberLong", "$numberDouble", "#text"),
     }
 )
 """The only key of a value that a document database writes with its type."""
+_HOLDERS: Mapping[str, tuple[str, JSON]] = {
+    "mapValue": ("fields", {}),
+    "arrayValue": ("values", []),
+}
+"""Firestore's only key of an object or a list: where that is below, and what else."""
 _TYPES = word_set(
     "string str text integer int long short number float double decimal boolean bool "
     "date datetime json object null"
@@ -111,6 +117,9 @@ def _untyped(value: Object) -> JSON:
     """Return what an object holds that only says the type of its value."""
     if len(value) == 1:
         ((name, inner),) = value.items()
+        if name in _HOLDERS and isinstance(inner, dict):
+            below, empty = _HOLDERS[name]
+            return inner.get(below, empty) if inner.keys() <= {below} else value
         return inner if name in _TYPE_KEYS else value
     kind = value.get("type")
     if not isinstance(kind, str):

@@ -78,6 +78,19 @@ def as_word(value: JSON) -> str | None:
     return word if 0 < len(word) <= LONGEST_WORD else None
 
 
+_FLAGS: Mapping[str, bool] = {
+    **dict.fromkeys(("true", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "0"), False),
+}
+
+
+def as_flag(value: JSON) -> bool | None:
+    """Return whether a value says yes or no, also where it is no boolean."""
+    if isinstance(value, bool):
+        return value
+    return _FLAGS.get(str(value).lower()) if isinstance(value, int | str) else None
+
+
 def as_label(value: JSON) -> str | None:
     """Return a word, also out of an object that has a name."""
     if isinstance(value, dict):
@@ -267,8 +280,7 @@ class Fields(dict[str, JSON]):
 
     def says(self, names: Iterable[str], *, flag: bool) -> bool:
         """Return whether one of the names is there with just this value."""
-        # Only real booleans: in Python, 0 equals False.
-        return flag in [self[n] for n in names if isinstance(self.get(n), bool)]
+        return flag in [as_flag(self[name]) for name in names if name in self]
 
     def pick(self, names: Iterable[str], read: Callable[[JSON], T | None]) -> T | None:
         """Return the first value under these names that `read` can use."""

@@ -78,6 +78,8 @@ class FieldFault:
     """False: a bare name, which may stand inside any object."""
     is_root: bool = False
     """It is around everything, and inside of nothing."""
+    means: str = ""
+    """Which of our values is meant, where words beside the name describe it."""
 
 
 MAX_TEXT = 600
@@ -157,6 +159,8 @@ _TYPE_SAID = (
     _any_case(r"expected start of the (?P<type>object|array)\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
+    # Of a type of the service's own, which is one of these.
+    re.compile(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
     re.compile(r"required type \"\w*(?P<type>Input)!"),
     re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
@@ -183,8 +187,8 @@ _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
 _OWN_TYPE = re.compile(
-    r"(?:cannot unmarshal \w+ into .* of type|could not be converted to)"
-    r" (?:\w+\.)+[A-Z]"
+    r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
+    r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
 )
 _BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _QUOTED_ITEM = (
@@ -194,6 +198,10 @@ _QUOTED_ITEM = (
 _BARE_ITEM = r"[\w.:+-]{1,40}"
 _BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b)\s*"
 _QUOTED_SET = re.compile(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
+_ALTERNATIVES = re.compile(
+    rf"(?<=: ){_QUOTED_ITEM}(?:,\s*{_QUOTED_ITEM})*,? or {_QUOTED_ITEM}\W*$"
+)
+"""As in "accepted is required: 'yes' or 'no'": names that are missed have "and"."""
 _PIPED = re.compile(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
@@ -214,6 +222,8 @@ _OPTIONS = _any_case(
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_OF_ONE = re.compile(r"\bbe \[(?=\w)")
+"""Joi, of the only value that it would take."""
 _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _RANGE = _any_case(
@@ -261,8 +271,8 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
-    said = said[:MAX_TEXT]
-    plain = _QUOTED_SET.search(said) if is_value else None
+    said = _OF_ONE.sub("be one of [", said[:MAX_TEXT])
+    plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
     plain = plain or _PIPED.search(said)
     if plain is not None:
         return _items_in(plain[0])
@@ -279,7 +289,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         return quoted[:_MAX_OPTIONS]
     items = _items_in(text.rpartition(":")[2])
     is_list = (
-        len(items) > 1
+        (len(items) > 1 or text.lstrip()[:1] == "[")
         and not _COUNTS.issuperset(items)
         and all(re.fullmatch(rf"{_BARE_ITEM}(?:/{_BARE_ITEM})?", one) for one in items)
     )
@@ -327,6 +337,11 @@ def says_strict(body: JSON, message: str) -> bool:
     return any(_STRICT.search(text[:MAX_TEXT]) for text in texts)
 
 
+def is_typed(body: JSON) -> bool:
+    """Return whether a refusal is of a type of GraphQL, which takes no other names."""
+    return any(_OF_GRAPHQL_TYPE.match(text) for text in _strings(body))
+
+
 def seeks_a_function(message: str) -> bool:
     """Return whether what is absent is a function of these names, as in PostgREST."""
     return bool(_SOUGHT.search(message[:MAX_TEXT]))
@@ -368,7 +383,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     options = () if path and path[-1] in options else options
     if _OBJECTS & {*options} and all(map(type_of_word, options)):
         wants, options = type_of_word(options[0]), ()  # as in "either object or array"
-    if path and fault is None and not options and (listed := _TAIL.search(said)):
+    listed = _TAIL.search(said) or _INSTEAD.search(said)
+    if path and fault is None and not options and listed:
         options = _items_in(listed[1])
     is_quoted = bool(options) and bool(
         re.search(rf"[`'\"]{re.escape(options[0])}", said)
@@ -397,7 +413,7 @@ _NAMES = (
 )
 _NOUN = (
     r"(?:field|propert(?:y|ie)|parameter|param|argument|key|column|attribute|input"
-    r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z])"
+    r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z_])"
 )
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
@@ -440,6 +456,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: because .*|\W*)$"),
         r"\2: \1",
     ),
+    # Symbols of Ruby
+    (re.compile(r"(?<=\s):(?=[a-z_]\w)"), ""),
+    # ActiveRecord, which joins what each attribute lacks
+    (re.compile(r"^Validation failed: (?=[A-Z])"), ""),
     # ActiveModel tells of a relation, and of any attribute as people call it.
     (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
     (re.compile(rf"^{_HUMAN} (?=can't be blank$)"), lambda told: f"{_key(told)}: "),
@@ -463,6 +483,7 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         "expected an object",
     ),
+    (re.compile(r"\bno \S+-argument constructor/factory method\b"), "an object"),
     # API Platform, of what refers to a record
     (
         re.compile(r'must be "array" \(nested document\) or "string" \(IRI\)'),
@@ -476,6 +497,24 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         r"\1: ",
     ),
+    # AWS API Gateway, of a JSON schema
+    (re.compile(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
+    (
+        re.compile(r"object instance has properties .*? by the schema: \[(.*?)\]"),
+        r"unknown fields \1",
+    ),
+    (
+        re.compile(r"object has missing required properties \(\[(.*?)\]\)"),
+        r"missing fields \1",
+    ),
+    (
+        re.compile(
+            r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"
+        ),
+        r"expected type \1",
+    ),
+    (re.compile(r"instance value .*? not found in enum \(possible values"), "one of"),
+    (re.compile(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
     # kotlinx.serialization
     (
         re.compile(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
@@ -486,7 +525,7 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         r"\2: \1",
     ),
     # .NET
-    (re.compile(r"^(.*?)[.;,]? Path: \$\.([\w.]+)\W*$", re.DOTALL), r"\2: \1"),
+    (re.compile(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
     # A way in brackets at the end, such as a JSON pointer's.
     (
         re.compile(
@@ -535,6 +574,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
+_OF_GRAPHQL = re.compile(r"Variable \"\$(\w+)\" of (?=required|non-null)")
+_OF_GRAPHQL_TYPE = re.compile(r"Variable \"\$\w+\" (?:of|got invalid)")
 _SIGNATURE = _any_case(
     r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
@@ -613,6 +654,7 @@ _NO_NAMES = word_set(
     "been write"
 )
 """Words that stand where a name could, and are none of ours."""
+_INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
 _MISSING_ALONE = _any_case(
     r"missing (?P<name>key|type|value|number|role|message|record|resource|format)\W*"
 )
@@ -777,7 +819,7 @@ _EACH = _any_case(
 _PUT = _any_case(
     r"(?:^|[.!?:;]\s+|\bplease )(?:put|enter|write|place|fill)\b[^.!?]{1,80}"
     r" (?:in|into|under)"
-    rf" [`'\"]?(?P<name>{_NAME})[`'\"]?\W*$"
+    rf" (?P<quote>[`'\"]?)(?P<name>{_NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
 _NO_PLACES = word_set(
@@ -830,8 +872,9 @@ class _Prose:
         """Read under which name something has to be put that was not sent."""
         told = _PUT.search(text)
         name = told["name"] if told else ""
+        is_name = name not in self._sent and bool(told and told["quote"])
         known = _NO_NAMES | _NO_PLACES | {*self._sent}
-        if name and name.lower() not in known and not type_of_word(name):
+        if is_name or (name and name.lower() not in known and not type_of_word(name)):
             yield FieldFault((name,), Fault.MISSING, is_exact=False)
 
     def _in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
@@ -857,6 +900,7 @@ class _Prose:
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
         inside = [
+            *self._in_place_of(text),
             *self._in_each(text, above),
             *(self._in_plain_words(text, above) if self._is_prose_read else ()),
         ]
@@ -865,7 +909,7 @@ class _Prose:
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
-        text = self._in_our_words(text)
+        text = self._in_our_words(self._in_variables(text))
         chain = _CHAIN.fullmatch(text)
         if chain:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
@@ -875,6 +919,17 @@ class _Prose:
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
                 yield from map(_in_address, told) if is_address else told
 
+    def _in_variables(self, text: str) -> str:
+        """Return a text with a variable of GraphQL where it has not been sent yet.
+
+        Some take the body for the variables; what names an operation has them inside.
+        """
+        told = _OF_GRAPHQL.match(text)
+        is_operation = told is not None and {"operationName", "query"} & self._sent
+        if told is None or not (is_operation or told[1] in self._sent):
+            return text
+        return text.replace(f'"${told[1]}"', f'"variables.{told[1]}"', 1)
+
     def _in_our_words(self, text: str) -> str:
         """Return a text with `Result Type` written as the name that was sent for it."""
         for name in self._sent:
@@ -883,7 +938,7 @@ class _Prose:
                 label = rf"(?<![\w-]){'[ _-]'.join(words)}(?![\w-])"
                 text = re.sub(label, name, text, flags=re.IGNORECASE)
             if len(words) > 1 and words[-1] in ID_WORDS:
-                thing = rf"^{'[ _-]'.join(words[:-1])} (?:was )?not found\.?$"
+                thing = rf"^{'[ _-]'.join(words[:-1])} (?:\S+ )?(?:was )?not found\.?$"
                 text = re.sub(thing, f"{name} is invalid", text, flags=re.IGNORECASE)
         return text
 
@@ -931,6 +986,14 @@ class _Prose:
         is_sentence = name in self._sent and " " in said
         is_told = fault or is_sentence or wanted_type(said) or options_in(said)
         return bool(is_told) and name.lower() not in _NO_NAMES
+
+    def _in_place_of(self, text: str) -> Iterator[FieldFault]:
+        """Read what was rather meant by a value that a sentence quotes."""
+        instead = _INSTEAD.search(text)
+        quoted = {*_OPTION.findall(text)} if instead else set()
+        for path, value in leaves_of(self._top) if instead else ():
+            if instead and str(value) in quoted:
+                yield FieldFault(path, Fault.VALUE, "", _items_in(instead[1]))
 
     def _in_sentence(self, text: str, above: Path) -> Iterator[FieldFault]:
         if alone := _MISSING_ALONE.fullmatch(text):
@@ -994,11 +1057,16 @@ class _Prose:
             is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
             if match["quote"] and name in self._values and name not in self._sent:
                 continue  # a value of ours
-            if is_word and not (match["quote"] or is_weak):
+            if (is_word and not (match["quote"] or is_weak)) or _is_type(name):
                 continue
             path = path_of(name, self._sent)
             if path:
                 yield path
+
+
+def _is_type(name: str) -> bool:
+    """Return whether a name is that of a type of Java or .NET, with its package."""
+    return name.count(".") > 1 and name.rpartition(".")[2][:1].isupper()
 
 
 def _is_marked(name: str, said: str) -> bool:
@@ -1020,7 +1088,7 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute name key fieldname member location argument target "
-    "element expression entry concerning"
+    "element expression entry concerning where"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -1031,7 +1099,7 @@ _BODY_KEYS = word_set("loc path pointer instancepath location")
 _SAYING_KEYS = in_order(
     "type code keyword rule reason msg message detail error title description "
     "messages defaultmessage received constraints errormessage expected diagnostics "
-    "reason say refused fault explanation"
+    "reason say refused fault explanation problem issue"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
@@ -1047,7 +1115,8 @@ _LISTS: Mapping[str, Fault] = {
         "required requiredfields",
         Fault.UNKNOWN: "unknown unknownfields unexpected unexpectedfields extra "
         "unrecognized unrecognizedkeys additionalproperty additionalproperties keys",
-        Fault.ALLOWED: "allowedfields knownfields didyoumean",
+        Fault.ALLOWED: "allowedfields knownfields didyoumean permitted"
+        " permittedfields permittedparameters validfields acceptedfields",
     }.items()
     for name in names.split()
 }
@@ -1059,7 +1128,8 @@ _ASKED_TYPE_KEYS = word_set("bsontype expectedtype expected")
 _CONTAINERS = word_set(
     "errors error detail details issues violations invalidparams validation "
     "validationerrors fielderrors fieldviolations messages json fields params "
-    "invalid problems failures causes body data extensions exception properties nested"
+    "invalid problems failures causes body data extensions exception properties nested "
+    "fullmessages"
 )
 """Keys, as `spelling` reduces them, under which findings are, and no field of ours."""
 _SHOWN = word_set(
@@ -1077,7 +1147,8 @@ _NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs 
 _LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
     "message messages msg errormessage errordescription detail details error "
-    "errors title hint reason description code status type exception say"
+    "errors title hint reason description code status type exception say "
+    "summary fullmessages"
 )
 _KEYS = _PROSE_KEYS | (_CONTAINERS - _WEAK_NAMES)
 """Of these, those that are hardly names in a request."""
@@ -1140,7 +1211,9 @@ class _Walk:
         place = self._place_of(value) if tells and not is_around else None
         if tells and above and fields and place is None:
             place = ()  # it is said of the name above it
-        listed = [*_listed(value, (*above, *(place or ())), said)]
+        scope = value.get("scope")  # Rails names the object whose names it lists
+        within = path_of(scope) if isinstance(scope, str) and is_name(scope) else ()
+        listed = [*_listed(value, (*above, *(place or within)), said)]
         yield from listed
         if place is not None and not listed:
             told = self._at((*above, *place), said, value)
@@ -1158,11 +1231,16 @@ class _Walk:
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
         by_way = any(name.startswith("$") for name in value)
         for name, inner in value.items():
-            is_read = listed and spelling(name) in _LISTS
+            is_read = (listed and spelling(name) in _LISTS) or self._repeats(inner)
             if not is_read and (name.startswith("$") or not by_way):
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth
                 )
+
+    def _repeats(self, inner: JSON) -> bool:
+        """Return whether a list has nothing but names that were sent."""
+        listed = inner if isinstance(inner, list) else []
+        return bool(listed) and self._names.issuperset(map(str, listed))
 
     def _place_of(self, value: Mapping[str, JSON]) -> Path | None:
         """Find which field an object speaks about, in structure or in words."""
@@ -1241,7 +1319,7 @@ class _Walk:
             yield _fault_at(above, said)
             return
         if is_said and self._is_field(name, inner, said, fields=fields):
-            yield _fault_at((*above, *path_of(name)), said)
+            yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
             return
         if fields and isinstance(inner, dict) and _is_of_rules(inner):
             yield _fault_at(
@@ -1267,6 +1345,22 @@ class _Walk:
             fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
+    def _said_of(
+        self, path: Path, texts: Iterable[str], said: str
+    ) -> Iterator[FieldFault]:
+        """Read what is said of a field, or of members inside of the object it is."""
+        is_object = isinstance(value_at(self._sent, path), dict)
+        again = (*path, path[-1])  # some tell of `pod.text` under `pod`, some of `text`
+        inside = [
+            replace(one, path=path + one.path[len(again) :])
+            if one.path[: len(again)] == again and len(one.path) > len(again)
+            else one
+            for text in (texts if is_object else ())
+            for one in self._prose.findings(text, path)
+            if one.fault in _OF_NAMES and len(one.path) > len(path)
+        ]
+        yield from inside or [_fault_at(path, said)]
+
     def _is_saying(self, item: JSON) -> bool:
         """Return whether an object says something, of a field named elsewhere."""
         if not isinstance(item, dict):
@@ -1276,7 +1370,8 @@ class _Walk:
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""
         spelled = spelling(name)
-        is_odd = "error" in spelled or not is_name(".".join(path_of(name)))
+        is_odd = "error" in spelled or spelled == "fullmessages"
+        is_odd = is_odd or not is_name(".".join(path_of(name)))
         if is_odd or not (fields or spelled not in _KEYS | _BODY_KEYS):
             return False
         if isinstance(inner, str):
@@ -1466,7 +1561,9 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     names = sent if isinstance(sent, dict) else {}
     for layer in map(_by_spelling, _layers(value, "source")):
         for key in _FIELD_KEYS:
-            named = None if key == "path" and no_path else layer.get(key)
+            named = layer.get(key)
+            if not _may_be_place(key, named, names, is_answer=no_path):
+                continue
             if named == "/body" or (key == "loc" and named in (["body"], "body")):
                 return None  # the body as a whole
             if isinstance(named, list):
@@ -1480,6 +1577,20 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+def _may_be_place(
+    key: str, named: JSON, names: Container[str], *, is_answer: bool
+) -> bool:
+    """Return whether what stands under a key may be a way in our body.
+
+    `is_answer`: a `path` is one in an answer, or an address, unless it begins with a
+    name that was sent. And `where` something went wrong may be a part of the service.
+    """
+    if key == "path" and is_answer:
+        return isinstance(named, list) and bool(named) and named[0] in names
+    is_way = isinstance(named, str) and (named in names or "." in named)
+    return key != "where" or is_way
 
 
 def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
@@ -1548,15 +1659,19 @@ def read_refusal(
             found[one.path] = one
         elif known.fault is one.fault or one.fault in {Fault.TYPE, Fault.VALUE}:
             # class-validator tells one field's faults one by one.
-            found[one.path] = replace(known, wants=known.wants or one.wants)
+            wants, options = known.wants or one.wants, known.options or one.options
+            found[one.path] = replace(known, wants=wants, options=options)
         if len(found) >= _MAX_FINDINGS:
             break
     clear = [*_without_echoes(found.values())]
+    names = leaf_names(sent)
     if is_prose_read and all(map(_is_untold, clear)):
         about = _said_of_a_name(_prose_of(body, sent), sent)
         is_meant = about and all(one.path[-1:] == about.path for one in clear)
         clear = [about] if about and is_meant else clear
-    if all(_may_be_misread(one) for one in clear) and not says_strict(body, message):
+    if all(_may_be_misread(one, names) for one in clear) and not says_strict(
+        body, message
+    ):
         told = [*_prose_of(body, sent)]
         clear = (
             _named_by_value(told, sent)
@@ -1567,7 +1682,36 @@ def read_refusal(
             or _named_in_passing(_mentions(body, sent), sent)
         )
     placed = (_sent_outside(one, sent) for one in clear)
-    return tuple(_in_light_of(one, sent) for one in placed if one is not None)
+    judged = (_in_light_of(one, sent) for one in placed if one is not None)
+    return tuple(_with_options(one, _prose_of(body, sent)) for one in judged)
+
+
+def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
+    """Return which value the words of a refusal describe; empty where they do not.
+
+    They may show its form, as in "award_no is required (V-...)".
+    """
+    texts = [text[:MAX_TEXT] for text in islice(_strings(said), _MAX_FINDINGS)]
+    if any(map(_OUR_ID.search, texts)):
+        return "agent_id"
+    begun = tuple(one for text in texts for one in _FORM_SHOWN.findall(text))
+    alike = {
+        str(value): source
+        for source, value in reversed([*values.items()])
+        if begun and isinstance(value, str) and value.startswith(begun)
+    }
+    return next(iter(alike.values())) if len(alike) == 1 else ""
+
+
+_FORM_SHOWN = re.compile(
+    r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
+)
+_OUR_ID = _any_case(
+    r"\b(?:your(?: own)?|own|authenticated|calling|registered)"
+    rf" (?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
+    r"(?:[ _-]?(?:id|identifier)\b|\W|$)"
+)
+"""As in "operator: give your own agent id"."""
 
 
 def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...]:
@@ -1604,9 +1748,13 @@ def _is_untold(one: FieldFault) -> bool:
     return not (one.wants or one.options or is_clear)
 
 
-def _may_be_misread(one: FieldFault) -> bool:
-    """Return whether a word of a sentence about a value was taken for a name."""
-    return not one.is_exact and one.fault is Fault.VALUE
+def _may_be_misread(one: FieldFault, names: Container[str]) -> bool:
+    """Return whether a word of a sentence about a value was taken for a name.
+
+    Such as of "Unknown operation named 'Start'", where no `operation` was sent.
+    """
+    is_odd = one.fault is Fault.UNKNOWN and one.path[-1] not in names
+    return not one.is_exact and (one.fault is Fault.VALUE or is_odd)
 
 
 PRECONDITION_REQUIRED = 428
@@ -1636,8 +1784,14 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
         leaves = [(path, str(value)) for path, value in leaves_of(sent)]
         # Words of ours repeat the result: as that, they are hardly wrong.
         places = [path for path, value in leaves if value in quoted]
-        places = sorted(places, key=_likeness_to_a_result)[-1:]
-        found = [_fault_at(path, text) for path in places]
+        types = {spelling(one) for one in _TYPE_NAMED.findall(text)}
+        places.sort(
+            key=lambda path: (spelling(path[-1]) in types, _likeness_to_a_result(path))
+        )
+        places = places[-1:]
+        found = [_of_value(_fault_at(path, text)) for path in places]
+        if (last := _LAST.search(text)) and not any(one.options for one in found):
+            found = [replace(one, options=_items_in(last[1])) for one in found]
         if len(found) == 1 and (found[0].wants or found[0].options):
             named += found
         elif not found and begun:
@@ -1647,13 +1801,41 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     return named
 
 
+_TYPE_NAMED = re.compile(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
+"""Of a type of the service's own, which often is called as the field is."""
+
+
 def _likeness_to_a_result(path: Path) -> int:
     """Return a rank, of which less is likelier."""
     name = path[-1].lower()
     return RESULT_WORDS.index(name) if name in RESULT_WORDS else len(RESULT_WORDS)
 
 
+def _of_value(found: FieldFault) -> FieldFault:
+    """Return what is said of a value: what is unknown is that, and not its name."""
+    is_value = found.fault is Fault.UNKNOWN
+    return replace(found, fault=Fault.VALUE) if is_value else found
+
+
 _UNCLOSED = re.compile(r"['\"]([^'\"]{1,80})$")
+_LAST = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})*)\W*$")
+"""What a sentence about a value lists at its end, be it a single one."""
+_LISTED_FOR = re.compile(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
+
+
+def _with_options(found: FieldFault, told: Iterable[str]) -> FieldFault:
+    """Return what is missed with the values that a sentence of its own lists for it.
+
+    As in "Operations on this path: ClaimBounty." of an `operationName`.
+    """
+    if found.fault is not Fault.MISSING or found.options or found.wants:
+        return found
+    several = {f"{word}s" for word in words_of(found.path[-1])}
+    for clause in (one for text in told for one in _SENTENCES.split(text)):
+        listed = _LISTED_FOR.match(clause)
+        if listed and several & {*re.findall(r"[a-z]+", listed["what"].lower())}:
+            return replace(found, options=_items_in(listed[2]))
+    return found
 
 
 def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
@@ -1986,7 +2168,7 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
             continue  # it was read as a structure
         is_lone = text.isascii() and " " not in text.strip()
         key = spelling(way[-1]) if way else ""
-        if is_lone and key in _BODY_KEYS:
+        if is_lone and (key in _BODY_KEYS or value[:1] == "/" or "://" in value):
             continue  # an address
         is_code = is_lone and (not way or key in _PROSE_KEYS)
         for one in _mentioned_in(text, is_code=is_code):
@@ -2002,7 +2184,7 @@ def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
     is_lone = text.isascii() and " " not in text.strip()
     for match in _TOKEN.finditer(_OTHERS.sub(" ", text)):
         name, is_quoted = match["name"], bool(match["quote"])
-        if is_foreign and not is_quoted and not name.isascii():
+        if (is_foreign and not is_quoted and not name.isascii()) or _is_type(name):
             continue
         words = [one for one in words_of(name) if not is_code or one not in _VERDICTS]
         is_type = name.endswith(("Error", "Exception")) or name.isupper()
@@ -2029,11 +2211,22 @@ def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFau
     names = leaf_names(sent)
     formed = [one for one in mentions if one.form]
     missed = [one for one in formed if one.path[-1] not in names]
+    # "Give your own agent_id as 'operator'" tells one name, and what it means.
+    called = [one for one in missed if _is_called(one)]
+    missed = called or missed
     if missed:
         return [FieldFault(o.path, Fault.MISSING, is_exact=False) for o in missed]
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
     return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
+
+
+def _is_called(one: _Mention) -> bool:
+    """Return whether a sentence says that something is to be called so."""
+    name = re.escape(one.path[-1])
+    return one.form > 1 and bool(
+        re.search(rf"\bas [`'\"\u201c\u2018]{name}\b", one.text)
+    )
 
 
 def leaf_names(body: JSON) -> set[str]:
@@ -2064,6 +2257,28 @@ def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
     return found
 
 
+def _from_the_root(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return a finding whose way begins inside of the body with the way to there.
+
+    graphql-js tells of `input`, which is inside of `variables`, and Rails of `answers`,
+    which stand under `answers_attributes`.
+    """
+    if len(found.path) == 1 or not isinstance(sent, dict) or found.path[0] in sent:
+        return found
+    names = {found.path[0], f"{found.path[0]}_attributes"}
+    inside = {
+        way: isinstance(value, list)
+        for way, value in reversed([*islice(walk(sent), _MAX_NODES)])
+        if way and way[-1] in names and isinstance(value, dict | list)
+    }
+    if len(inside) != 1:
+        return found
+    ((way, is_list),) = inside.items()
+    rest = found.path[1:]
+    item = (FIRST,) if is_list and rest[:1] != (FIRST,) else ()
+    return replace(found, path=(*way, *item, *rest), is_exact=True)
+
+
 _TAGS = ("type", "kind")
 
 
@@ -2079,8 +2294,10 @@ def _without_tag(path: Path, sent: JSON) -> Path:
     """Return a way without the kind of an object, which some have in it (pydantic)."""
     for i in range(1, len(path)):
         there = value_at(sent, path[:i])
-        if isinstance(there, dict) and path[i] not in there:
-            is_tag = path[i] in there.values() and i + 1 < len(path)
+        inner = there.get(path[i]) if isinstance(there, dict) else None
+        if isinstance(there, dict) and not isinstance(inner, dict):
+            told = [one for name, one in there.items() if name != path[i]]
+            is_tag = path[i] in told and i + 1 < len(path)
             return (*path[:i], *path[i + 1 :]) if is_tag else path
     return path
 
@@ -2105,7 +2322,8 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
 
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
-    found = _in_an_object_of(_without_root(found, sent), sent)
+    found = _without_root(_from_the_root(found, sent), sent)
+    found = _in_an_object_of(found, sent)
     found = replace(found, path=_without_tag(found.path, sent))
     there = value_at(sent, found.path)
     if isinstance(there, dict) and there and found.options:

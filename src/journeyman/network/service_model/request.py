@@ -29,8 +29,10 @@ OBJECT = "{}"
 """As a source: the name is an object around others."""
 WORDS = "words"
 """As a source: a text that may stand where some text has to."""
-LENGTH = "length"
-"""As a source: how many characters the result has."""
+LENGTH, WORD_COUNT, LINE_COUNT = "length", "word_count", "line_count"
+"""As sources: how many characters, words and lines the result has."""
+TASK_TAIL = "task_tail"
+"""As a source: the last part of a task's id, where that is a way, such as an IRI."""
 RECORD = "record."
 """Before the sources that are fields of the task's record."""
 LONGEST_VALUE = 200
@@ -60,6 +62,8 @@ def values_in(
                 below += [
                     (f"{way}.{number}", one) for number, one in enumerate(inner[:3])
                 ]
+            elif inner is None and ".0." in way:
+                found[way] = None  # a form, perhaps, to be filled in
             elif inner is not None and 0 < len(f"{inner}") <= longest:
                 found[way] = inner
         level = below[:1_000]
@@ -94,7 +98,9 @@ class ActionValues:
 ACTIONS: Mapping[str, ActionValues] = {
     "claim": ActionValues(("task_id",), ("agent_id",)),
     "submit": ActionValues(
-        ("task_id", "result"), ("agent_id", "evidence"), ("key", WORDS, LENGTH)
+        ("task_id", "result"),
+        ("agent_id", "evidence"),
+        ("key", WORDS, LENGTH, WORD_COUNT, LINE_COUNT),
     ),
     "complete": ActionValues(("task_id",), ("agent_id",)),
     "post_task": ActionValues(
@@ -121,10 +127,19 @@ def words_for(action: str, values: Values) -> str:
     return text[:LONGEST_WORDS] or said
 
 
-def length_of(values: Values) -> dict[str, JSON]:
+def counts_of(values: Values) -> dict[str, JSON]:
     """Return how long a result is, if it is a text."""
     result = values.get("result")
-    return {LENGTH: len(result)} if isinstance(result, str) else {}
+    if not isinstance(result, str):
+        return {}
+    lines, words = result.splitlines(), result.split()
+    return {LENGTH: len(result), WORD_COUNT: len(words), LINE_COUNT: len(lines)}
+
+
+def tail_of(task_id: JSON) -> dict[str, JSON]:
+    """Return the last part of an id that is a way to its record."""
+    *before, tail = re.split(r"[/:]", task_id) if isinstance(task_id, str) else [""]
+    return {TASK_TAIL: tail} if before and tail else {}
 
 
 GIVEN = tuple(f"{action}." for action in ACTIONS)

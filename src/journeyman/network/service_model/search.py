@@ -46,7 +46,9 @@ from journeyman.network.service_model.reading import id_name, id_path
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
+    is_typed,
     leaf_names,
+    meant_in,
     mentioned,
     names_a_field,
     read_refusal,
@@ -531,6 +533,9 @@ class RequestSearch:
             findings = tuple(one for one in findings if one.path not in known)
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
+        if len(findings) == 1:
+            means = meant_in(answer or message, request.values())
+            findings = (replace(findings[0], means=means),)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome,
@@ -541,12 +546,21 @@ class RequestSearch:
             is_before_work=request.action in {"claim", "post_task"},
         ):
             return None
-        is_strict = says_strict(answer, message)
+        is_strict = says_strict(answer, message) or is_typed(answer)
         sent = leaf_names(body)
         alike = (one for one in self.model.names_in(message) if one not in sent)
         mentions = dict.fromkeys([*alike, *mentioned(answer, body)])
         told, names, status = digest_of(answer or message), (*mentions,), outcome.status
-        fact = RefusedBody(shape, findings, is_strict, message, status, names, told)
+        fact = RefusedBody(
+            shape,
+            findings,
+            is_strict,
+            message,
+            status,
+            names,
+            told,
+            self.model.paths_beside(request.action),
+        )
         return fact.without(self.model.misread)
 
     def _judged(

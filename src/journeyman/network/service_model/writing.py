@@ -52,6 +52,7 @@ from journeyman.network.service_model.request import (
     QUERY,
     RECORD,
     STATE_OF,
+    TASK_TAIL,
     WHOLE,
     WORDS,
     ActionValues,
@@ -115,6 +116,8 @@ class Wanted:
     options: tuple[str, ...] = ()
     example: JsonValue = None
     """What a description shows there; None shows nothing."""
+    means: str = ""
+    """The source that a refusal describes, as in "your agent id"."""
 
 
 def form_of(one: Placed) -> str:
@@ -139,6 +142,8 @@ class Constraints:
     """Objects in which nothing may stand that is not wanted."""
     is_strict: bool = False
     """It refuses what it does not know, without saying what that is."""
+    stops_at_unknown: bool = False
+    """It has refused a name that it does not know, and told nothing that it lacks."""
 
     def is_refused_as(self, one: Placed) -> bool:
         """Return whether a value was found wrong there, in the form that it has."""
@@ -150,10 +155,12 @@ class Constraints:
 
     def allows(self, shape: RequestShape) -> bool:
         """Return whether a shape contradicts nothing of it."""
-        return not any(
-            self.is_unknown(one.path) or (one.path, one.source) in self.misfits
-            for one in shape.placed
-        )
+        return all(map(self.allows_at, shape.placed))
+
+    def allows_at(self, one: Placed) -> bool:
+        """Return whether a value may stand where it does."""
+        is_misfit = (one.path, one.source) in self.misfits
+        return not (is_misfit or self.is_unknown(one.path))
 
     def is_unknown(self, path: Path) -> bool:
         """Return whether nothing may stand there."""
@@ -194,8 +201,12 @@ class Style:
     """Fields of its records that have nothing: actions fill them, as a `worker`."""
     wrappers: frozenset[str] = frozenset()
     """Objects that its other actions have around values."""
+    given: Mapping[Path, str] = field(default_factory=dict)
+    """What its other actions say of what answers gave, by its place."""
     is_lenient: bool = False
     """It has taken a body with values under names that it does not know."""
+    is_picky: bool = False
+    """It has refused a body for a name that it does not know."""
     other_case: str = ""
     """How else it may write, where nothing that it wrote shows the case."""
 
@@ -370,7 +381,11 @@ class Writer:
         for source in self.values:
             verb, _, way = source.partition(".")
             leaf = way.rpartition(".")[2]
-            if f"{verb}." in GIVEN and not leaf.isdigit():
+            if (
+                f"{verb}." in GIVEN
+                and not leaf.isdigit()
+                and self.values[source] is not None
+            ):
                 is_bare = leaf in ID_WORDS
                 yield source, self.style.write(f"{verb}_{leaf}") if is_bare else leaf
 
@@ -441,6 +456,8 @@ class Writer:
             options.append((self._wrap_cost(wanted), Placed(path, OBJECT)))
             if wanted.wants == "array":
                 options.append((2.0, Placed((*path, FIRST), OBJECT)))
+            elif self._kind_of_plural(path) and not wanted.wants:
+                options.append((3.0, Placed((*path, FIRST), OBJECT)))
         limit, most = (FAR_FETCHED, 7) if is_required else (FITS, 3)
         likely = [
             (cost, one)
@@ -460,6 +477,8 @@ class Writer:
         wants = wanted.wants or self._kind_of_plural(wanted.path)
         for source, value in self.values.items():
             if is_header(wanted.path) and source in {"result", "evidence"}:
+                continue
+            if value is None:
                 continue
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
@@ -481,8 +500,16 @@ class Writer:
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
         cost = self.cost_of(wanted.path, source)
+        if wanted.means:
+            cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
+        if self._is_same_way(wanted.path, source):
+            cost = min(cost, 0.1)
+        is_said_so = self.style.given.get(wanted.path) == source
+        is_said_so = is_said_so and not self._is_told_anew(source)
+        if is_said_so or self._is_same_word(wanted.path[-1], source, value):
+            cost = min(cost, -0.2)
         # Of two answers the later one knows better, such as of a revision.
         cost -= 0.05 * source.startswith("submit.")
         # Where tasks are known by their `documentId`, claims are so, too.
@@ -494,6 +521,37 @@ class Writer:
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
+
+    def _is_same_way(self, path: Path, source: str) -> bool:
+        """Return whether a value stands in just such a list of records.
+
+        As `strings.0.key` does, which is wanted in `strings`, of a listed task.
+        """
+        way = source.split(".")
+        inner = path[path.index(FIRST) - 1 :] if FIRST in path[1:] else ()
+        is_within = bool(inner) and way[-len(inner) :] == [*inner]
+        return is_within and source.startswith((*GIVEN, RECORD))
+
+    def _is_told_anew(self, source: str) -> bool:
+        """Return whether a later answer gave something under the same name."""
+        verb, leaf = source.partition(".")[0], source.rpartition(".")[2]
+        return verb != "submit" and any(
+            one.startswith("submit.") and one.rpartition(".")[2] == leaf
+            for one in self.values
+        )
+
+    def _is_same_word(self, name: str, source: str, value: JSON) -> bool:
+        """Return whether an answer gave something of its own under just this name.
+
+        Such as a `jobCardId`, which is no name for the job.
+        """
+        every = words_of(name)
+        words = {*every} - ID_WORDS
+        is_given = source.startswith(GIVEN) and source.rpartition(".")[2] == name
+        is_ours = value in (self.values.get("task_id"), self.values.get("agent_id"))
+        known = AGENT_NOUNS | {"task", self.style.noun}
+        is_telling = not words <= known if words else len(every) > 1
+        return is_given and not is_ours and is_telling
 
     def cost_of(self, path: Path, source: str) -> float:
         """Return what it costs to believe that a name means a value: 0 is certain."""
@@ -632,7 +690,7 @@ class Writer:
         if wanted.wants or is_outside(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
         is_used = len(wanted.path) == 1 and wanted.path[0] in self.style.wrappers
-        return 0.3 if is_used else self._wrap_cost_by_name(wanted)
+        return -0.2 if is_used else self._wrap_cost_by_name(wanted)
 
     def _wrap_cost_by_name(self, wanted: Wanted) -> float:
         words = words_of(wanted.path[-1])
@@ -657,13 +715,16 @@ class Writer:
         """Put the values that have no place yet where they may belong."""
         constants = self._inherited_constants(placed)
         empty = tuple(Placed(path, constant={}) for path in wrappers)
-        envelopes = [*self._envelopes(placed)]
+        envelopes = [*self._envelopes(placed, wrappers)]
         for price, around in envelopes:
             room = _Room(frozenset(one.source for one in placed), wrappers, around)
             homes = self._all_homes(room)
             for cost, chosen in cheapest(homes, _MOST_BODIES // len(envelopes)):
                 more = tuple(one for one in chosen if one is not None)
-                everything = self._ordered((*placed, *more), (*constants, *empty))
+                hull = (Placed(around, constant={}),) if around else ()
+                everything = self._ordered(
+                    (*placed, *more), (*constants, *empty, *hull)
+                )
                 if everything is not None:
                     hollow = 4.0 * self._hollow(wrappers, everything)
                     yield price + cost + hollow, RequestShape(everything)
@@ -687,9 +748,14 @@ class Writer:
         inner = {one.path[:i] for one in kept for i in range(len(one.path))}
         return len({*wrappers} - asked - inner)
 
-    def _envelopes(self, placed: tuple[Placed, ...]) -> Iterator[tuple[float, Path]]:
+    def _envelopes(
+        self, placed: tuple[Placed, ...], wrappers: tuple[Path, ...]
+    ) -> Iterator[tuple[float, Path]]:
         """Return objects that may be around everything."""
-        around = RequestShape(placed).envelope if placed else self.style.envelope
+        asked = [path for path in wrappers if path[0] in self.style.wrappers]
+        usual = asked[0] if len(asked) == 1 else self.style.envelope
+        is_placed = any(one.source for one in placed)
+        around = RequestShape(placed).envelope if is_placed else usual
         sources = {one.source for one in placed if one.source}
         is_about_one = is_of_one_value(around, self.action, sources)
         yield (2.5 if is_about_one else 0.0), around
@@ -724,11 +790,15 @@ class Writer:
         A body that only lacks it is refused with the name that it should have, by a
         network that asks for what it wants; a post is never sent without its words.
         """
+        if source == "task_id" and TASK_TAIL in self.style.paths:
+            source = TASK_TAIL
         homes: list[Choice] = [*self._homes(source, room)]
         best = homes[0][1] if homes else None
         above = best.path[:-1] if best is not None else ()
         is_idle = self._is_refused(source, above) and self.action != "post_task"
-        if is_idle and (self.style.is_enforced or source == "result"):
+        if self._is_asked_first and source == "result":
+            homes.append((-0.5, None))
+        elif is_idle and (self.style.is_enforced or source == "result"):
             homes.append((0.3 if self.style.is_enforced else 1.0, None))
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
             # The claim's or the submission's id says which task it is.
@@ -739,9 +809,20 @@ class Writer:
             homes.append((-0.5 if is_unwanted else 0.8, None))
         return homes
 
+    @property
+    def _is_asked_first(self) -> bool:
+        """Whether only what the network asks for is sent, until it asks no more."""
+        is_told = self.known.stops_at_unknown and self.style.is_enforced
+        return is_told and not self.is_silent and self.action != "post_task"
+
     def _is_told(self, taken: Iterable[str]) -> bool:
         """Return whether a value that an earlier answer gave can name the task."""
-        return any(source.startswith(GIVEN) for source in taken)
+        task_id = self.values.get("task_id")
+        return any(
+            source.startswith((*GIVEN, TASK_TAIL))
+            or (source.startswith(RECORD) and self.values.get(source) == task_id)
+            for source in taken
+        )
 
     def _is_refused(self, source: str, above: Path) -> bool:
         """Return whether the network does not know what a value was called there."""
@@ -779,13 +860,19 @@ class Writer:
 
     def _optional_homes(self, source: str, room: _Room) -> list[Choice]:
         homes = self._homes(source, room)[:2]
+        usual = self.style.paths.get(source)
         was_refused = any(
-            affinity(self.action, path, source, self.style.noun) < 1
+            path == usual or affinity(self.action, path, source, self.style.noun) < 1
             for path in self.known.unknown
         )
         is_used = source in self.style.paths  # by another action
         is_picky = self.known.is_strict or (bool(self.known.unknown) and not is_used)
-        is_unasked = was_refused or is_picky or source in self.style.omits
+        is_unasked = (
+            was_refused
+            or is_picky
+            or source in self.style.omits
+            or (self._is_asked_first and source in self._core.optional)
+        )
         # It is left out before it is tried under a second name.
         more = enumerate((c + (3 if is_unasked else 0), one) for c, one in homes)
         return [*((c + 1.1 * rank, one) for rank, (c, one) in more), (1.0, None)]
@@ -797,6 +884,8 @@ class Writer:
         if self.known.get((WHOLE,)) is not None:
             names = self._names(source, is_own=False)
             yield from ((cost, (QUERY + name,)) for cost, name in names)
+        named = (one.path for one in self.known.wanted if not one.is_required)
+        yield from ((self.cost_of(path, source), path) for path in named)
         for cost, container, is_own in self._containers(source, room):
             for more, name in self._names(source, is_own=is_own):
                 if (name,) != container[-1:]:
@@ -910,8 +999,18 @@ class Writer:
         return tuple(
             Placed(path, constant=value)
             for path, value in self.style.constants.items()
-            if path not in there and not self.known.is_unknown(path)
+            if path not in there and self._is_said_again(path)
         )
+
+    def _is_said_again(self, path: Path) -> bool:
+        """Return whether what another action was asked for is said unasked here.
+
+        A network that refuses what it does not know asks for what it wants beside the
+        values. What stands around them is its protocol's.
+        """
+        is_beside = path[:-1] == self.style.envelope and self.known.get(path) is None
+        is_refused = self.known.is_unknown(path)
+        return not is_refused and not (is_beside and self.style.is_picky)
 
     def _ordered(
         self, placed: tuple[Placed, ...], constants: tuple[Placed, ...]
