@@ -162,6 +162,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "the task's id stands under the name of what a claim made",
+            "network/service_model/writing.py",
+            "        return is_given and not is_ours and is_telling",
+            "        return is_ours and is_given and is_telling",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a no that is written as 0 is a yes",
+            "network/service_model/reading.py",
+            '**dict.fromkeys(("false", "no", "n", "0"), False),',
+            '**dict.fromkeys(("false", "no", "n", "0"), True),',
+            "network/test_classify.py",
+        ),
+        SourceMutant(
             "due too early",
             "journal/tasks.py",
             "next_at <= ? OR",
