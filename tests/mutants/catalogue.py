@@ -621,8 +621,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "an answer that nobody asked for is given to the next request",
             "network/transport.py",
-            "return self._is_whole and self._is_kept and self._error is None",
-            "return self._is_whole and self._is_kept",
+            "        if self._is_whole:\n            raise ValueError",
+            "        if self._is_resting:\n            raise ValueError",
             "network/test_transport.py",
         ),
         SourceMutant(

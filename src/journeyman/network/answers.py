@@ -275,7 +275,7 @@ def _withheld(
 ) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
-    It stands under a name that was null in the listing, or that a sentence there names,
+    It stands under a name that was null in the listing, or that a sentence names,
     or is prose that the listing does not have. What that has under the name of a text
     is the text already; of what it has under other names, a longer prose shows that it
     was a title.
@@ -284,6 +284,7 @@ def _withheld(
     if _RECORD.own_text(seen):
         return ""
     shown = [*walk(dict(listed.raw))]
+    said_there = [*shown, *walk(answer)]
     known = {repr(value) for _, value in shown}
     told = {
         path: str(value)
@@ -299,7 +300,7 @@ def _withheld(
     likely = [
         {text for path, text in told.items() if path[-1] in nulls and not is_described},
         _in_role("text", told),
-        {text for path, text in told.items() if _is_mentioned(path[-1], shown)},
+        {text for path, text in told.items() if _is_mentioned(path[-1], said_there)},
     ]
     if not is_described or listed.text != listed.description:
         longer = {path: one for path, one in told.items() if len(one) > len(title)}
@@ -309,7 +310,7 @@ def _withheld(
 
 
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
-    """Return whether a sentence of a listing has a name: "Put SOURCE in capitals"."""
+    """Return whether a sentence has a name, as in "Put SOURCE in capitals"."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     texts = (value for _, value in shown if isinstance(value, str) and " " in value)
     return any(map(word.search, texts))

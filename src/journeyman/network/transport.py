@@ -31,6 +31,7 @@ Origin: TypeAlias = tuple[str, str, int]
 class PooledTransport(httpx.AsyncBaseTransport):
     """Connections to servers, kept for the next request. Use it as a context manager.
 
+    It is for GET and POST: to a HEAD it would wait for a body.
     It honours the time-outs that HTTPX puts into a request's extensions, but for the
     one of writing: our bodies are small, and a whole call has a time-out of its own.
     """

@@ -2141,6 +2141,25 @@ JACKSON = (
             id="rails-unpermitted",
         ),
         pytest.param(
+            "Invalid request: body is missing data.",
+            SENT,
+            {"data": Fault.MISSING},
+            id="firebase",
+        ),
+        pytest.param(
+            'The telegram is empty. Put its number in "no".',
+            SENT,
+            {"no": Fault.MISSING},
+            id="a-short-word-in-quotes",
+        ),
+        pytest.param(
+            "JSON parse error: Cannot construct instance of `de.amt.PodDto`: no"
+            " String-argument constructor/factory method to deserialize from 'SKULL'",
+            {"pod": "SKULL"},
+            {"pod": Fault.TYPE},
+            id="jackson",
+        ),
+        pytest.param(
             "Validation failed: Answers body can't be blank",
             {"result": "41"},
             {"answers_body": Fault.MISSING},

@@ -1670,3 +1670,50 @@ async def test_what_an_answer_gave_under_a_name_is_meant_by_that_name() -> None:
         await client.submit(TASK, RESULT, KEY, claimed.value.given)
 
     assert network.bodies("submit")[-1]["job_card_id"] == "c-9"
+
+
+async def test_a_key_that_is_no_word_of_ours_is_what_the_claim_made() -> None:
+    network = StrictNetwork(SNAKE)
+    wrong: JSON = {"shift": ["Incorrect type. Expected pk value, received str."]}
+    network.answers += [(200, {"id": 700, "headline": 51}), missing("shift")]
+    network.answers += [(400, wrong), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["shift"] == 700
+
+
+async def test_what_is_missed_inside_of_a_guess_may_be_around_everything() -> None:
+    network = StrictNetwork(SNAKE)
+    root: JSON = {"error": "param is missing or the value is empty: delivery"}
+    network.answers += [
+        (400, {"error": "param is missing or the value is empty: claim"}),
+        (200, {"claim": {"id": 3}}),
+        (400, root),
+        (400, root),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    sent = network.bodies("submit")
+    assert "delivery" in json.dumps(sent[1]["submission"])
+    told = sent[2]["delivery"]
+    assert isinstance(told, dict)
+    assert told["result"] == "41"
+
+
+async def test_a_relation_that_must_exist_is_named_by_its_key() -> None:
+    network = StrictNetwork(SNAKE)
+    lacking: JSON = {"errors": {"assignment": ["must exist"]}}
+    network.answers += [(422, lacking), (422, lacking), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["assignment_id"] == "task-1"

@@ -669,14 +669,14 @@ class _Learning:
             return elsewhere[0]
         for one in self.known.wanted:
             is_meant = one.path[-len(path) :] == path
-            if is_meant and one.path != around and self.shape.at(one.path) is None:
+            if is_meant and one.path != around and one.path not in self.shape.paths:
                 return one.path
         for above in self._wanted_objects() if not around else ():
             is_told = path[: len(above)] == above  # the way to it begins there
             if not (is_told or self.known.is_unknown((*above, *path))):
                 return (*above, *path)
         # Frameworks name a field by its model, which may be the object around it.
-        was_tried = self.shape.at(inner) is not None or self.known.is_unknown(inner)
+        was_tried = inner in self.shape.paths or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner
 
     def _wanted_objects(self) -> list[Path]:
@@ -738,16 +738,18 @@ class _Learning:
 
     def _moved_into(self, path: Path, known: Constraints) -> Constraints:
         """Return constraints with an object that was sent where it is missed now."""
-        before = path[1:]
-        if not before or before not in self.shape.paths or self.shape.at(before):
-            return known
-        wanted = tuple(
-            replace(one, path=path[:1] + one.path)
-            if one.path[: len(before)] == before
-            else one
-            for one in known.wanted
-        )
-        return replace(known, wanted=wanted)
+        for before in (path[1:], (*self._around, *path)):
+            is_there = before in self.shape.paths and not self.shape.at(before)
+            if before not in {(), path} and is_there:
+                size = len(before)
+                wanted = tuple(
+                    replace(one, path=path + one.path[size:])
+                    if one.path[:size] == before
+                    else one
+                    for one in known.wanted
+                )
+                return replace(known, wanted=wanted)
+        return known
 
     def _was_at_root(
         self, known: Constraints, sent: Placed, finding: FieldFault
@@ -778,10 +780,11 @@ class _Learning:
         ways += [named[i:] for i in range(1, len(named))]
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         # What an action makes has no key yet: it is an object rather than a relation.
-        is_made = words_of(name)[-1] in NOUNS[self.action]
+        is_made = words_of(name)[-1] in NOUNS[self.action] and finding.wants != "id"
         if is_id and not is_made and words_of(name)[-1:] != ("id",):
             case = case_of([one.path[-1] for one in known.wanted]) or "snake"
-            ways.append((*around, Style(case).write(f"{name}_id")))
+            keyed: Path = (*around, Style(case).write(f"{name}_id"))
+            ways.insert(0 if finding.wants == "id" else len(ways), keyed)
         if finding.is_exact and not around:
             # Or it belongs into the object that names the task.
             objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)

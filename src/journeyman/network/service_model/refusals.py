@@ -185,6 +185,8 @@ _DAY = re.compile(
 """How a date without a time is written, as different languages say it."""
 _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
+_OF_A_RELATION = _any_case(r"\bmust exist\b|object does not exist\b")
+"""ActiveRecord and Django REST, of the key of another record."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
 _OWN_TYPE = re.compile(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
@@ -389,6 +391,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     is_quoted = bool(options) and bool(
         re.search(rf"[`'\"]{re.escape(options[0])}", said)
     )
+    if not wants and _OF_A_RELATION.search(said):
+        wants = "id"
     if options and not (wants or is_quoted) and all(map(NUMERAL.fullmatch, options)):
         wants = "number"
     if options and {*options} <= {"true", "false"}:
@@ -441,6 +445,14 @@ _REASONS = "|".join(
 _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # The status line's words (RFC 9110, 15.5) before what is said
     (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
+    # What only says that the request is refused
+    (
+        _any_case(
+            r"^(?:invalid|bad|malformed|incorrect) (?:request|body|payload|call)"
+            r"(?: (?:body|payload|data))?: +(?=\w+ \w)"
+        ),
+        "",
+    ),
     (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
     (re.compile(r"(?<=constraint failed: )\w+\."), ""),
     # Mongoose, which joins what each path said
@@ -1047,7 +1059,9 @@ class _Prose:
         begins, text = match.start("names"), match.string
         is_capital = bool(self._sent) and all(name[:1].isupper() for name in self._sent)
         is_code = begins == 0 and (text[:1].islower() or is_capital)
-        is_after_noun = _any_case(rf"(?:{_NOUN}|\btype (?:for|of))\W*$")
+        is_after_noun = _any_case(
+            rf"(?:{_NOUN}|\btype (?:for|of)|\b(?:body|request) (?:is )?missing)\W*$"
+        )
         return is_code or bool(is_after_noun.search(text[:begins]))
 
     def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
@@ -2345,7 +2359,11 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         is_unsaid = False  # a bare name may be inside of what is around everything
     if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
         return replace(found, fault=Fault.MISSING)
-    if found.fault is Fault.MISSING and there is not None and found.wants:
+    if (
+        found.fault is Fault.MISSING
+        and there is not None
+        and found.wants not in {"", "id"}
+    ):
         # As in "A valid integer is required".
         is_typed = found.wants != type_of(there)
         return replace(found, fault=Fault.TYPE if is_typed else Fault.VALUE)

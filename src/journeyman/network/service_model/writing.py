@@ -259,6 +259,11 @@ def cheapest(
                 heapq.heappush(heap, (cost + more, after))
 
 
+def _is_measure(wanted: Wanted) -> bool:
+    """Return whether a name asks for how much or how many."""
+    return not (MEASURE_WORDS | _DURATIONS.keys()).isdisjoint(words_of(wanted.path[-1]))
+
+
 def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
     """Return whether a value is one of these, or between two numbers."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -504,6 +509,9 @@ class Writer:
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
+        is_key = wanted.wants in {"integer", "id", "uuid"} and not _is_measure(wanted)
+        if is_key and self._is_of_claim(source):
+            cost = min(cost, 3.5)  # whatever this network calls a claim
         if self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
         is_said_so = self.style.given.get(wanted.path) == source
@@ -521,6 +529,14 @@ class Writer:
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
+
+    def _is_of_claim(self, source: str) -> bool:
+        """Return whether it is the identifier of what the claim made."""
+        verb, *way = source.split(".")
+        around = {word for name in way[:-1] for word in words_of(name)}
+        is_bare = way[-1:] == ["id"] and around.isdisjoint(TASK_NOUNS | AGENT_NOUNS)
+        is_ours = self.values.get(source) == self.values.get("task_id")
+        return verb == "claim" and len(way) <= 2 and is_bare and not is_ours  # noqa: PLR2004 - in one object at most
 
     def _is_same_way(self, path: Path, source: str) -> bool:
         """Return whether a value stands in just such a list of records.
