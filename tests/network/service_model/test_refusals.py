@@ -2160,6 +2160,13 @@ JACKSON = (
             id="jackson",
         ),
         pytest.param(
+            "JSON parse error: Cannot construct instance of `de.amt.PodDto`: no suitable"
+            " constructor or factory method for this value; expected a JSON object",
+            {"pod": "SKULL", "note": "a b"},
+            {"pod": Fault.TYPE},
+            id="jackson-without-the-value",
+        ),
+        pytest.param(
             "Validation failed: Answers body can't be blank",
             {"result": "41"},
             {"answers_body": Fault.MISSING},

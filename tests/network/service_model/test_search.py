@@ -1717,3 +1717,35 @@ async def test_a_relation_that_must_exist_is_named_by_its_key() -> None:
         await client.claim(TASK, KEY)
 
     assert network.bodies("claim")[-1]["assignment_id"] == "task-1"
+
+
+async def test_a_key_that_is_missed_though_it_was_sent_in_an_object_stands_alone() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    lost: JSON = {"error": "Couldn't find Submission without an ID"}
+    network.answers += [(200, {"submission": {"id": 5}}), (404, lost), (404, lost)]
+    network.answers += [(200, {})]
+
+    async with client_of(network) as client:
+        submitted = await client.submit(TASK, RESULT, KEY)
+        assert isinstance(submitted, Confirmed)
+        outcome = await client.complete(TASK, KEY, submitted.value.given)
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert network.bodies("complete")[-1]["id"] == 5
+
+
+async def test_a_variable_of_graphql_that_is_too_much_at_the_root_is_inside() -> None:
+    network = StrictNetwork(SNAKE)
+    variable = 'Variable "$input" of required type "ClaimInput!" was not provided.'
+    network.answers += [
+        (400, {"errors": [{"message": variable}]}),
+        (400, {"errors": [{"message": 'Unexpected parameter "input" in the body.'}]}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert "input" in str(network.bodies("claim")[-1]["variables"])

@@ -693,8 +693,14 @@ class _Learning:
     def _with(self, known: Constraints, finding: FieldFault, path: Path) -> Constraints:
         match self._fault(finding, path):
             case Fault.UNKNOWN:
-                wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
+                asked = known.get(path)
+                is_asked = asked is not None and asked.wants == "object"
                 unknown = _together(known.unknown, [path])
+                if is_asked and len(path) == 1 and path not in known.unknown:
+                    # GraphQL asks for a variable, which is inside of `variables`.
+                    inside = ("variables", *path)
+                    known = _rerooted(known, path, inside)
+                wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
                 return replace(known, unknown=unknown, wanted=wanted)
             case Fault.MISSING:
                 return self._missing(known, finding, path)
@@ -741,14 +747,7 @@ class _Learning:
         for before in (path[1:], (*self._around, *path)):
             is_there = before in self.shape.paths and not self.shape.at(before)
             if before not in {(), path} and is_there:
-                size = len(before)
-                wanted = tuple(
-                    replace(one, path=path + one.path[size:])
-                    if one.path[:size] == before
-                    else one
-                    for one in known.wanted
-                )
-                return replace(known, wanted=wanted)
+                return _rerooted(known, before, path)
         return known
 
     def _was_at_root(
@@ -846,6 +845,16 @@ class _Learning:
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
 _PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
+
+
+def _rerooted(known: Constraints, before: Path, after: Path) -> Constraints:
+    """Return constraints with an object, and what is in it, at another place."""
+    size = len(before)
+    wanted = tuple(
+        replace(one, path=after + one.path[size:]) if one.path[:size] == before else one
+        for one in known.wanted
+    )
+    return replace(known, wanted=wanted)
 
 
 def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:

@@ -495,7 +495,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         "expected an object",
     ),
-    (re.compile(r"\bno \S+-argument constructor/factory method\b"), "an object"),
+    # Of a value that it does not name: see `_named_by_type`.
+    (re.compile(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
     # API Platform, of what refers to a record
     (
         re.compile(r'must be "array" \(nested document\) or "string" \(IRI\)'),
@@ -1689,6 +1690,7 @@ def read_refusal(
         told = [*_prose_of(body, sent)]
         clear = (
             _named_by_value(told, sent)
+            or _named_by_type(told, sent)
             or clear
             or _named_beside(body, sent)
             or (_told_by_keys(body, sent) if is_prose_read else [])
@@ -1815,6 +1817,24 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     return named
 
 
+def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what has to be an object of a type that is named, as Jackson has it.
+
+    It is the field of that name, or the only text of several words.
+    """
+    leaves = [(path, value) for path, value in leaves_of(sent) if path]
+    for named in filter(None, map(_INSTANCE_OF.search, told)):
+        stem = spelling(named["stem"])
+        places = [path for path, _ in leaves if spelling(path[-1]) == stem]
+        places = places or [path for path, value in leaves if " " in str(value)]
+        if len(places) == 1:
+            return [FieldFault(places[0], Fault.TYPE, "object")]
+    return []
+
+
+_INSTANCE_OF = re.compile(
+    r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
+)
 _TYPE_NAMED = re.compile(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
 """Of a type of the service's own, which often is called as the field is."""
 

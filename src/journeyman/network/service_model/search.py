@@ -727,8 +727,8 @@ def _tells_of_shape(
             is_body = is_before_work and contradicts
             return in_body and (is_body or is_value or _lacks(findings, shape))
         case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
-            is_lacking = _lacks(findings, shape)
-            is_of_ours = not is_before_work and (is_value or is_lacking)
+            is_missing = any(one.fault is Fault.MISSING for one in findings)
+            is_of_ours = not is_before_work and (is_value or is_missing)
             return is_of_ours or (contradicts and seeks_a_function(refused.message))
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
