@@ -2160,7 +2160,7 @@ JACKSON = (
             id="jackson",
         ),
         pytest.param(
-            "JSON parse error: Cannot construct instance of `de.amt.PodDto`: no suitable"
+            "JSON error: Cannot construct instance of `de.amt.PodDto`: no suitable"
             " constructor or factory method for this value; expected a JSON object",
             {"pod": "SKULL", "note": "a b"},
             {"pod": Fault.TYPE},
