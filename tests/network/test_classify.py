@@ -209,6 +209,7 @@ async def test_a_success_status_around_a_server_error_may_have_happened(
         {"status": "submitted", "message": "already on its way"},
         {"ok": True, "result": {"status": "rejected", "ok": False}},
         {"claim": {"id": 7, "webhook": {"status": "error"}}},
+        {"claim": {"id": 7, "agent": {"success": 0, "failed": 0}}},
     ],
 )
 async def test_what_does_not_say_no_is_a_yes(

@@ -291,7 +291,7 @@ _FAILED_STATES = frozenset({"error", "failure", "fault"})
 def _says_no(outer: Fields, expects: Expects) -> bool:
     """Find a refusal in a body: false flags, a state, an error."""
     seen = outer.opened(NAMES["answer_wrappers"])
-    if seen.says(NAMES["no_flags"], flag=False):
+    if seen.says(NAMES["no_flags"], flag=False, is_loose=True):
         return True
     state = seen.pick(_STATE_FIELDS, as_word)
     if expects is Expects.RECEIPT and _is_no_state(state, seen):

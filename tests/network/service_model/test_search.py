@@ -1749,3 +1749,14 @@ async def test_a_variable_of_graphql_that_is_too_much_at_the_root_is_inside() ->
         await client.claim(TASK, KEY)
 
     assert "input" in str(network.bodies("claim")[-1]["variables"])
+
+
+async def test_our_id_is_never_the_work_whatever_the_words_beside_it_say() -> None:
+    network = StrictNetwork(SNAKE)
+    told: JSON = {"error": "deliverable is missing: what your agent id stands for"}
+    network.answers += [(400, told), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    assert network.bodies("submit")[-1]["deliverable"] == "41"

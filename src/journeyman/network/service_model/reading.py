@@ -278,9 +278,15 @@ class Fields(dict[str, JSON]):
         """Return whether one of the names is there."""
         return not self.keys().isdisjoint(names)
 
-    def says(self, names: Iterable[str], *, flag: bool) -> bool:
-        """Return whether one of the names is there with just this value."""
-        return flag in [as_flag(self[name]) for name in names if name in self]
+    def says(self, names: Iterable[str], *, flag: bool, is_loose: bool = False) -> bool:
+        """Return whether one of the names is there with just this value.
+
+        Of booleans, since a 0 may be a number; `is_loose` takes what `as_flag` does.
+        """
+        found = [self[name] for name in names if name in self]
+        return flag in [
+            as_flag(one) for one in found if is_loose or isinstance(one, bool)
+        ]
 
     def pick(self, names: Iterable[str], read: Callable[[JSON], T | None]) -> T | None:
         """Return the first value under these names that `read` can use."""

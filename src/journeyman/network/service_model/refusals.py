@@ -1722,10 +1722,10 @@ def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
 _FORM_SHOWN = re.compile(
     r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
 )
+_AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = _any_case(
-    r"\b(?:your(?: own)?|own|authenticated|calling|registered)"
-    rf" (?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
-    r"(?:[ _-]?(?:id|identifier)\b|\W|$)"
+    rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
+    rf"|\b(?:authenticated|calling) {_AGENT}\b"
 )
 """As in "operator: give your own agent id"."""
 

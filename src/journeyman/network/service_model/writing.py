@@ -505,7 +505,7 @@ class Writer:
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
         cost = self.cost_of(wanted.path, source)
-        if wanted.means:
+        if wanted.means and self._may_mean(wanted):
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
@@ -529,6 +529,11 @@ class Writer:
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
+
+    def _may_mean(self, wanted: Wanted) -> bool:
+        """Return whether a value may be meant: our id never stands for the work."""
+        is_ours = wanted.means == "agent_id"
+        return not is_ours or self.cost_of(wanted.path, "agent_id") < TOO_DEAR
 
     def _is_of_claim(self, source: str) -> bool:
         """Return whether it is the identifier of what the claim made."""
