@@ -1644,6 +1644,26 @@ async def test_of_an_id_that_is_a_way_the_last_part_may_be_meant() -> None:
     assert network.bodies("claim")[-1]["notice_id"] == "n-1"
 
 
+@pytest.mark.parametrize(
+    ("name", "task_id"),
+    [("task_id", "boards/b-1/task-2"), ("notice_id", "../../task-2")],
+)
+async def test_the_last_part_of_an_id_is_not_sent_where_it_would_be_another_task(
+    name: str, task_id: str
+) -> None:
+    network = StrictNetwork(SNAKE)
+    wrong: JSON = {"error": f"{name} must be a document id, not a path"}
+    network.answers += [missing(name), *[(400, wrong)] * 30]
+
+    async with client_of(network) as client:
+        for _ in range(3):
+            await client.claim(replace(TASK, id=TaskId(task_id)), KEY)
+
+    sent = network.bodies("claim")
+    assert sent
+    assert not [body for body in sent if "task-2" in body.values()]
+
+
 async def test_a_form_that_an_answer_shows_is_filled_in() -> None:
     network = StrictNetwork(SNAKE)
     form: JSON = [{"position": 1, "description": "The text of it", "content": None}]

@@ -137,9 +137,10 @@ def counts_of(values: Values) -> dict[str, JSON]:
 
 
 def tail_of(task_id: JSON) -> dict[str, JSON]:
-    """Return the last part of an id that is a way to its record."""
+    """Return the last part of an id that is a way to its record, from its root."""
     *before, tail = re.split(r"[/:]", task_id) if isinstance(task_id, str) else [""]
-    return {TASK_TAIL: tail} if before and tail else {}
+    is_way = before and tail and ".." not in before
+    return {TASK_TAIL: tail} if is_way else {}
 
 
 GIVEN = tuple(f"{action}." for action in ACTIONS)

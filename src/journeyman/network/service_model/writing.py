@@ -485,6 +485,8 @@ class Writer:
                 continue
             if value is None:
                 continue
+            if source == TASK_TAIL and not self._may_be_tail(wanted):
+                continue
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
@@ -501,6 +503,20 @@ class Writer:
             ]
             for price, one in forms:
                 yield price + 2.0 * self.known.is_refused_as(one), one
+
+    def _may_be_tail(self, wanted: Wanted) -> bool:
+        """Return whether the last part of the task's id may be meant.
+
+        It may be another task's whole id: so never under the names that mean the
+        task's id itself, and only where that was found wrong.
+        """
+        name = wanted.path[-1]
+        was_refused = (wanted.path, "task_id") in self.known.misfits
+        was_refused |= any(
+            path == wanted.path and form.startswith("task_id as ")
+            for path, form in self.known.misfits
+        )
+        return was_refused and words_of(name) != ("task", "id")
 
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
