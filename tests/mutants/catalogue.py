@@ -169,6 +169,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "the last part of an id stands for the whole",
+            "network/service_model/writing.py",
+            'return "task_id" in refused and not is_usual',
+            "return True",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
             "a no that is written as 0 is a yes",
             "network/service_model/reading.py",
             '**dict.fromkeys(("false", "no", "n", "0"), False),',

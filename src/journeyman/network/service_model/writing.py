@@ -510,13 +510,13 @@ class Writer:
         It may be another task's whole id: so never under the names that mean the
         task's id itself, and only where that was found wrong.
         """
-        name = wanted.path[-1]
-        was_refused = (wanted.path, "task_id") in self.known.misfits
-        was_refused |= any(
-            path == wanted.path and form.startswith("task_id as ")
+        refused = {
+            form.partition(" as ")[0]
             for path, form in self.known.misfits
-        )
-        return was_refused and words_of(name) != ("task", "id")
+            if path == wanted.path
+        }
+        is_usual = words_of(wanted.path[-1]) == ("task", "id")
+        return "task_id" in refused and not is_usual
 
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
