@@ -325,8 +325,7 @@ class ServiceModel:
         likely = Writer(action, constraints, values, style, is_silent).shapes()
         if (shape := known.got_further) is not None:
             # Each of those has the objects that the network has looked into.
-            around = shape.envelope
-            likely = iter(sorted(likely, key=lambda one: one.envelope != around))
+            likely = _within_first(shape.envelope, likely)
         if known.suggestions:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
@@ -494,6 +493,19 @@ def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
 
 
 _OF_ANSWERS = "|".join(map(re.escape, GIVEN))
+
+
+def _within_first(
+    around: Path, shapes: Iterable[RequestShape]
+) -> Iterator[RequestShape]:
+    """Return the shapes that have these objects around everything, then the others."""
+    others = []
+    for shape in shapes:
+        if shape.envelope == around:
+            yield shape
+        else:
+            others.append(shape)
+    yield from others
 
 
 def _is_prose(value: JSON) -> bool:

@@ -8,10 +8,12 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 """
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from itertools import chain, islice
+from typing import TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
@@ -289,18 +291,24 @@ Choice = tuple[float, Placed | None]
 """What it costs to send a value at a place, or not at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Room:
     """What a body has already, when the other values are put into it."""
 
-    taken: frozenset[str]
-    """Values that have a place."""
+    placed: tuple[Placed, ...]
     wrappers: tuple[Path, ...]
     """Objects that are there to be around others."""
     around: Path
     """The objects around everything."""
 
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The values that have a place."""
+        return frozenset(one.source for one in self.placed)
 
+
+_Weighed: TypeAlias = tuple[float, float, RequestShape]
+"""A body: what it costs, never less than the one before; what it costs beside that."""
 _MOST_ASSIGNMENTS = 40
 _MOST_BODIES = 400
 
@@ -318,11 +326,8 @@ class Writer:
 
     def shapes(self) -> Iterator[RequestShape]:
         """Return shapes that contradict nothing, the likeliest first."""
-        found = [
-            shape
-            for _, shape in sorted(self._weighed(), key=lambda one: one[0])
-            if self.known.allows(shape)
-        ]
+        allowed = filter(self.known.allows, self._by_cost())
+        found = [*islice(allowed, 1)]
         if found and self._may_be_lenient():
             found.insert(0, self._under_all_names(found[0]))
         if self.known.unknown and not self.known.wanted and self.action != "post_task":
@@ -331,17 +336,40 @@ class Writer:
             is_idle = self._is_refused("task_id", self.style.envelope)
             found.insert(not is_idle, self._nothing())
         seen: set[str] = set()
-        for shape in found:
+        for shape in chain(found, allowed):
             if shape.mark not in seen:
                 seen.add(shape.mark)
                 yield shape
 
-    def _weighed(self) -> Iterator[tuple[float, RequestShape]]:
-        """Return shapes with what each costs."""
+    def _by_cost(self) -> Iterator[RequestShape]:
+        """Return shapes, the cheapest first; made as they are asked for.
+
+        Hundreds may be possible, of which one is sent: making all of them takes tens
+        of milliseconds, in which nothing else is done.
+        """
+        sources = [*self._sources()]
+        # What comes next of a source costs at least what it stands at in the heap.
+        heap: list[tuple[float, int, int, RequestShape | None]] = [
+            (-math.inf, number, 0, None) for number in range(len(sources))
+        ]
+        while heap:
+            _, number, place, shape = heapq.heappop(heap)
+            if shape is not None:
+                yield shape
+            elif (weighed := next(sources[number], None)) is not None:
+                least, extra, shape = weighed
+                heapq.heappush(heap, (least + extra, number, place, shape))
+                heapq.heappush(heap, (least, number, place + 1, None))
+
+    def _sources(self) -> Iterator[Iterator[_Weighed]]:
+        """Return bodies, by what they have in common."""
         for price, writer in self._in_each_case():
             for cost, placed, wrappers in writer._assignments():
-                for more, shape in writer._completed(placed, wrappers):
-                    yield price + cost + more, shape
+                envelopes = [*writer._envelopes(placed, wrappers)]
+                most = _MOST_BODIES // len(envelopes)
+                for more, around in envelopes:
+                    room = _Room(placed, wrappers, around)
+                    yield writer._completed(room, price + cost + more, most)
 
     def _in_each_case(self) -> Iterator[tuple[float, "Writer"]]:
         """Return who writes in each case that the network may use, and at what cost."""
@@ -746,25 +774,19 @@ class Writer:
             return 0.4 if is_plain else 1.2
         return 1.5 if is_known or is_result else ELIMINATED + 1.5
 
-    def _completed(
-        self, placed: tuple[Placed, ...], wrappers: tuple[Path, ...]
-    ) -> Iterator[tuple[float, RequestShape]]:
+    def _completed(self, room: _Room, least: float, most: int) -> Iterator[_Weighed]:
         """Put the values that have no place yet where they may belong."""
-        constants = self._inherited_constants(placed)
-        empty = tuple(Placed(path, constant={}) for path in wrappers)
-        envelopes = [*self._envelopes(placed, wrappers)]
-        for price, around in envelopes:
-            room = _Room(frozenset(one.source for one in placed), wrappers, around)
-            homes = self._all_homes(room)
-            for cost, chosen in cheapest(homes, _MOST_BODIES // len(envelopes)):
-                more = tuple(one for one in chosen if one is not None)
-                hull = (Placed(around, constant={}),) if around else ()
-                everything = self._ordered(
-                    (*placed, *more), (*constants, *empty, *hull)
-                )
-                if everything is not None:
-                    hollow = 4.0 * self._hollow(wrappers, everything)
-                    yield price + cost + hollow, RequestShape(everything)
+        constants = self._inherited_constants(room.placed)
+        empty = tuple(Placed(path, constant={}) for path in room.wrappers)
+        hull = (Placed(room.around, constant={}),) if room.around else ()
+        for cost, chosen in cheapest(self._all_homes(room), most):
+            more = tuple(one for one in chosen if one is not None)
+            everything = self._ordered(
+                (*room.placed, *more), (*constants, *empty, *hull)
+            )
+            if everything is not None:
+                hollow = 4.0 * self._hollow(room.wrappers, everything)
+                yield least + cost, hollow, RequestShape(everything)
 
     def _hollow(self, wrappers: tuple[Path, ...], placed: tuple[Placed, ...]) -> int:
         """Count objects that are around nothing, though nobody asked for an object.
