@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -19,6 +20,34 @@ LIMITLESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 settings.register_profile("journeyman", LIMITLESS, derandomize=True, max_examples=40)
 settings.register_profile("search", LIMITLESS)
 settings.load_profile("journeyman")
+
+_RAM_DISK = Path("/dev/shm")  # noqa: S108 - used as /tmp is, by pytest
+_ROOM_BYTES = 2 * 1024**3
+
+
+def pytest_configure() -> None:
+    """Keep the files of tests in memory, where there is a disk of it with much room.
+
+    Each commit of each journal waits for the disk, which is half of the time of some
+    tests. No test can tell: a process that is killed leaves its files in either.
+    """
+    if "TMPDIR" not in os.environ and _is_usable(_RAM_DISK):
+        os.environ["TMPDIR"] = str(_RAM_DISK)
+        tempfile.tempdir = None  # what was found before
+
+
+def _is_usable(disk: Path) -> bool:
+    """Return whether files may be written there, and programs started from there."""
+    try:
+        there = os.statvfs(disk)
+    except OSError:
+        return False
+    room = there.f_bavail * there.f_frsize
+    return (
+        room >= _ROOM_BYTES
+        and not there.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+        and os.access(disk, os.W_OK | os.X_OK)
+    )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -103,10 +103,10 @@ class Patient:
         Journal(self.data.journal, SystemClock().now).close()
 
     def snapshot(self) -> dict[str, tuple[int, int]]:
-        """Return mode and size of all that is there."""
+        """Return the mode of all that is there, and the size of each file."""
         found = [self.data.path, *self.data.path.rglob("*")]
         return {
-            str(path): (path.stat().st_mode, path.stat().st_size)
+            str(path): (path.stat().st_mode, path.is_file() and path.stat().st_size)
             for path in found
             if path.exists() and not path.name.startswith("journal.db-")
         }

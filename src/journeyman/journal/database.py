@@ -540,9 +540,9 @@ def _bring_up_to_date(
             f"{newest}",
             "Start the daemon once: it brings the journal up to date.",
         )
-    for number in sorted(scripts):
-        if number > version:
-            _apply(connection, number, scripts[number])
+    if version < newest:
+        missing = [scripts[number] for number in sorted(scripts) if number > version]
+        _apply(connection, missing, newest)
 
 
 @cache
@@ -555,10 +555,11 @@ def _migrations() -> Mapping[int, str]:
     }
 
 
-def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
-    """Run one migration and record it, in one transaction."""
+def _apply(connection: sqlite3.Connection, scripts: list[str], version: int) -> None:
+    """Run migrations and record them, in one transaction: all of them or none."""
+    script = "\n".join(scripts)
     connection.executescript(
-        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
+        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {version};\nCOMMIT;"
     )
 
 

@@ -15,10 +15,10 @@ from journeyman.sandbox import errors, task_generator
 from journeyman.sandbox.chaos import CLOSE_CONNECTION, ChaosMiddleware
 from journeyman.sandbox.competitors import Competitor
 from journeyman.sandbox.contract import VERSION
-from journeyman.sandbox.endpoints import contract_router
+from journeyman.sandbox.endpoints import add_contract
 from journeyman.sandbox.options import SandboxOptions
 from journeyman.sandbox.store import SandboxEnvironment, State, open_state
-from journeyman.sandbox.web import web_router
+from journeyman.sandbox.web import WEB_ROUTER
 
 _BACKLOG = 2048
 """How many connections may wait to be accepted."""
@@ -49,9 +49,8 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.sandbox = state
-    served = [Depends(_pause), Depends(_delay)]
-    app.include_router(contract_router(options), dependencies=served)
-    app.include_router(web_router())
+    add_contract(app.router, options, [Depends(_pause), Depends(_delay)])
+    app.include_router(WEB_ROUTER)
     errors.install_error_handlers(app, errors.ERROR_FORMATS[options.error_format])
     if options.chaos_level != "off":
         app.add_middleware(ChaosMiddleware, state=state)

@@ -2,12 +2,12 @@
 
 import hashlib
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial, wraps
 from http import HTTPStatus
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response, params
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 
@@ -29,12 +29,16 @@ from journeyman.sandbox.store import State
 _Handler = Callable[..., Awaitable[Response]]
 
 
-def contract_router(options: SandboxOptions) -> APIRouter:
-    """Put the endpoints under the contract's paths, without those that are absent."""
-    router = APIRouter(
-        route_class=requests.StrictRoute,
-        responses={"4XX": ERROR_FORMATS[options.error_format].openapi()},
-    )
+def add_contract(
+    router: APIRouter, options: SandboxOptions, dependencies: Sequence[params.Depends]
+) -> None:
+    """Put the endpoints under the contract's paths, without those that are absent.
+
+    A router of their own, included in another, would have each route analysed twice.
+    """
+    refusals: dict[int | str, dict[str, Any]] = {
+        "4XX": ERROR_FORMATS[options.error_format].openapi()
+    }
 
     def serve(
         endpoint: Endpoint,
@@ -49,6 +53,9 @@ def contract_router(options: SandboxOptions) -> APIRouter:
                 name=endpoint.name,
                 summary=endpoint.purpose,
                 response_model=response_model,
+                responses=refusals,
+                dependencies=dependencies,
+                route_class_override=requests.StrictRoute,
             )
 
     shown = _Endpoints(AnswerWriter(options))
@@ -66,7 +73,6 @@ def contract_router(options: SandboxOptions) -> APIRouter:
     serve(contract.SUBMIT, with_body(requests.SubmissionBody, shown.submit_result))
     serve(contract.COMPLETE, with_body(requests.CompletionBody, shown.complete_task))
     serve(contract.POST_TASK, with_body(requests.PostBody, shown.post_task))
-    return router
 
 
 def _with_body(body_format: requests.BodyFormat, handler: _Handler) -> _Handler:

@@ -12,22 +12,11 @@ from journeyman.sandbox.contract import VERSION
 from journeyman.sandbox.documents import DOCUMENTS, Document
 from journeyman.sandbox.store import State
 
-
-def web_router() -> APIRouter:
-    """Return the routes, which the OpenAPI description leaves out."""
-    router = APIRouter(include_in_schema=False)
-    router.add_api_route("/", home, methods=["GET"])
-    router.add_api_route("/sandbox/ledger", ledger_summary, methods=["GET"])
-    router.add_api_route("/sandbox/status", status, methods=["GET"])
-    session = "/checkout/{session}"
-    router.add_api_route(session, show_checkout, methods=["GET"])
-    router.add_api_route(f"{session}/pay", pay_checkout, methods=["POST"])
-    router.add_api_route(f"{session}/cancel", cancel_checkout, methods=["POST"])
-    for path, document in DOCUMENTS.items():
-        router.add_route(path, _served(document), methods=["GET"])
-    return router
+WEB_ROUTER = APIRouter(include_in_schema=False)
+"""These routes, which the OpenAPI description leaves out."""
 
 
+@WEB_ROUTER.get("/")
 async def home(request: Request) -> Response:
     """Show what this is, to people."""
     links = [
@@ -43,11 +32,13 @@ async def home(request: Request) -> Response:
     return pages.home_page(state.options.origin, ledger.summary(state.db), links)
 
 
+@WEB_ROUTER.get("/sandbox/ledger")
 async def ledger_summary(request: Request) -> dict[str, Any]:
     """Show that credits were only moved, and none appeared."""
     return ledger.summary(_state(request).db)
 
 
+@WEB_ROUTER.get("/sandbox/status")
 async def status(request: Request) -> dict[str, Any]:
     """Show the state of the sandbox in a few figures."""
     state = _state(request)
@@ -63,6 +54,7 @@ async def status(request: Request) -> dict[str, Any]:
     }
 
 
+@WEB_ROUTER.get("/checkout/{session}")
 async def show_checkout(request: Request, session: str) -> Response:
     """Show the payment page."""
     checkout = checkouts.find(_state(request), session)
@@ -71,6 +63,7 @@ async def show_checkout(request: Request, session: str) -> Response:
     return pages.checkout_page(checkout)
 
 
+@WEB_ROUTER.post("/checkout/{session}/pay")
 async def pay_checkout(request: Request, session: str) -> Response:
     """Pay, once only."""
     state = _state(request)
@@ -79,6 +72,7 @@ async def pay_checkout(request: Request, session: str) -> Response:
     return _ended(state, session, "" if done else "paid")
 
 
+@WEB_ROUTER.post("/checkout/{session}/cancel")
 async def cancel_checkout(request: Request, session: str) -> Response:
     """Cancel, unless it is paid."""
     state = _state(request)
@@ -106,6 +100,10 @@ def _served(document: Document) -> Callable[[Request], Awaitable[Response]]:
         return Response(text, media_type=document.media_type)
 
     return serve
+
+
+for _path, _document in DOCUMENTS.items():
+    WEB_ROUTER.add_route(_path, _served(_document), methods=["GET"])
 
 
 def _state(request: Request) -> State:
