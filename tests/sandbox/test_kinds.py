@@ -175,7 +175,10 @@ async def hand_in(member: httpx.AsyncClient, task: Fields, result: object) -> Fi
     return verdict
 
 
-@pytest.mark.parametrize("seed", [1, 7, 2026])
+@pytest.mark.parametrize(
+    "seed",
+    [2026, *(pytest.param(seed, marks=pytest.mark.endurance) for seed in (1, 7))],
+)
 @pytest.mark.parametrize("kind", SOLVERS)
 async def test_a_right_answer_is_accepted(
     kind: str, seed: int, open_sandbox: Open, join: Join

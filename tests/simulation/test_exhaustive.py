@@ -30,7 +30,7 @@ def undisturbed() -> RunResult:
     [
         pytest.param(HARDEST, 1, marks=pytest.mark.endurance, id="hardest"),
         pytest.param(HONEST, 1, marks=pytest.mark.endurance, id="honest"),
-        pytest.param(HONEST, 15, id="honest, some"),
+        pytest.param(HONEST, 30, id="honest, some"),
     ],
 )
 def test_a_crash_at_any_point_breaks_no_promise(
@@ -46,7 +46,7 @@ def test_a_crash_at_any_point_breaks_no_promise(
         assert result.violations == (), f"crash point {point}"
 
 
-@pytest.mark.parametrize("every", [48, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize("every", [96, pytest.param(1, marks=pytest.mark.endurance)])
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_a_fault_at_any_request_breaks_no_promise(number: int, every: int) -> None:
     fault = [*FAULTS][number]
@@ -65,7 +65,7 @@ def test_a_stop_at_any_point_breaks_no_promise(every: int) -> None:
         assert (result.kills, result.violations) == (0, ()), f"point {point}"
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.endurance)])
 @pytest.mark.parametrize("fault", [f for f in DiskFault if f is not DiskFault.FULL])
 def test_a_disk_that_fails_at_any_commit_loses_nothing(
     fault: DiskFault, every: int
