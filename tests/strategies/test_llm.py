@@ -74,7 +74,7 @@ def a_task(text: str = "Good morning", *, reward: int = 9, title: str = "") -> T
 
 @pytest.fixture(autouse=True)
 def _no_authorities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trust none of the system's: its list takes each client 40 ms to read, for nothing.
+    """Trust none of the system's: to read its list takes each client 40 ms.
 
     The provider of these tests speaks plain HTTP.
     """
