@@ -491,6 +491,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "worker/test_progress.py",
         ),
         SourceMutant(
+            "a yes that moves nothing is booked",
+            "worker/complete.py",
+            "                if record.reviews < MOST_UNMOVED:\n",
+            "                if record.reviews < 0:\n",
+            "worker/test_progress.py",
+        ),
+        SourceMutant(
             "what was changed is archived",
             "journal/ledger_archives.py",
             "        _require_whole(rows, last)\n",

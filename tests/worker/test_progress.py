@@ -22,6 +22,7 @@ from journeyman.domain.outcomes import Confirmed, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, Progress, Task, TaskState
 from journeyman.network.answers import Receipt
 from journeyman.network.service_model.reading import RecordReader
+from journeyman.worker.complete import MOST_UNMOVED
 
 PENDING = Refused(
     Refusal.PENDING, "409 Conflict: awaiting review", 409, progress=Progress.IN_REVIEW
@@ -196,6 +197,60 @@ async def test_a_review_is_followed_with_growing_pauses_for_as_long_as_it_takes(
     assert all(one < other * 1.2 for one, other in pairwise(waits))
     assert len(loop.log.named("task.in_review")) == 1
     assert "task.delayed" not in loop.log.names
+
+
+def said(action: str, word: str) -> Answer:
+    """Answer yes, with a record that shows this state."""
+    return Confirmed(Receipt(given={f"{action}.job.status": word}))
+
+
+async def test_a_yes_that_leaves_the_task_where_the_submission_brought_it_is_none_yet(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [said("claim", "assigned")]
+    market.script["submit"] = [said("submit", "with_editor")]
+    still = said("complete", "with_editor")
+    market.script["complete"] = [still, still, said("complete", "signed_off")]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        first = (loop.record().state, loop.earned)
+        for _ in range(2):
+            await loop.later(loop.wait() + 0.001)
+
+    assert first == (TaskState.COMPLETING, 0)
+    assert (loop.record().state, loop.earned) == (TaskState.COMPLETED, 3)
+    assert market.verbs().count("complete") == 3
+
+
+async def test_where_completions_never_move_a_task_it_is_found_out_once(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [said("claim", "taken")] * 2
+    market.script["submit"] = [said("submit", "handed_in")] * 2
+    market.script["complete"] = [said("complete", "handed_in")] * 20
+
+    for one in ("t-1", "t-2"):
+        loop.select.decide((task(one),))
+        async with loop.running():
+            for _ in range(12):
+                await loop.later(30)
+
+    assert loop.earned == 6
+    assert market.verbs().count("complete") == MOST_UNMOVED + 2
+
+
+@pytest.mark.parametrize("claimed", ["success", ""])
+async def test_a_word_that_every_answer_has_is_not_the_state_of_a_task(
+    loop: Loop, market: ScriptedMarket, claimed: str
+) -> None:
+    market.script["claim"] = [said("claim", claimed)]
+    market.script["submit"] = [said("submit", "success")]
+    market.script["complete"] = [said("complete", "success")]
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.COMPLETED
+    assert market.verbs().count("complete") == 1
 
 
 async def test_each_question_about_a_review_is_a_new_request(

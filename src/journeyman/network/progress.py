@@ -8,12 +8,13 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from journeyman.domain.tasks import JSON, Progress
+from journeyman.domain.tasks import JSON, Given, Progress
 from journeyman.network.service_model.reading import (
     Fields,
     Found,
     as_label,
     as_moment,
+    spelling,
 )
 
 DEPTH = 4
@@ -235,6 +236,17 @@ def progress_of_record(record: Fields, status: str) -> Progress | None:
     said, flagged = _progress_of_word(status), _flagged(record)
     # Who has claimed a task may be shown until the end of time.
     return flagged or said if said is Progress.CLAIMED else said or flagged
+
+
+def states_in(given: Given, action: str) -> dict[str, str]:
+    """Return the words for states that the answer to an action gave, by their names."""
+    found: dict[str, str] = {}
+    for source, value in given.items():
+        said_by, *path = source.split(".")
+        name = spelling(path[-1]) if path else ""
+        if said_by == action and _is_state(name) and (word := as_label(value)):
+            found.setdefault(name, word)
+    return found
 
 
 def _states(layer: Found) -> list[JSON]:

@@ -1,7 +1,7 @@
 """Complete a task and book what it earned (contract endpoint 9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
@@ -12,7 +12,7 @@ from journeyman.economy.reconcile import BalanceWatch, BalanceWindow
 from journeyman.journal.tasks import TaskRecord, with_given
 from journeyman.network.answers import Receipt, monitor_in
 from journeyman.network.client import NetworkClient
-from journeyman.network.progress import ACCEPTED
+from journeyman.network.progress import ACCEPTED, states_in
 from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
 from journeyman.network.sightings import Sighting
 from journeyman.observability.events import Log
@@ -39,6 +39,10 @@ SHOWN_PAID = "the listing shows it as paid"
 SHOWN_REJECTED = "the listing shows it as rejected"
 MONITOR_PAID = "the address at which its review can be followed says: paid"
 MONITOR_REJECTED = "the address at which its review can be followed says: rejected"
+MOST_UNMOVED = 5
+"""So many yeses that leave a task where its submission brought it are asked again: an
+editor may have it. Then such a yes is one, and the network tells no more."""
+UNMOVED = "the answer says yes, and shows the task where the submission brought it: "
 NO_END = frozenset({Progress.IN_REVIEW, Progress.REJECTED, Progress.GONE})
 """What a yes to a completion may say that is none."""
 
@@ -57,6 +61,8 @@ class Complete:
     """How long a clear answer is waited for."""
     clock: Clock
     log: Log
+    _final_words: set[str] = field(init=False, default_factory=set)
+    """Words for states in which completions leave tasks, as was seen in this run."""
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Ask for the completion once."""
@@ -145,6 +151,9 @@ class Complete:
             said = f"the answer says: {answer.progress}"
             refused = Refused(Refusal.OTHER, said, 200, None, answer.progress)
             return await self._failed(record, refused, key, uncertain=False)
+        if word := self._unmoved(record, answer):
+            refused = Refused(Refusal.PENDING, f"{UNMOVED}{word}", 200, None)
+            return await self._follow(record, refused)
         answered = Answered(
             request=key,
             credits=answer.credits_earned,
@@ -154,6 +163,24 @@ class Complete:
         if window is not None:
             self.watch.observe(window, answer.balance)
         return record
+
+    def _unmoved(self, record: TaskRecord, answer: Receipt) -> str:
+        """Return the network's word for where a task still is, if none that we know.
+
+        The answer to the claim had another word there, so that it is the task's state.
+        """
+        if answer.progress or answer.credits_earned is not None:
+            return ""
+        claimed, submitted = (
+            states_in(record.given, action) for action in ("claim", "submit")
+        )
+        for name, word in states_in(answer.given, "complete").items():
+            was = submitted.get(name)
+            if claimed.get(name, word) != word == was and word not in self._final_words:
+                if record.reviews < MOST_UNMOVED:
+                    return word
+                self._final_words.add(word)
+        return ""
 
     async def _failed(
         self,
