@@ -498,6 +498,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "worker/test_progress.py",
         ),
         SourceMutant(
+            "a no that names a time to ask again ends the work",
+            "worker/intents.py",
+            "        and failure.retry_after is not None\n",
+            "        and failure.retry_after == 0\n",
+            "worker/test_progress.py",
+        ),
+        SourceMutant(
             "what was changed is archived",
             "journal/ledger_archives.py",
             "        _require_whole(rows, last)\n",

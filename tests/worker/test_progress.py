@@ -199,6 +199,32 @@ async def test_a_review_is_followed_with_growing_pauses_for_as_long_as_it_takes(
     assert "task.delayed" not in loop.log.names
 
 
+@pytest.mark.parametrize("action", ["submit", "complete"])
+@pytest.mark.parametrize(
+    "no",
+    [
+        Refused(Refusal.CONFLICT, "409 Conflict", 409, 90),
+        Refused(Refusal.UNAUTHORIZED, "403 Forbidden", 403, 90),
+        Refused(Refusal.OTHER, "412 Precondition Failed", 412, 90),
+    ],
+    ids=lambda refused: refused.message,
+)
+async def test_a_refusal_that_names_a_time_to_ask_again_is_not_the_last_word(
+    loop: Loop, market: ScriptedMarket, action: str, no: Refused
+) -> None:
+    market.script[action] = [no] * 4
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        wait = loop.wait()
+        for _ in range(4):
+            await loop.later(loop.wait() + 0.001)
+
+    assert wait >= 90
+    assert (loop.record().state, loop.earned) == (TaskState.COMPLETED, 3)
+    assert market.verbs().count(action) == 5
+
+
 def said(action: str, word: str) -> Answer:
     """Answer yes, with a record that shows this state."""
     return Confirmed(Receipt(given={f"{action}.job.status": word}))

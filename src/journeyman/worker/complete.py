@@ -24,6 +24,7 @@ from journeyman.worker.intents import (
     is_open,
     key_for,
     may_be_done,
+    names_a_time,
 )
 from journeyman.worker.submit import SAID_DONE, UNDER_REVIEW, UNSURE
 
@@ -200,13 +201,14 @@ class Complete:
             return await self._earned(record, Answered(request=key))
         if failure.progress is Progress.REJECTED:
             return await self.endings.reject(record, failure.message)
-        if failure.progress is Progress.IN_REVIEW:
+        if failure.progress is Progress.IN_REVIEW or names_a_time(failure):
             return await self._follow(record, failure)
         return await self._refused(record, failure, key, uncertain=uncertain)
 
     def _says(self, refused: Refused) -> bool:
         """Return whether a refusal tells where the task stands, and it is no end."""
-        return refused.progress in {*NO_END, Progress.CLAIMED}
+        is_told = refused.progress in {*NO_END, Progress.CLAIMED}
+        return is_told or names_a_time(refused)
 
     async def _refused(
         self,

@@ -359,6 +359,21 @@ def is_open(failure: Failure) -> bool:
     return not isinstance(failure, Refused) or failure.refusal in NOT_NOW
 
 
+def names_a_time(failure: Failure) -> bool:
+    """Return whether a refusal says when to ask again, so that it is not the last word.
+
+    Retry-After tells how long to wait before a follow-up request (RFC 9110, section
+    10.2.3): whoever is done with a task names none.
+    """
+    return (
+        isinstance(failure, Refused)
+        and failure.retry_after is not None
+        and failure.progress in {None, Progress.IN_REVIEW}
+        and failure.refusal in {Refusal.CONFLICT, Refusal.OTHER, Refusal.UNAUTHORIZED}
+        and failure.status != TOKEN_REFUSED
+    )
+
+
 def about(record: TaskRecord) -> dict[str, str]:
     """Return the fields that tell which task an event is about."""
     return {"task_id": record.task_id, "strategy": record.strategy}

@@ -22,6 +22,7 @@ from journeyman.worker.intents import (
     is_open,
     key_for,
     may_be_done,
+    names_a_time,
 )
 
 BLANK_YES = "the network says yes, and nothing more"
@@ -112,7 +113,7 @@ class Submit:
                 return await self.endings.delivered(record, key, reason=failure.message)
             if failure.progress is Progress.REJECTED:
                 return await self.endings.reject(record, failure.message)
-            if uncertain and may_be_done(failure):
+            if uncertain and may_be_done(failure) and not names_a_time(failure):
                 # An earlier attempt may have arrived: the completion decides.
                 self.intents.proof.note_ignored_key()
                 return await self.endings.delivered(record, key, reason=UNSURE)
@@ -146,7 +147,8 @@ class Submit:
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
         """Return whether the submission is worth repeating."""
-        if is_open(failure) or self.intents.may_be_mistaken(record, failure):
+        may_change = is_open(failure) or names_a_time(failure)
+        if may_change or self.intents.may_be_mistaken(record, failure):
             age = self.intents.age_since(record, TaskState.EXECUTED)
             return age <= self.result_max_age
         return False
