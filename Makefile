@@ -19,8 +19,8 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 	--maxprocesses=4 --dist=worksteal
 
 # How many runs `make simulate` makes, how many months `make books` compares the books,
-# and which cases `make sweeps` takes: every one, or every so many. All share their work
-# among so many processes.
+# and which cases `make sweeps` and networks `make foreign` take: every one, or every so
+# many. All share their work among so many processes.
 SEEDS := 200
 MONTHS := 4
 EVERY := 1
@@ -109,8 +109,8 @@ torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minute
 	$(BIN)/pytest tests/torture $(PYTEST_ARGS)
 
 .PHONY: foreign
-foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths
-	$(BIN)/pytest tests/foreign -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
+foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths (EVERY=1)
+	FOREIGN_EVERY=$(EVERY) $(BIN)/pytest tests/foreign -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
 
 .PHONY: foreign-quick
 foreign-quick: $(VENV)/.installed ## the same in simulated time, in seconds, to try a change (NETWORKS="a b")
