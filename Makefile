@@ -19,8 +19,8 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 	--maxprocesses=4 --dist=worksteal
 
 # How many runs `make simulate` makes, how many months `make books` compares the books,
-# and which cases `make sweeps` and networks `make foreign` take: every one, or every so
-# many. All share their work among so many processes.
+# and which cases `make sweeps`, networks `make foreign` and simulated runs `make endurance`
+# take: every one, or every so many. All share their work among so many processes.
 SEEDS := 200
 MONTHS := 4
 EVERY := 1
@@ -89,8 +89,8 @@ test: $(VENV)/.installed ## run the tests (PYTEST_ARGS='-k ledger' runs some)
 	$(BIN)/pytest $(PYTEST_WORKERS) -m 'not endurance and not foreign and not prism' $(PYTEST_ARGS)
 
 .PHONY: endurance
-endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, full disks, fuzzing
-	$(BIN)/pytest $(PYTEST_WORKERS) -m endurance $(PYTEST_ARGS)
+endurance: $(VENV)/.installed ## run the tests that take longest: seeds, kills, full disks, fuzzing (EVERY=1)
+	TEST_EVERY=$(EVERY) $(BIN)/pytest $(PYTEST_WORKERS) -m endurance $(PYTEST_ARGS)
 
 .PHONY: browser
 browser: $(VENV)/.browser ## test the pages in Chromium, which must be installed
@@ -110,7 +110,7 @@ torture: $(VENV)/.installed ## kill real daemons, 1,000 times, in about 7 minute
 
 .PHONY: foreign
 foreign: $(VENV)/.installed ## earn on networks that share nothing with us but the contract's paths (EVERY=1)
-	FOREIGN_EVERY=$(EVERY) $(BIN)/pytest tests/foreign -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
+	TEST_EVERY=$(EVERY) $(BIN)/pytest tests/foreign -n 10 -m foreign $(PYTEST_ARGS) # networks mostly wait
 
 .PHONY: foreign-quick
 foreign-quick: $(VENV)/.installed ## the same in simulated time, in seconds, to try a change (NETWORKS="a b")

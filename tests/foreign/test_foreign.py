@@ -5,16 +5,13 @@ before the search that has to find out how it wants its requests. `make foreign`
 them; each is a real `journeyman run`, told nothing but the address.
 """
 
-import os
 from pathlib import Path
 
 import pytest
+from tests.every import EVERY
 from tests.foreign.networks import NETWORKS, network_named
 from tests.foreign.simulated import simulate
 from tests.foreign.trial import faults, report, run_trial
-
-EVERY = int(os.environ.get("FOREIGN_EVERY", "1"))
-"""1 tries every network; more, every so many: each takes a second or two of CPU."""
 
 
 @pytest.mark.timeout(600)

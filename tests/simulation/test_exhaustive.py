@@ -5,6 +5,7 @@ from functools import cache
 from itertools import count
 
 import pytest
+from tests.every import EVERY
 from tests.simulation.behaviour import HARDEST, HONEST, NetworkBehaviour
 from tests.simulation.faults import FAULTS
 from tests.simulation.plan import Chaos, DiskFault, Plan
@@ -28,8 +29,8 @@ def undisturbed() -> RunResult:
 @pytest.mark.parametrize(
     ("behaviour", "every"),
     [
-        pytest.param(HARDEST, 1, marks=pytest.mark.endurance, id="hardest"),
-        pytest.param(HONEST, 1, marks=pytest.mark.endurance, id="honest"),
+        pytest.param(HARDEST, EVERY, marks=pytest.mark.endurance, id="hardest"),
+        pytest.param(HONEST, EVERY, marks=pytest.mark.endurance, id="honest"),
         pytest.param(HONEST, 30, id="honest, some"),
     ],
 )
@@ -46,7 +47,9 @@ def test_a_crash_at_any_point_breaks_no_promise(
         assert result.violations == (), f"crash point {point}"
 
 
-@pytest.mark.parametrize("every", [96, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize(
+    "every", [96, pytest.param(EVERY, marks=pytest.mark.endurance)]
+)
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_a_fault_at_any_request_breaks_no_promise(number: int, every: int) -> None:
     fault = [*FAULTS][number]
@@ -57,7 +60,9 @@ def test_a_fault_at_any_request_breaks_no_promise(number: int, every: int) -> No
         assert result.violations == (), f"request {request}"
 
 
-@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize(
+    "every", [24, pytest.param(EVERY, marks=pytest.mark.endurance)]
+)
 def test_a_stop_at_any_point_breaks_no_promise(every: int) -> None:
     for point in range(1, undisturbed().points + 1, every):
         result = simulate(replace(HARD, stop_at=frozenset({point})))
@@ -65,7 +70,9 @@ def test_a_stop_at_any_point_breaks_no_promise(every: int) -> None:
         assert (result.kills, result.violations) == (0, ()), f"point {point}"
 
 
-@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.endurance)])
+@pytest.mark.parametrize(
+    "every", [24, pytest.param(EVERY, marks=pytest.mark.endurance)]
+)
 @pytest.mark.parametrize("fault", [f for f in DiskFault if f is not DiskFault.FULL])
 def test_a_disk_that_fails_at_any_commit_loses_nothing(
     fault: DiskFault, every: int

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.every import EVERY
 from tests.simulation.behaviour import HONEST, every_behaviour
 from tests.simulation.campaign import Campaign
 from tests.simulation.invariants import INVARIANTS
@@ -54,7 +55,7 @@ def test_another_seed_gives_another_run() -> None:
 
 SEEDS = [
     *range(3),
-    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(3, 200)),
+    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(3, 200, EVERY)),
 ]
 
 
