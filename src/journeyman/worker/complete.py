@@ -153,7 +153,8 @@ class Complete:
             refused = Refused(Refusal.OTHER, said, 200, None, answer.progress)
             return await self._failed(record, refused, key, uncertain=False)
         if word := self._unmoved(record, answer):
-            refused = Refused(Refusal.PENDING, f"{UNMOVED}{word}", 200, None)
+            # Its word, escaped: it goes to a terminal.
+            refused = Refused(Refusal.PENDING, f"{UNMOVED}{word!r}", 200, None)
             return await self._follow(record, refused)
         answered = Answered(
             request=key,
