@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.memory_disk import memory_disk
 
 from journeyman.journal.journal import Journal
 from journeyman.testing import FakeClock
@@ -21,8 +22,8 @@ settings.register_profile("journeyman", LIMITLESS, derandomize=True, max_example
 settings.register_profile("search", LIMITLESS)
 settings.load_profile("journeyman")
 
-_RAM_DISK = Path("/dev/shm")  # noqa: S108 - used as /tmp is, by pytest
 _ROOM_BYTES = 2 * 1024**3
+"""Four times what all tests leave, should all of them fail."""
 
 
 def pytest_configure() -> None:
@@ -31,23 +32,10 @@ def pytest_configure() -> None:
     Each commit of each journal waits for the disk, which is half of the time of some
     tests. No test can tell: a process that is killed leaves its files in either.
     """
-    if "TMPDIR" not in os.environ and _is_usable(_RAM_DISK):
-        os.environ["TMPDIR"] = str(_RAM_DISK)
+    disk = memory_disk(_ROOM_BYTES, runs_programs=True)
+    if disk is not None and "TMPDIR" not in os.environ:
+        os.environ["TMPDIR"] = str(disk)
         tempfile.tempdir = None  # what was found before
-
-
-def _is_usable(disk: Path) -> bool:
-    """Return whether files may be written there, and programs started from there."""
-    try:
-        there = os.statvfs(disk)
-    except OSError:
-        return False
-    room = there.f_bavail * there.f_frsize
-    return (
-        room >= _ROOM_BYTES
-        and not there.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
-        and os.access(disk, os.W_OK | os.X_OK)
-    )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from tests.memory_disk import memory_disk
 from tests.simulation.books import Books
 from tests.simulation.environment import BASE_URL, EnvironmentFactory, settings_for
 from tests.simulation.final_checks import SETTLED, FinalChecks, FinalState, table_rows
@@ -85,8 +86,6 @@ COMPETITOR_PAUSE = (60.0, 900.0)
 PROGRESS_REPORTS = 200
 """In one run."""
 
-MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
-
 Progress = Callable[[float], None]
 
 
@@ -139,8 +138,7 @@ def simulate(plan: Plan, on_progress: Progress = lambda _seconds: None) -> RunRe
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """Yield a new folder, in memory if possible, which is removed afterwards."""
-    parent = MEMORY_DISK if MEMORY_DISK.is_dir() else None
-    root = Path(tempfile.mkdtemp(prefix="journeyman-simulation-", dir=parent))
+    root = Path(tempfile.mkdtemp(prefix="journeyman-simulation-", dir=memory_disk()))
     try:
         yield root
     finally:

@@ -225,6 +225,25 @@ async def test_a_refusal_that_names_a_time_to_ask_again_is_not_the_last_word(
     assert market.verbs().count(action) == 5
 
 
+@pytest.mark.parametrize("action", ["submit", "complete"])
+async def test_who_names_a_time_has_not_done_what_an_unknown_outcome_may_have(
+    loop: Loop, market: ScriptedMarket, action: str
+) -> None:
+    busy = Refused(Refusal.CONFLICT, "409: in progress", 409, 30)
+    market.script[action] = [UNKNOWN, busy]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        await loop.later(loop.wait() + 0.001)
+        between = (loop.record().state, loop.earned)
+        await loop.later(loop.wait() + 0.001)
+
+    assert between[1] == 0
+    assert between[0] in {TaskState.SUBMITTING, TaskState.COMPLETING}
+    assert (loop.record().state, loop.earned) == (TaskState.COMPLETED, 3)
+    assert market.verbs().count(action) == 3
+
+
 def said(action: str, word: str) -> Answer:
     """Answer yes, with a record that shows this state."""
     return Confirmed(Receipt(given={f"{action}.job.status": word}))
@@ -247,6 +266,19 @@ async def test_a_yes_that_leaves_the_task_where_the_submission_brought_it_is_non
     assert first == (TaskState.COMPLETING, 0)
     assert (loop.record().state, loop.earned) == (TaskState.COMPLETED, 3)
     assert market.verbs().count("complete") == 3
+
+
+async def test_the_word_that_a_task_stays_at_is_told_without_what_a_terminal_obeys(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    odd = "with\x1b[2Jeditor"
+    market.script["claim"] = [said("claim", "assigned")]
+    market.script["submit"] = [said("submit", odd)]
+    market.script["complete"] = [said("complete", odd)]
+    await loop.work(task())
+
+    assert "editor" in loop.record().reason
+    assert loop.record().reason.isprintable()
 
 
 async def test_where_completions_never_move_a_task_it_is_found_out_once(

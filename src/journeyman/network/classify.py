@@ -213,8 +213,9 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
     if wait is None and (meaning is Refusal.THROTTLED or reply.status == UNAVAILABLE):
         wait = named_pause(reply.headers, reply.body, message, now)
     elif wait is None and meaning in _NAME_A_TIME:
-        # What a rate limiter puts into the head of every answer asks for nothing.
-        wait = named_pause({}, reply.body, message, now)
+        # What a rate limiter puts into the head of every answer asks for nothing, and
+        # in prose "for 30 minutes" may be how long a lease was.
+        wait = named_pause({}, reply.body, "", now)
     if meaning is None:
         answer = _said(reply) if reply.status == SERVER_ERROR else None
         return Unknown(message, reply.status, wait, answer=answer)
@@ -250,7 +251,7 @@ def _accepted(headers: Mapping[str, str]) -> Iterator[str]:
 
 SERVER_ERROR = 500
 _NAME_A_TIME = frozenset({Refusal.CONFLICT, Refusal.OTHER})
-"""Refusals that may say in their body when to ask again."""
+"""Refusals that may say in a field when to ask again."""
 MOST_SAID = 1_000
 """In characters: of a refusal's words, so many are looked at."""
 _RETOLD = frozenset({Refusal.INVALID, Refusal.CONFLICT, Refusal.OTHER})

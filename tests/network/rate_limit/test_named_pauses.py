@@ -60,10 +60,16 @@ async def test_what_names_no_pause_is_none(
     assert await _named(site, Answer(429, body, headers)) is None
 
 
-async def test_a_conflict_may_say_in_its_body_when_to_ask_again(site: Site) -> None:
+async def test_a_conflict_may_say_in_a_field_when_to_ask_again(site: Site) -> None:
     answer = Answer(409, {"error": "not yet", "retry_after_seconds": 30}, {})
 
     assert await _named(site, answer) == 30
+
+
+async def test_how_long_something_was_is_no_time_to_ask_again(site: Site) -> None:
+    answer = Answer(409, {"error": "you had it for 30 minutes; another has it"}, {})
+
+    assert await _named(site, answer) is None
 
 
 async def test_an_answer_that_asks_for_nothing_pauses_nothing(site: Site) -> None:

@@ -982,7 +982,13 @@ def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str, sent: JSON) 
     ],
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
-    assert len(read_refusal({"error": [text] * 8}, text, SENT)) <= 60
+    assert len(read_refusal({"error": [text] * 8}, text, SENT)) <= 1
+
+
+def test_of_very_many_faults_the_rest_is_not_read() -> None:
+    faults: JSON = {"errors": {f"f{number}": ["is required"] for number in range(500)}}
+
+    assert len(read_refusal(faults, "", SENT)) == 60
 
 
 def test_of_very_many_words_the_rest_is_not_read() -> None:
