@@ -8,7 +8,6 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 """
 
 import heapq
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -309,6 +308,8 @@ class _Room:
 
 _Weighed: TypeAlias = tuple[float, float, RequestShape]
 """A body: what it costs, never less than the one before; what it costs beside that."""
+_OMITTED, _KNOWN_PLACE, _LISTED_NAME = -0.5, -0.3, -0.2
+"""What evidence speaks for costs less than nothing; all else costs at least 0."""
 _MOST_ASSIGNMENTS = 40
 _MOST_BODIES = 400
 
@@ -350,26 +351,29 @@ class Writer:
         sources = [*self._sources()]
         # What comes next of a source costs at least what it stands at in the heap.
         heap: list[tuple[float, int, int, RequestShape | None]] = [
-            (-math.inf, number, 0, None) for number in range(len(sources))
+            (least, number, 0, None) for number, (least, _) in enumerate(sources)
         ]
+        heapq.heapify(heap)
         while heap:
             _, number, place, shape = heapq.heappop(heap)
             if shape is not None:
                 yield shape
-            elif (weighed := next(sources[number], None)) is not None:
+            elif (weighed := next(sources[number][1], None)) is not None:
                 least, extra, shape = weighed
                 heapq.heappush(heap, (least + extra, number, place, shape))
                 heapq.heappush(heap, (least, number, place + 1, None))
 
-    def _sources(self) -> Iterator[Iterator[_Weighed]]:
-        """Return bodies, by what they have in common."""
+    def _sources(self) -> Iterator[tuple[float, Iterator[_Weighed]]]:
+        """Return bodies by what they have in common, and what each costs at least."""
         for price, writer in self._in_each_case():
             for cost, placed, wrappers in writer._assignments():
                 envelopes = [*writer._envelopes(placed, wrappers)]
                 most = _MOST_BODIES // len(envelopes)
                 for more, around in envelopes:
                     room = _Room(placed, wrappers, around)
-                    yield writer._completed(room, price + cost + more, most)
+                    least = price + cost + more
+                    bodies = writer._completed(room, least, most)
+                    yield least + writer._cheapest_homes(room), bodies
 
     def _in_each_case(self) -> Iterator[tuple[float, "Writer"]]:
         """Return who writes in each case that the network may use, and at what cost."""
@@ -829,19 +833,33 @@ class Writer:
             yield 0.15, (name,)
 
     def _all_homes(self, room: _Room) -> list[list[Choice]]:
-        homes = [
-            self._essential_homes(source, room)
-            for source in self._core.essential
-            if source not in room.taken and source in self.values
+        essential, optional = self._homeless(room)
+        return [
+            *(self._essential_homes(source, room) for source in essential),
+            *(self._optional_homes(source, room) for source in optional),
         ]
+
+    def _homeless(self, room: _Room) -> tuple[list[str], list[str]]:
+        """Return the values that have no place yet: those it needs, and the others."""
+        core, values = self._core, self.values
         # What another action was asked for is said here, too.
-        asked = (name for name in self._core.on_demand if name in self.style.paths)
-        homes += [
-            self._optional_homes(source, room)
-            for source in (*self._core.optional, *asked)
-            if source not in room.taken and self.values.get(source) not in _EMPTY
-        ]
-        return homes
+        asked = (name for name in core.on_demand if name in self.style.paths)
+        others = (one for one in (*core.optional, *asked) if one not in room.taken)
+        return (
+            [one for one in core.essential if one in values and one not in room.taken],
+            [one for one in others if values.get(one) not in _EMPTY],
+        )
+
+    def _cheapest_homes(self, room: _Room) -> float:
+        """Return what the values without a place cost at least, without a look at each.
+
+        Most forms are dearer than the one that is sent, and so are never made.
+        """
+        essential, optional = self._homeless(room)
+        may_be_omitted = bool(self.known.wanted) or self._is_asked_first
+        least = _KNOWN_PLACE if self.style.paths else _LISTED_NAME
+        each = _OMITTED if may_be_omitted else least
+        return each * len(essential) + least * len(optional)
 
     def _essential_homes(self, source: str, room: _Room) -> list[Choice]:
         """Return where a value may go; nowhere, too, once guessing has become idle.
@@ -856,7 +874,7 @@ class Writer:
         above = best.path[:-1] if best is not None else ()
         is_idle = self._is_refused(source, above) and self.action != "post_task"
         if self._is_asked_first and source == "result":
-            homes.append((-0.5, None))
+            homes.append((_OMITTED, None))
         elif is_idle and (self.style.is_enforced or source == "result"):
             homes.append((0.3 if self.style.is_enforced else 1.0, None))
         if source == "task_id" and self.known.wanted and self._is_told(room.taken):
@@ -865,7 +883,7 @@ class Writer:
             is_omitted = "task_id" in self.style.omits
             is_unwanted = self.known.is_strict or is_refused or is_omitted
             homes = [(cost + 1.5 * is_unwanted, one) for cost, one in homes]
-            homes.append((-0.5 if is_unwanted else 0.8, None))
+            homes.append((_OMITTED if is_unwanted else 0.8, None))
         return homes
 
     @property
@@ -939,7 +957,7 @@ class Writer:
     def _paths_for(self, source: str, room: _Room) -> Iterator[tuple[float, Path]]:
         known = self.style.paths.get(source)
         if known is not None:
-            yield -0.3, known
+            yield _KNOWN_PLACE, known
         if self.known.get((WHOLE,)) is not None:
             names = self._names(source, is_own=False)
             yield from ((cost, (QUERY + name,)) for cost, name in names)
@@ -1038,7 +1056,7 @@ class Writer:
             yield 0.8, f"{style.noun}_id"
             return
         if is_telling:
-            yield -0.2, listed
+            yield _LISTED_NAME, listed
         yield 0.0, f"{style.noun}_id"
         yield from (
             (3.0 + 0.2 * i, f"{noun}_id") for i, noun in enumerate(COMMON_NOUNS)
