@@ -11,10 +11,11 @@ a name in it that our body lacks is taken as missing. Nothing here raises.
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice, product, takewhile
 
@@ -120,11 +121,12 @@ _TYPES: Mapping[str, str] = {
 _UNKNOWN = _any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
-    r"|unsupported|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
+    r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:permitted|exist\b|defined)"
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
-    r"|not found (?:in|on) (?:input )?type"
+    r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
+    r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
     r"|not an? (?:valid|known) (?:field|key|propert|param)"
     r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
@@ -153,7 +155,7 @@ _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
-        r"|(?:converted?|deserialized?) (?:in)?to)"
+        r"|(?:converted?|deserialized?) (?:in)?to|syntax for type)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     _any_case(r"expected start of the (?P<type>object|array)\b"),
@@ -355,8 +357,8 @@ def without_echo(text: str, sent: JSON) -> str:
     Its end may be missing there.
     """
     inside = (one for _, one in walk(sent) if isinstance(one, dict) and one)
-    for one, gap in product([sent, *islice(inside, _MAX_DEPTH)], (" ", "")):
-        echo = json.dumps(one, separators=(f",{gap}", f":{gap}"))
+    for one, write in product([sent, *islice(inside, _MAX_DEPTH)], _NOTATIONS):
+        echo = write(one)
         begins = text.find(echo[:_SHORTEST_ECHO])
         if begins >= 0 and len(echo) > _SHORTEST_ECHO:
             pairs = zip(text[begins:], echo, strict=False)
@@ -368,6 +370,11 @@ def without_echo(text: str, sent: JSON) -> str:
     return text
 
 
+_NOTATIONS: tuple[Callable[[JSON], str], ...] = (
+    json.dumps,
+    partial(json.dumps, separators=(",", ":")),
+    repr,  # as frameworks of Python show a body
+)
 _SHORTEST_ECHO = 8
 
 
@@ -416,8 +423,8 @@ _NAMES = (
     rf"(?P<names>{_QUOTED}(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_QUOTED}){{0,12}})"
 )
 _NOUN = (
-    r"(?:field|propert(?:y|ie)|parameter|param|argument|key|column|attribute|input"
-    r"|member|variable|element|value|object|name)(?:\(s\)|s)?(?![a-z_])"
+    r"(?:keyword argument|field|propert(?:y|ie)|parameter|param|argument|key|column"
+    r"|attribute|input|keyword|member|variable|element|value|object|name)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
@@ -468,6 +475,18 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: because .*|\W*)$"),
         r"\2: \1",
     ),
+    # What Python shows of an error that is inside of another
+    (re.compile(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    # What is called, or points to a schema, is no field.
+    (re.compile(r"`?\b[\w.]+\(\)`?"), ""),
+    (re.compile(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
+    # The type of what is named, as in "ref (string) is required"
+    (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
+    # zod's prettifyError
+    (re.compile(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
+    # PostgreSQL, of the key of another record
+    (re.compile(r"^insert or update on table .* violates foreign key .*"), ""),
+    (re.compile(r"^Key \((\w+)\)=\(.*\) is not present in table .*"), r"\1 is invalid"),
     # Symbols of Ruby
     (re.compile(r"(?<=\s):(?=[a-z_]\w)"), ""),
     # ActiveRecord, which joins what each attribute lacks
@@ -560,19 +579,27 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
         re.compile(
-            r"Variable \"\$(\w+)\" got invalid value .*? at \"([\w.]+)\"; ", re.DOTALL
+            r"Variable [\"']\$(\w+)[\"'] got invalid value .*? at [\"']([\w.]+)[\"']; ",
+            re.DOTALL,
         ),
         r"\2: ",
     ),
     (
-        re.compile(r"Variable \"\$(\w+)\" got invalid value .*?; (?=Field|Exp|Unk)"),
+        re.compile(
+            r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"
+        ),
         r"\1: ",
     ),
     # fastify
     (
-        _any_case(r"^(?:body|data|request|payload)?/([\w./-]+) (?=must|should)"),
+        _any_case(
+            r"^(?:request/body|body|data|request|payload)?/(?!body )([\w./-]+)"
+            r" (?=must|should)"
+        ),
         r"\1: ",
     ),
+    # express-openapi-validator, of the whole
+    (re.compile(r"^request/body (?=must)"), ""),
     # Prism, behind a code such as "required"
     (
         _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
@@ -599,6 +626,10 @@ _SOUGHT = _any_case(r"\b(?:could not find|searched for) the function .*")
 _CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
 _LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
+_PLACE_LAST = re.compile(
+    r"^(.*\S)[\s,-]+(?:at|@) (?=[\"'`$])[\"'`]?\$?\.?([\w.\[\]]*)[\"'`]?\W*$"
+)
+"""As in `Required at "task.id"` of zod-validation-error, msgspec and cattrs."""
 _CLAUSES = re.compile(
     r"(?:;(?! found)|\n)+\s*"
     r"|\.\s+(?!(?:Expected|It|Must|Should|Allowed|Valid|One of|Use|Choose|Possible)\b)"
@@ -631,7 +662,7 @@ _OF_TWO_WORDS = _any_case(
     rf"(?= {_VERB})"
 )
 """What an identifier is called in prose, as in "Task reference must be supplied"."""
-_GLUE = r"(?: in (?:the )?\w+)?(?: named| called| including|; found)?[\s:=]{0,4}"
+_GLUE = r"(?: in (?:the )?\w+\b)?(?: named| called| including|;? found)?[\s:=(]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
     r"|have|send|supply|give|unknown|unexpected|invalid(?! type (?:of|for))|no"
@@ -641,7 +672,7 @@ _LEAD = (
 _FRAMES = tuple(
     _any_case(frame)
     for frame in (
-        rf"{_NAMES}(?: {_NOUN})? {_VERB}",
+        rf"{_NAMES}(?: {_NOUN})?(?: in (?:the )?(?:request )?body)? {_VERB}",
         rf"\bthe (?=['\"`]){_NAMES} {_NOUN}",
         rf"\b{_NOUN}{_GLUE}{_NAMES}",
         rf"{_LEAD}{_NAMES}",
@@ -664,7 +695,7 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "been write"
+    "been write server service syntax keyword keywords found"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
@@ -715,6 +746,9 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
         parts = parts[2:]
     while parts and parts[0].isdigit():
         parts.pop(0)
+    is_model = parts[:1] and parts[0][:1].isupper() and parts[0] not in sent
+    if is_model and parts[1:] and parts[1][:1].islower():
+        parts.pop(0)  # as in "Claim.ref cannot be null"
     return tuple(FIRST if part.isdigit() else part for part in parts)
 
 
@@ -773,7 +807,9 @@ def _place_before(text: str, shown: re.Match[str], above: Path) -> Path:
 def _of_example(shown: JSON, sent: JSON, above: Path) -> Iterator[FieldFault]:
     """Compare what was sent with a body that a refusal shows, whole or as names."""
     example = _example_in(shown) if isinstance(shown, str) else shown
-    if not isinstance(example, dict) or not _KEYS.isdisjoint(map(spelling, example)):
+    if not isinstance(example, dict) or not _NEVER_SHOWN.isdisjoint(
+        map(spelling, example)
+    ):
         return
     shown_values, names = [*leaves_of(example, above)], leaf_names(sent)
     ours = {str(value) for _, value in leaves_of(sent) if value not in ("", None)}
@@ -926,7 +962,8 @@ class _Prose:
         chain = _CHAIN.fullmatch(text)
         if chain:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
-        for clause in _CLAUSES.split(text):
+        for said in _CLAUSES.split(text):
+            clause = _PLACE_LAST.sub(_place_first, said)
             if not _ADVICE.match(clause):
                 told = self._in_clause(clause, above)
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
@@ -1079,6 +1116,10 @@ class _Prose:
                 yield path
 
 
+def _place_first(told: re.Match[str]) -> str:
+    return f"{told[2]}: {told[1]}" if told[2] else told[1]
+
+
 def _is_type(name: str) -> bool:
     """Return whether a name is that of a type of Java or .NET, with its package."""
     return name.count(".") > 1 and name.rpartition(".")[2][:1].isupper()
@@ -1102,7 +1143,8 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
-    "field property attribute name key fieldname member location argument target "
+    "field property attribute attr name key fieldname member members location "
+    "argument target "
     "element expression entry concerning where"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
@@ -1167,6 +1209,7 @@ _PROSE_KEYS = word_set(
 )
 _KEYS = _PROSE_KEYS | (_CONTAINERS - _WEAK_NAMES)
 """Of these, those that are hardly names in a request."""
+_NEVER_SHOWN = _KEYS | {"ok", "success"}
 _PARTS = frozenset({"body", "query", "params", "headers", "cookies"})
 """Of a request."""
 
@@ -1215,6 +1258,7 @@ class _Walk:
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
+        value = _filled_in(value)
         # A text beside its language, as OData has it, is no field.
         fields = fields and not _LANGUAGE_KEYS & value.keys()
         said = " ".join(_sayings(value))[:_MAX_SAID]
@@ -1244,7 +1288,7 @@ class _Walk:
             yield FieldFault(above, Fault.TYPE, wants)
             return
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
-        by_way = any(name.startswith("$") for name in value)
+        by_way = any(name == "$" or name.startswith("$.") for name in value)
         for name, inner in value.items():
             is_read = (listed and spelling(name) in _LISTS) or self._repeats(inner)
             if not is_read and (name.startswith("$") or not by_way):
@@ -1391,7 +1435,8 @@ class _Walk:
             return False
         if isinstance(inner, str):
             # A sentence: codes and names, such as "ZodError", say nothing of a field.
-            is_sentence = " " in said.strip()
+            is_coded = name in self._names and fault_in(said) and not said.isupper()
+            is_sentence = " " in said.strip() or bool(is_coded)
             is_word = spelled in _PROSE_KEYS and not _NO_SUBJECT.match(said)
             return fields and is_sentence and not is_word
         if fields:
@@ -1406,6 +1451,25 @@ class _Walk:
             " " in one for one in _texts(inner)
         )
         return not is_of_others and (is_said or fault_in(said) is not None)
+
+
+_BLANK = re.compile(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
+"""Where a sentence that is translated has room for a name, as Magento's have."""
+
+
+def _filled_in(value: dict[str, JSON]) -> dict[str, JSON]:
+    """Return an object whose sentences have the names that stand beside them."""
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    named = {name: one for layer in inside for name, one in layer.items()}
+
+    def fill(blank: re.Match[str]) -> str:
+        name = named.get(blank[1] or blank[2])
+        return name if isinstance(name, str) else blank[0]
+
+    return {
+        key: _BLANK.sub(fill, one[:MAX_TEXT]) if named and isinstance(one, str) else one
+        for key, one in value.items()
+    }
 
 
 def _texts(value: JSON) -> list[str]:
@@ -1474,7 +1538,12 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
     """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
     worded = {"fields", "keys"} if said else set[str]()
     told = [inner for key, inner in value.items() if key in worded]
-    named = [str(name) for one in told if isinstance(one, list) for name in one]
+    named = [
+        ".".join(_place_in(name, None) or ()) if isinstance(name, dict) else str(name)
+        for one in told
+        if isinstance(one, list)
+        for name in one
+    ]
     for name in filter(is_name, named):
         yield _fault_at((*above, *path_of(name)), said)
     for layer in _layers(value, "params"):
@@ -1579,12 +1648,13 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             named = layer.get(key)
             if not _may_be_place(key, named, names, is_answer=no_path):
                 continue
-            if named == "/body" or (key == "loc" and named in (["body"], "body")):
+            is_part = key in {"loc", "location"} and named in (["body"], "body")
+            if named == "/body" or is_part:
                 return None  # the body as a whole
             if isinstance(named, list):
                 begins = key == "loc" and named[:1] == ["body"]
                 named = ".".join(map(_part, named[begins:_MAX_DEPTH]))
-            if not isinstance(named, str) or named.endswith(("Error", "Exception")):
+            if not isinstance(named, str) or _is_verdict(named):
                 continue
             path = path_of(named, names)
             part = next(filter(_OUTSIDE.get, map(str, map(value.get, _PART_KEYS))), "")
@@ -1592,6 +1662,14 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+def _is_verdict(named: str) -> bool:
+    """Return whether a name is one of an error, such as `missing_field` of goa."""
+    words = words_of(named)
+    is_bare = len(words) > 1 and not {".", "/"} & {*named}
+    is_of_verdicts = is_bare and _VERDICTS.issuperset(words)
+    return is_of_verdicts or named.endswith(("Error", "Exception"))
 
 
 def _may_be_place(
@@ -1678,8 +1756,8 @@ def read_refusal(
             found[one.path] = replace(known, wants=wants, options=options)
         if len(found) >= _MAX_FINDINGS:
             break
-    clear = [*_without_echoes(found.values())]
     names = leaf_names(sent)
+    clear = [*_without_guesses([*_without_echoes(found.values())], names)]
     if is_prose_read and all(map(_is_untold, clear)):
         about = _said_of_a_name(_prose_of(body, sent), sent)
         is_meant = about and all(one.path[-1:] == about.path for one in clear)
@@ -1791,6 +1869,22 @@ def _without_echoes(found: Iterable[FieldFault]) -> Iterator[FieldFault]:
             yield one
 
 
+def _without_guesses(
+    found: Collection[FieldFault], names: Container[str]
+) -> Iterator[FieldFault]:
+    """Leave out words of sentences that may be names, where others surely are.
+
+    Such as of "Input payload validation failed", beside a field and its fault.
+    """
+    is_clear = any(one.fault in {Fault.MISSING, Fault.UNKNOWN} for one in found)
+    for one in found:
+        is_vague = one.fault is Fault.VALUE and not (one.wants or one.options)
+        if not (
+            is_clear and is_vague and not one.is_exact and one.path[-1] not in names
+        ):
+            yield one
+
+
 def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     """Read what is wanted where a value of ours is quoted in place of its name."""
     named = []
@@ -1881,7 +1975,10 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
         names = [
             path_of(one, sent if isinstance(sent, dict) else ())
             for key, one in texts.items()
-            if is_name(one) and not one.isupper() and spelling(key) not in _PROSE_KEYS
+            if is_name(one)
+            and not one.isupper()
+            and spelling(key) not in _PROSE_KEYS
+            and one not in _PARTS
         ]
         if len(names) == 1 and names[0] and any(" " in one for one in texts.values()):
             if value_at(sent, names[0]) is None:
@@ -1982,6 +2079,10 @@ _OPTIONS_IN_PROSE = _any_case(
 )
 
 
+_POINTER = re.compile(r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+")
+"""What has strokes in it, and is no choice."""
+
+
 def _said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
     """Return what sentences say of the only name of ours in them: a type, or options.
 
@@ -2011,7 +2112,7 @@ def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
 
     None for a text of several words: such a value is the work, and not a choice.
     """
-    listed = _OPTIONS_IN_PROSE.search(text)
+    listed = _OPTIONS_IN_PROSE.search(_POINTER.sub(" ", text))
     if listed is None or " " in str(there):
         return ()
     items = _items_in(listed[0])
