@@ -127,6 +127,7 @@ _UNKNOWN = _any_case(
     r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
     r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
+    r"|(?:did|does|do)(?: not|n't) expect|wrong (?:field|key)|\brogue\b"
     r"|not an? (?:valid|known) (?:field|key|propert|param)"
     r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
@@ -138,7 +139,8 @@ _MISSING = _any_case(
     r"|\bmust exist\b"
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
-    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)|not (?:provided|present|set\b)"
+    r" (?:empty|null|blank|nil)|is (?:empty|null|nil)"
+    r"|(?:not|n't) (?:provided|present|supplied|given|set\b)|null given"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
@@ -424,7 +426,8 @@ _NAMES = (
 )
 _NOUN = (
     r"(?:keyword argument|field|propert(?:y|ie)|parameter|param|argument|key|column"
-    r"|attribute|input|keyword|member|variable|element|value|object|name)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
+    r"|attribute|input|keyword|item(?= ['\"`])|member|variable|element|value|object"
+    r"|name)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
@@ -477,6 +480,16 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
     # What Python shows of an error that is inside of another
     (re.compile(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    # pydantic, as text
+    (re.compile(r"^\d+ validation errors? for \w+(?=\n)"), ""),
+    (re.compile(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
+    # PHP, of what is handed to a function
+    (re.compile(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
+    # Circe and ZIO
+    (re.compile(r"^\w+Failure at \.?(?=\w)"), ""),
+    (re.compile(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
+    # Ajv, which joins what it says
+    (re.compile(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
     # What is called, or points to a schema, is no field.
     (re.compile(r"`?\b[\w.]+\(\)`?"), ""),
     (re.compile(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
@@ -652,7 +665,7 @@ _ALLOWED = _any_case(
     rf"|(?<=, )expected (?:one of )?(?=`))\W{{0,3}}?{_NAMES}"
 )
 _VERB = (
-    r"(?:(?:is|are|was|were)(?! missing (?!from|in|or|but)\w| not allowed to)"
+    r"(?:(?:is|are|was|were)(?:n't)?(?! missing (?!from|in|or|but)\w| not allowed to)"
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
@@ -695,7 +708,7 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "been write server service syntax keyword keywords found"
+    "been write subschema offset server service syntax keyword keywords found"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
@@ -730,7 +743,8 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
 
     Of the words for a body, those that were sent as names are names.
     """
-    plain = _INDEX.sub(r".\1", named[:MAX_TEXT]).replace("~1", "/").replace("/", ".")
+    plain = named[:MAX_TEXT].removeprefix("$input.")  # typia's word for the body
+    plain = _INDEX.sub(r".\1", plain).replace("~1", "/").replace("/", ".")
     parts = [part.strip("`'\"\u201c\u201d* ").lstrip("$") for part in plain.split(".")]
     parts = [part for part in parts if part]
     for root in () if named.startswith("$.") else ("req", "#", *_ROOTS):
@@ -1105,7 +1119,7 @@ class _Prose:
     def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
         for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{_NAME})", names):
             name = match["name"]
-            is_weak = weak and name.lower() in _WEAK_NAMES
+            is_weak = weak and (name.lower() in _WEAK_NAMES or name in self._sent)
             is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
             if match["quote"] and name in self._values and name not in self._sent:
                 continue  # a value of ours
@@ -1143,9 +1157,8 @@ def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[Fiel
 
 _FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
-    "field property attribute attr name key fieldname member members location "
-    "argument target "
-    "element expression entry concerning where"
+    "field property attribute attr name key fieldname failedfield member members "
+    "location argument target element expression entry concerning where"
 )
 """Where a vocabulary says which field it speaks about; the first that is there.
 
@@ -1154,7 +1167,7 @@ These, and the keys below, are written as `spelling` reduces them.
 _BODY_KEYS = word_set("loc path pointer instancepath location")
 """Of them, those that begin with the part of the request."""
 _SAYING_KEYS = in_order(
-    "type code keyword rule reason msg message detail error title description "
+    "type code keyword tag rule reason msg message detail error title description "
     "messages defaultmessage received constraints errormessage expected diagnostics "
     "reason say refused fault explanation problem issue"
 )
@@ -1249,11 +1262,17 @@ class _Walk:
             for item in value:
                 yield from self.findings(item, above, fields=fields, depth=depth + 1)
         elif isinstance(value, dict):
-            yield from (
-                self._in_tree(value, above)
-                if _is_tree(value)
-                else self._in_object(value, above, fields=fields, depth=depth)
-            )
+            yield from self._in_any_object(value, above, fields=fields, depth=depth)
+
+    def _in_any_object(
+        self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        if _is_tree(value):
+            yield from self._in_tree(value, above)
+        elif fields and _is_of_codes(value):
+            yield from (_fault_at((*above, one), str(value[one])) for one in value)
+        else:
+            yield from self._in_object(value, above, fields=fields, depth=depth)
 
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
@@ -1390,7 +1409,8 @@ class _Walk:
         is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
         if isinstance(there, dict) and isinstance(inner, dict):
             # Where it repeats our body, a word such as "data" is a field of it.
-            is_container = not _KEYS.isdisjoint(map(spelling, inner))
+            told = inner.keys() - _OF_THE_WHOLE
+            is_container = not _KEYS.isdisjoint(map(spelling, told))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -1500,6 +1520,23 @@ def _is_of_rules(value: Mapping[str, JSON]) -> bool:
     return is_said and is_named
 
 
+def _is_of_codes(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object has a word under each name for what is wrong there.
+
+    As in `{"task": "missing-required-key", "note": "disallowed-key"}`.
+    """
+    known = _KEYS | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
+    return bool(value) and all(
+        isinstance(said, str)
+        and said.islower()
+        and " " not in said
+        and is_name(name)
+        and spelling(name) not in known
+        and fault_in(said) is not None
+        for name, said in value.items()
+    )
+
+
 _RULES = word_set(
     "required integer string numeric boolean array inlist enum minlength maxlength "
     "notempty notempty isunique presence inclusion"
@@ -1516,12 +1553,16 @@ def _is_in(path: Path, found: FieldFault, said: str) -> bool:
     )
 
 
+_LIST_AT_END = re.compile(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
+
+
 def _unpacked(text: str) -> JSON:
     """Return the JSON that a text holds: some services encode their faults twice."""
-    if text.lstrip()[:1] not in {"[", "{"}:
+    listed = _LIST_AT_END.search(text)
+    if text.lstrip()[:1] not in {"[", "{"} and not listed:
         return None
     try:
-        return parse(text[:_MAX_LETTERS])
+        return parse((listed[1] if listed else text)[:_MAX_LETTERS])
     except UnreadableJSONError:
         return None
 
@@ -1557,7 +1598,9 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
             names = inner if isinstance(inner, list) else [inner]
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
-                    yield FieldFault((*above, *path_of(name)), fault)
+                    path = path_of(name)
+                    is_again = fault is Fault.MISSING and above[-len(path) :] == path
+                    yield FieldFault(above if is_again else (*above, *path), fault)
 
 
 def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
@@ -1582,7 +1625,8 @@ def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
 
 
 def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {spelling(key): inner for key, inner in value.items()}
+    # `_tag` names a type of Effect, and says nothing.
+    return {spelling(key): inner for key, inner in value.items() if key != "_tag"}
 
 
 def _sayings(value: Mapping[str, JSON]) -> Iterator[str]:
@@ -1760,7 +1804,12 @@ def read_refusal(
     clear = [*_without_guesses([*_without_echoes(found.values())], names)]
     if is_prose_read and all(map(_is_untold, clear)):
         about = _said_of_a_name(_prose_of(body, sent), sent)
-        is_meant = about and all(one.path[-1:] == about.path for one in clear)
+        is_meant = about and all(
+            one.path[-1:] == about.path
+            # What is unknown may be the value, where others are listed.
+            and (about.options or one.fault is not Fault.UNKNOWN)
+            for one in clear
+        )
         clear = [about] if about and is_meant else clear
     if all(_may_be_misread(one, names) for one in clear) and not says_strict(
         body, message
@@ -1856,6 +1905,9 @@ PRECONDITION_REQUIRED = 428
 
 def _is_surer(one: FieldFault, known: FieldFault) -> bool:
     weak = {Fault.TYPE, Fault.VALUE, Fault.ALLOWED}
+    if known.fault is Fault.UNKNOWN and not known.is_exact:
+        # "Invalid parameter: task" may be about its value, which a structure tells.
+        return one.is_exact and bool(one.wants)
     return known.fault in weak and one.fault not in weak
 
 
@@ -2079,7 +2131,9 @@ _OPTIONS_IN_PROSE = _any_case(
 )
 
 
-_POINTER = re.compile(r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+")
+_POINTER = re.compile(
+    r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?"
+)
 """What has strokes in it, and is no choice."""
 
 
