@@ -124,10 +124,15 @@ _UNKNOWN = _any_case(
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:permitted|exist\b|defined)"
-    r"|not (?:recogni[sz]ed|supported|expected|have)|no such|should not be present"
+    r"|not (?:an? )?(?:recogni[sz]ed|supported|expected|have)|no such"
+    r"|should not be present"
     r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
-    r"|(?:did|does|do)(?: not|n't) expect|wrong (?:field|key)|\brogue\b"
+    r"|(?:did|does|do)(?: not|n't) (?:expect|allow|send)|wrong (?:field|key)|\brogue\b"
+    r"|extraneous|not (?:part of|in) (?:the |its |this )?schema|read-?only|cannot set"
+    r"|has no column|remove (?:it|this|them)\b"
+    # In the languages of Laravel's and Symfony's translations that are used most
+    r"|inconnu|unbekannt|desconoci|desconheci|sconosciut|onbekend|nieznan|неизвестн|未知"
     r"|not an? (?:valid|known) (?:field|key|propert|param)"
     r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
@@ -157,7 +162,7 @@ _INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     _any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
-        r"|(?:converted?|deserialized?) (?:in)?to|syntax for type)"
+        r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     _any_case(r"expected start of the (?P<type>object|array)\b"),
@@ -475,11 +480,31 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         r"\n\1: expected an object,",
     ),
     (
-        re.compile(r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: because .*|\W*)$"),
+        re.compile(
+            r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: (?:because|for) .*|\W*)$"
+        ),
         r"\2: \1",
     ),
     # What Python shows of an error that is inside of another
     (re.compile(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    # Sequelize, Hibernate, and a validator of Go, of a model's attribute
+    (re.compile(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
+    (
+        re.compile(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
+        r"\1: required",
+    ),
+    (re.compile(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
+    # What Python looks into for a value that was not sent
+    (re.compile(r"'NoneType' object "), ""),
+    # Names and what is said of them, joined otherwise
+    (re.compile(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
+    (re.compile(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
+    (
+        re.compile(
+            r", (?=[`'\"]?\w+[`'\"]? is (?:an?|not|required|missing|invalid)\b)"
+        ),
+        "\n",
+    ),
     # pydantic, as text
     (re.compile(r"^\d+ validation errors? for \w+(?=\n)"), ""),
     (re.compile(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
@@ -678,8 +703,8 @@ _OF_TWO_WORDS = _any_case(
 _GLUE = r"(?: in (?:the )?\w+\b)?(?: named| called| including|;? found)?[\s:=(]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
-    r"|have|send|supply|give|unknown|unexpected|invalid(?! type (?:of|for))|no"
-    r"|type (?:of|for)|set)\b"
+    r"|have|send|supply|give|unknown|unexpected|unsupported"
+    r"|invalid(?! type (?:of|for))|no|type (?:of|for)|set)\b"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
 )
 _FRAMES = tuple(
@@ -708,7 +733,8 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "been write subschema offset server service syntax keyword keywords found"
+    "been write unprocessable subschema offset server service syntax keyword keywords "
+    "found"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
@@ -1088,20 +1114,31 @@ class _Prose:
     def _about_names(
         self, text: str, above: Path, told: FieldFault
     ) -> Iterator[FieldFault]:
-        for frame in _FRAMES:
-            for match in frame.finditer(text):
-                paths = [*self._named(match["names"], weak=self._is_told(match))]
-                if _ABSENT.search(text) and not any(p[-1] in self._sent for p in paths):
-                    told = replace(told, fault=Fault.MISSING)
-                lacking = [one for one in paths if one[-1] not in self._sent]
-                if told.fault is Fault.MISSING and lacking:
-                    # Of all that is needed, what was sent is there.
-                    others = [one for one in paths if one not in lacking]
-                    yield from _each(others, above, FieldFault((), Fault.ALLOWED))
-                    paths = lacking
-                yield from _each(paths, above, told)
-                if paths:
-                    return
+        options = () if self._sent & {*told.options} else told.options
+        paths = self._subjects(text, options)
+        if _ABSENT.search(text) and not any(p[-1] in self._sent for p in paths):
+            told = replace(told, fault=Fault.MISSING)
+        lacking = [one for one in paths if one[-1] not in self._sent]
+        if told.fault is Fault.MISSING and lacking:
+            # Of all that is needed, what was sent is there.
+            others = [one for one in paths if one not in lacking]
+            yield from _each(others, above, FieldFault((), Fault.ALLOWED))
+            paths = lacking
+        is_value = bool(options) and not (lacking or _OF_A_FIELD.search(text))
+        if told.fault is Fault.UNKNOWN and is_value:
+            told = replace(told, fault=Fault.VALUE)  # "Bad mode (supported: auto)"
+        yield from _each(paths, above, told)
+
+    def _subjects(self, text: str, options: Container[str]) -> list[Path]:
+        """Return the names that a sentence is about, rather those written as names."""
+        first: list[Path] = []
+        for match in chain.from_iterable(frame.finditer(text) for frame in _FRAMES):
+            named = self._named(match["names"], weak=self._is_told(match))
+            paths = [one for one in named if one[-1] not in options]
+            if any(len(one) > 1 or _HUMPED.search(one[-1]) for one in paths):
+                return paths
+            first = first or paths
+        return first
 
     def _is_told(self, match: re.Match[str]) -> bool:
         """Return whether a word such as "data" stands where only a name does.
@@ -2314,6 +2351,7 @@ _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
 )
+_ASCII_TOKEN = re.compile(_TOKEN.pattern, re.ASCII)
 _HUMPED = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
 """What looks like a name in any language: it has a `_` or a hump."""
 _FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f]")
@@ -2371,7 +2409,10 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
 def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
     is_foreign = bool(_FOREIGN.search(text))
     is_lone = text.isascii() and " " not in text.strip()
-    for match in _TOKEN.finditer(_OTHERS.sub(" ", text)):
+    clean = _OTHERS.sub(" ", text)
+    # Some scripts have no space between a name and the word after it.
+    more = _ASCII_TOKEN.finditer(clean) if is_foreign else ()
+    for match in chain(_TOKEN.finditer(clean), more):
         name, is_quoted = match["name"], bool(match["quote"])
         if (is_foreign and not is_quoted and not name.isascii()) or _is_type(name):
             continue
@@ -2528,11 +2569,15 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     # Another spelling of a name that was sent is that of the server's language.
     name, names = found.path[-1], leaf_names(sent)
     is_spelled = name not in names and spelling(name) in map(spelling, names)
-    is_told = not is_spelled and (found.is_exact or found.fault is Fault.TYPE)
+    # What nobody sent lacks, whatever is said of it.
+    is_new = len(found.path) == 1 and name not in names and bool(_HUMPED.search(name))
+    is_told = found.is_exact or found.fault is Fault.TYPE or is_new
+    is_told = is_told and not is_spelled
     is_unsaid = there is None and is_told and not is_outside(found.path)
     if name in names and (not found.is_exact or len(found.path) == 1):
         is_unsaid = False  # a bare name may be inside of what is around everything
-    if found.fault in {Fault.TYPE, Fault.VALUE} and is_unsaid:
+    is_moot = found.fault is Fault.UNKNOWN and is_new and not found.is_exact
+    if (found.fault in {Fault.TYPE, Fault.VALUE} or is_moot) and is_unsaid:
         return replace(found, fault=Fault.MISSING)
     if (
         found.fault is Fault.MISSING
