@@ -1,7 +1,7 @@
 """What frameworks, gateways and hand-written services say, read as what it means.
 
-Each line of the file beside has who says it, the answer, the body that was sent, and its
-meaning. They were written down before the reading was tried on them, from how these
+Each line of the file beside has who says it, the answer, the body that was sent, and
+its meaning. They were written down before the reading was tried on them, from how these
 programs are known to answer, so that the kind is read and not the sample.
 """
 

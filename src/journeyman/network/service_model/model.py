@@ -85,6 +85,23 @@ class RefusedBody:
         names = tuple(name for name in self.mentioned if name not in misread)
         return replace(self, findings=told, mentioned=names)
 
+    @property
+    def is_of_an_object_there(self) -> bool:
+        """Whether it misses nothing but an object that was sent, with values inside.
+
+        Rails does: of `submission` it keeps what it knows, and misses one left empty.
+        Nothing is learned of what should be inside.
+        """
+        sourced = [one.path for one in self.shape.placed if one.source]
+        return bool(self.findings) and all(
+            (one.fault is Fault.MISSING or one.wants == "object")
+            and any(
+                len(p) > len(one.path) and p[: len(one.path)] == one.path
+                for p in sourced
+            )
+            for one in self.findings
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedShape:
@@ -195,7 +212,7 @@ class RequestModel:
         known = learning.learned(fact)
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
-        has_taught = known != self.constraints
+        has_taught = known != self.constraints and not fact.is_of_an_object_there
         refused = RefusedShape(
             fact.shape, fact.message, fact.status, has_taught, hoped, fact.answer
         )

@@ -113,7 +113,7 @@ _TYPES: Mapping[str, str] = {
         "boolean": "bool boolean true false",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
-        "iri": "iri",
+        "iri": "iri url uri hyperlink",
         "id": "pk id objectid mongodb ulid identifier primary",
     }.items()
     for word in words.split()
@@ -175,8 +175,9 @@ _TYPE_SAID = (
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
     # Stripe: Invalid integer: twelve
     _any_case(
-        r"\binvalid (?P<type>string|integer|object|array|boolean|iso|datetime)"
-        r"(?=:|\W*$)"
+        r"\binvalid (?P<type>string|integer|object|array|boolean|iso|datetime"
+        r"|hyperlink)"
+        r"(?=:| - |\W*$)"
     ),
     _any_case(
         r"\ban? (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
@@ -485,6 +486,13 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         r"\2: \1",
     ),
+    # ASP.NET's minimal APIs, before what is wrong in the body
+    (
+        _any_case(
+            r"^Failed to read parameter \"[^\"]*\" from the request body as JSON\. "
+        ),
+        "",
+    ),
     # What Python shows of an error that is inside of another
     (re.compile(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
     # Sequelize, Hibernate, and a validator of Go, of a model's attribute
@@ -531,7 +539,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"^Validation failed: (?=[A-Z])"), ""),
     # ActiveModel tells of a relation, and of any attribute as people call it.
     (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
-    (re.compile(rf"^{_HUMAN} (?=can't be blank$)"), lambda told: f"{_key(told)}: "),
+    (
+        re.compile(rf"^{_HUMAN} (?=can't be blank$|is not included in the list$)"),
+        lambda told: f"{_key(told)}: ",
+    ),
     # Rails, of what is around the attributes of a record
     (
         re.compile(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),

@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, product
 from typing import TypeAlias, TypeVar
 
 from pydantic import JsonValue
@@ -398,15 +398,16 @@ class Writer:
         Most networks ignore what they do not know, and take it whatever they call
         things: where a refusal says nothing, it tests all those names at once.
         """
-        around = likeliest.envelope
         placed = {one.path: one for one in likeliest.placed}
-        there = {path[: len(around) + 1] for path in placed}
-        written = (pair for _, one in self._in_each_case() for pair in one._all_names())
-        for source, name in written:
-            path = (*around, name)
-            if path not in there and (path, source) not in self.known.misfits:
+        around = [likeliest.envelope]
+        # Beside the result, too, where that stands in an object.
+        around += [one.path[:-1] for one in likeliest.placed if one.source == "result"]
+        written = [pair for _, one in self._in_each_case() for pair in one._all_names()]
+        for above, (source, name) in product(dict.fromkeys(around), written):
+            path = (*above, name)
+            is_taken = any(one[: len(path)] == path for one in placed)
+            if not is_taken and (path, source) not in self.known.misfits:
                 placed[path] = self._typed(source, path, "")
-                there.add(path)
         return RequestShape(tuple(placed.values()))
 
     def _all_names(self) -> Iterator[tuple[str, str]]:
@@ -663,7 +664,8 @@ class Writer:
         words, task_id = words_of(way), str(self.values.get("task_id"))
         is_id = words[-1:] and words[-1] in ID_WORDS and OTHERS_WORDS.isdisjoint(words)
         is_own = is_id and "." not in way and value != task_id
-        return is_own or value.endswith(("/" + task_id, ":" + task_id))
+        # Django's addresses end in a stroke.
+        return is_own or value.rstrip("/").endswith(("/" + task_id, ":" + task_id))
 
     def _constant_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         words, path = words_of(wanted.path[-1]), wanted.path
