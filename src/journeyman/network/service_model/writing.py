@@ -400,8 +400,10 @@ class Writer:
         """
         placed = {one.path: one for one in likeliest.placed}
         around = [likeliest.envelope]
-        # Beside the result, too, where that stands in an object.
-        around += [one.path[:-1] for one in likeliest.placed if one.source == "result"]
+        # Beside the result, too, where that stands in an object that was asked for.
+        inner = [one.path[:-1] for one in likeliest.placed if one.source == "result"]
+        known = {path: self.known.get(path) for path in inner if path}
+        around += [path for path, one in known.items() if one and one.wants == "object"]
         written = [pair for _, one in self._in_each_case() for pair in one._all_names()]
         for above, (source, name) in product(dict.fromkeys(around), written):
             path = (*above, name)
