@@ -1,7 +1,7 @@
 """A text that a listing keeps back is read from the answer to the claim."""
 
 import pytest
-from tests.network.conftest import ScriptedServer, answer
+from tests.network.conftest import NOW, ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, IdempotencyKey
@@ -92,7 +92,7 @@ async def test_a_reward_that_only_the_claim_tells_is_that_of_the_task(
     outcome = await network.claim(task, KEY)
 
     assert isinstance(outcome, Confirmed)
-    assert as_claimed(task, outcome.value).reward == 14
+    assert as_claimed(task, outcome.value, NOW).reward == 14
 
 
 async def test_a_text_may_be_called_the_name_of_something(
@@ -133,4 +133,4 @@ async def test_guidance_beside_a_listed_text_is_no_text(
     outcome = await network.claim(task, KEY)
 
     assert isinstance(outcome, Confirmed)
-    assert as_claimed(task, outcome.value).text == f"{TEXT} 0"
+    assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from tests.worker.conftest import (
     NOT_SENT,
     UNKNOWN,
@@ -79,15 +80,31 @@ async def test_a_lease_beyond_the_deadline_changes_nothing(
     assert loop.record().state is TaskState.COMPLETED
 
 
-async def test_a_lease_that_is_over_when_it_is_given_is_told(
-    loop: Loop, clock: FakeClock, market: ScriptedMarket
+@pytest.mark.parametrize("ago", [timedelta(0), timedelta(days=200)])
+async def test_a_lease_that_is_over_when_it_is_given_is_told_and_not_believed(
+    ago: timedelta, loop: Loop, clock: FakeClock, market: ScriptedMarket
 ) -> None:
-    market.script["claim"] = [leased(timedelta(0), clock)]
+    market.script["claim"] = [leased(-ago, clock)]
 
     await loop.work(task())
 
-    assert loop.record().reason == DEADLINE_PASSED
-    assert market.verbs() == ["claim"]
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.record().task.deadline is None
+    (told,) = loop.log.named("task.lease_over")
+    assert told["until"] == clock.now() - ago
+
+
+async def test_a_task_that_is_shown_with_a_deadline_that_is_over_is_done(
+    loop: Loop, clock: FakeClock, market: ScriptedMarket
+) -> None:
+    over = clock.now() - timedelta(days=1)
+    shown = Receipt(task=task(deadline=over))
+    market.script["claim"] = [Confirmed(shown)]
+
+    await loop.work(task())
+
+    assert loop.record().state is TaskState.COMPLETED
+    assert loop.log.named("task.lease_over")
 
 
 async def test_a_result_that_was_never_sent_is_not_sent_late(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
@@ -247,7 +247,9 @@ class Claim:
         tasks = self.intents.journal.tasks
 
         def write() -> TaskRecord:
-            task = as_claimed(record.task, claimed) if claimed else record.task
+            task = record.task
+            if claimed:
+                task = as_claimed(task, claimed, self.clock.now())
             shown = tasks.enrich(record, task, record.strategy)
             shown = with_given(shown, claimed.given if claimed else {})
             # Work begins at once, since a slot is taken: one commit for both.
@@ -257,6 +259,8 @@ class Claim:
         self.intents.proof.note_repeat(record.task_id, is_won=True)
         record = await self.intents.journal.commit(write)
         self.log.emit(events.CLAIMED, **about(record), reward=record.task.reward)
+        if claimed and (until := _over_already(claimed, self.clock.now())):
+            self.log.emit(events.LEASE_OVER, task_id=record.task_id, until=until)
         return record
 
     async def _lost(self, record: TaskRecord, message: str) -> TaskRecord:
@@ -285,8 +289,18 @@ def _is_answered_as_a_repeat(record: TaskRecord, failure: Failure) -> bool:
     return record.attempts >= LONG_UNCERTAIN and may_be_done(failure)
 
 
-def as_claimed(listed: Task, claimed: Receipt) -> Task:
-    """Return a task with what the claim's answer adds: the work, and the lease."""
+def _over_already(claimed: Receipt, now: datetime) -> datetime | None:
+    """Return until when a task was given, where that was over when it was given."""
+    ends = (claimed.lease_until, claimed.task.deadline if claimed.task else None)
+    return next((end for end in ends if end and not _ahead(end, now)), None)
+
+
+def as_claimed(listed: Task, claimed: Receipt, now: datetime) -> Task:
+    """Return a task with what the claim's answer adds: the work, and the lease.
+
+    A network that gives a task has not given it until a moment that is over: its clock
+    is another than ours, or the moment means something else. The submission decides.
+    """
     task, shown = listed, claimed.task
     if shown:
         task = replace(
@@ -295,10 +309,13 @@ def as_claimed(listed: Task, claimed: Receipt) -> Task:
             reward=listed.reward or shown.reward,
             text=listed.text or shown.text,
             input=shown.input if listed.input is None else listed.input,
-            deadline=shown.deadline or listed.deadline,
+            deadline=_ahead(shown.deadline, now) or listed.deadline,
         )
     if claimed.text:
         task = replace(task, text=UntrustedText(claimed.text))
-    if claimed.lease_until is None:
-        return task
-    return replace(task, deadline=earlier(task.deadline, claimed.lease_until))
+    lease = _ahead(claimed.lease_until, now)
+    return replace(task, deadline=earlier(task.deadline, lease))
+
+
+def _ahead(end: datetime | None, now: datetime) -> datetime | None:
+    return end if end is not None and end > now else None

@@ -96,6 +96,14 @@ CLAIMED = declare(
     "task_id strategy reward",
     "A task is ours.",
 )
+LEASE_OVER = declare(
+    "task.lease_over",
+    "warning",
+    "task_id until",
+    "The network gave a task until a moment that was over then. It is worked on all "
+    "the same, since no network gives what it takes back at once.",
+    "Compare this machine's clock with the network's.",
+)
 LOST = declare(
     "task.lost",
     "info",

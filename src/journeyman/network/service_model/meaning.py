@@ -265,8 +265,10 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
         # Of two that fit, the answer's own word; but our ids have names of their own.
         is_ours = is_id and {*leaf, *above} & (TASK_NOUNS | AGENT_NOUNS)
         return 0.5 if is_record or is_ours else -0.5
-    if is_id:
-        return TOO_DEAR if is_record else _given_id_affinity(words, verb, way, leaf)
+    is_link = leaf in _LINKS and words[-1] not in ID_WORDS
+    if is_id or is_link:
+        ours = _given_id_affinity(words, verb, way, leaf)
+        return TOO_DEAR if is_record else ours
     # An answer that is one value, with a word around it, names what was made.
     is_lone = {*way} <= _LONE and words[-1] in ID_WORDS
     is_made = is_lone and bool({*words} & NOUNS.get(verb, frozenset()))
@@ -301,6 +303,8 @@ def _one_of(way: Sequence[str]) -> tuple[str, ...]:
 
 _ANSWERS = frozenset({"result", "response", "results", "json", "attributes", "record"})
 """Objects that are around everything in an answer."""
+_LINKS = frozenset({("url",), ("uri",), ("href",), ("self",), ("location",), ("iri",)})
+"""What is made may be named by where it is, as hyperlinked records are."""
 _LONE = frozenset({"value", "data", "result", "response", "payload"})
 """Under these an answer may have nothing but an identifier."""
 _WORK = frozenset({"input", "inputs", "task_input", "document", "content"})

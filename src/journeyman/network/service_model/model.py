@@ -159,9 +159,7 @@ class RequestModel:
     @property
     def takes_unknown(self) -> bool:
         """Whether a body was understood that had one value under several names."""
-        placed = self.proven.placed if self.proven else ()
-        sources = [one.source for one in placed if one.source]
-        return len({*sources}) < len(sources)
+        return bool(self.proven and self.proven.repeats_values)
 
     @property
     def got_further(self) -> RequestShape | None:
@@ -338,7 +336,9 @@ class ServiceModel:
         if known.ways:
             style = style.without_constants_but(one.path for one in constraints.wanted)
         marks = known.marks
-        is_silent = bool(known.refused) and not known.refused[-1].has_taught
+        last = known.refused[-1] if known.refused else None
+        # Of a body with all names it told what lacks besides: the rest is understood.
+        is_silent = bool(last and (not last.has_taught or last.shape.repeats_values))
         likely = Writer(action, constraints, values, style, is_silent).shapes()
         if (shape := known.got_further) is not None:
             # Each of those has the objects that the network has looked into.

@@ -238,6 +238,11 @@ _OF_ONE = re.compile(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
 _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
+_ONLY_ONE = _any_case(
+    r"\b(?:allowed|valid|accepted|supported|possible|one of|only)(?: \w+)?:\s*"
+    rf"[\[({{]?({_BARE_ITEM})[\])}}]{{0,2}}\W*$"
+)
+"""Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -400,8 +405,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     options = () if path and path[-1] in options else options
     if _OBJECTS & {*options} and all(map(type_of_word, options)):
         wants, options = type_of_word(options[0]), ()  # as in "either object or array"
-    listed = _TAIL.search(said) or _INSTEAD.search(said)
-    if path and fault is None and not options and listed:
+    listed = _TAIL.search(said) or _INSTEAD.search(said) or _ONLY_ONE.search(said)
+    if path and fault is None and not (options or wants) and listed:
         options = _items_in(listed[1])
     is_quoted = bool(options) and bool(
         re.search(rf"[`'\"]{re.escape(options[0])}", said)
@@ -706,6 +711,8 @@ _VERB = (
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
 _SUBJECT = re.compile(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
+_PREDICATE = re.compile(rf"{_VERB} \w|(?:does|did|has|have) not ")
+"""What is said without its subject, which then stands before it."""
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+) (id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
@@ -1085,6 +1092,7 @@ class _Prose:
         if name.lower() in _WEAK_NAMES:
             return fault is not None or (name in self._sent and bool(wanted_type(said)))
         is_sentence = name in self._sent and " " in said
+        is_sentence = is_sentence or bool(_PREDICATE.match(said))
         is_told = fault or is_sentence or wanted_type(said) or options_in(said)
         return bool(is_told) and name.lower() not in _NO_NAMES
 
@@ -1326,6 +1334,7 @@ class _Walk:
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
         value = _filled_in(value)
+        fields = fields or self._is_by_name(value)
         # A text beside its language, as OData has it, is no field.
         fields = fields and not _LANGUAGE_KEYS & value.keys()
         said = " ".join(_sayings(value))[:_MAX_SAID]
@@ -1362,6 +1371,14 @@ class _Walk:
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth
                 )
+
+    def _is_by_name(self, value: Mapping[str, JSON]) -> bool:
+        """Return whether all that an object has are lists of what is said of names.
+
+        One that was sent tells, so that a `status` beside it is a name, too.
+        """
+        is_of_lists = all(isinstance(one, list) and one for one in value.values())
+        return is_of_lists and any(value_at(self._sent, (one,)) for one in value)
 
     def _repeats(self, inner: JSON) -> bool:
         """Return whether a list has nothing but names that were sent."""
@@ -1486,7 +1503,7 @@ class _Walk:
             for one in self._prose.findings(text, path)
             if one.fault in _OF_NAMES and len(one.path) > len(path)
         ]
-        yield from inside or [_fault_at(path, said)]
+        yield from inside or [self._judged(_fault_at(path, said), said)]
 
     def _is_saying(self, item: JSON) -> bool:
         """Return whether an object says something, of a field named elsewhere."""
@@ -1508,11 +1525,13 @@ class _Walk:
             is_word = spelled in _PROSE_KEYS and not _NO_SUBJECT.match(said)
             return fields and is_sentence and not is_word
         if fields:
-            is_word = spelled in _PROSE_KEYS | _CONTAINERS
+            is_word = spelled in _PROSE_KEYS | _CONTAINERS and name not in self._names
             return not is_word or fault_in(said) is not None
         told = [one.path[-1] for one in self._prose.findings(said)]
         told += [word for word in re.findall(_NAME, said) if word in self._names]
         named = {*map(spelling, told)}
+        if value_at(self._sent, (name,)) is not None:
+            named &= {*map(spelling, self._names)}  # no other word is a name then
         is_of_others = bool(named - {spelled})  # the sentences say of which
         # Words that are no sentences say nothing.
         is_said = spelled not in _CONTAINERS and any(

@@ -170,6 +170,12 @@ class RequestShape:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent besides our own."""
 
+    @property
+    def repeats_values(self) -> bool:
+        """Whether one value stands under several names."""
+        sources = [one.source for one in self.placed if one.source]
+        return len({*sources}) < len(sources)
+
     def body(self, values: Values) -> dict[str, JSON] | str:
         """Return the body: the same one for the same values, in the same order.
 

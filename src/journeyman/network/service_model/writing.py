@@ -399,11 +399,10 @@ class Writer:
         things: where a refusal says nothing, it tests all those names at once.
         """
         placed = {one.path: one for one in likeliest.placed}
-        around = [likeliest.envelope]
-        # Beside the result, too, where that stands in an object that was asked for.
-        inner = [one.path[:-1] for one in likeliest.placed if one.source == "result"]
-        known = {path: self.known.get(path) for path in inner if path}
-        around += [path for path, one in known.items() if one and one.wants == "object"]
+        # Beside a value, too, that stands in an object that was asked for.
+        filled = {one.path[:-1] for one in likeliest.placed}
+        asked = [one.path for one in self.known.wanted if one.wants == "object"]
+        around = [likeliest.envelope, *(path for path in asked if path in filled)]
         written = [pair for _, one in self._in_each_case() for pair in one._all_names()]
         for above, (source, name) in product(dict.fromkeys(around), written):
             path = (*above, name)
@@ -426,8 +425,9 @@ class Writer:
                 and not leaf.isdigit()
                 and self.values[source] is not None
             ):
-                is_bare = leaf in ID_WORDS
-                yield source, self.style.write(f"{verb}_{leaf}") if is_bare else leaf
+                made = (verb, MADE.get(verb, verb)) if leaf in ID_WORDS else ()
+                names = [self.style.write(f"{one}_{leaf}") for one in made]
+                yield from ((source, name) for name in names or [leaf])
 
     def _nothing(self) -> RequestShape:
         """Return a body without values: only what goes around them on this network."""
