@@ -645,7 +645,7 @@ class _Learning:
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
-        path = self._rooted(finding.path)
+        path = self._rooted(finding)
         if finding.fault is Fault.VALUE and path[-1:] == (FIRST,):
             path = path[:-1]
         if not path:
@@ -674,25 +674,37 @@ class _Learning:
                 return
         yield self._missing_place(path, around)
 
-    def _rooted(self, path: Path) -> Path:
+    def _rooted(self, finding: FieldFault) -> Path:
         """Return a way without what is no part of the body, as its names are written.
 
         Some frameworks begin with the name of a method or of a type, and write names as
         their language does, and not as the body has them.
         """
+        path = finding.path
         paths = [*(one.path for one in self.shape.placed), *self.known.unknown]
         written = {name for path in paths for name in path}
         case = case_of(written) or case_of(one[-1] for one in self.beside)
+        is_lower = bool(written) and all(map(str.islower, written))
+        case = case or ("snake" if is_lower else "")
         if (written or case) and case != "pascal":
             path = path[1:] if path[1:] and _TYPE_NAME.fullmatch(path[0]) else path
             if case and all(map(_PASCAL.fullmatch, path)):
                 ours = tuple(map(Style(case).write, path))
-                path = path if self.known.is_unknown(ours) else ours
+                is_missed = finding.fault is Fault.MISSING and self._is_object(ours)
+                path = path if is_missed or self.known.is_unknown(ours) else ours
         return path
+
+    def _is_object(self, path: Path) -> bool:
+        """Return whether an object was sent there that has values inside."""
+        below = len(path)
+        inside = (p for p in self.shape.paths if len(p) > below)
+        return any(p[:below] == path for p in inside)
 
     def _missing_place(self, path: Path, around: Path) -> Path:
         """Return where a name should stand that the body does not have."""
         inner = (*around, *path)
+        if spelling(".".join(around)) == spelling(path[0]) and around != path[:1]:
+            return path  # it is what was sent around everything, written otherwise
         elsewhere = [one for one in self.beside if one[-len(path) :] == path]
         if len(elsewhere) == 1 and not self.known.is_unknown(elsewhere[0]):
             return elsewhere[0]
@@ -773,7 +785,9 @@ class _Learning:
 
     def _moved_into(self, path: Path, known: Constraints) -> Constraints:
         """Return constraints with an object that was sent where it is missed now."""
-        for before in (path[1:], (*self._around, *path)):
+        tops = {p[0] for p in self.shape.paths if spelling(p[0]) == spelling(path[0])}
+        alike = [(name,) for name in sorted(tops) if len(path) == 1]
+        for before in (path[1:], (*self._around, *path), *alike):
             is_there = before in self.shape.paths and not self.shape.at(before)
             if before not in {(), path} and is_there:
                 return _rerooted(known, before, path)
@@ -818,6 +832,10 @@ class _Learning:
             objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
+        ways += [(*above, name) for above in self._wanted_objects() if not around]
+        if "_" in name and not finding.is_exact:
+            # It may have been told in words, which do not show how it is written.
+            ways.append((*around, Style("camel").write(name)))
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
 

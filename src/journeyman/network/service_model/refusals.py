@@ -123,13 +123,13 @@ _UNKNOWN = _any_case(
     r"|only defined|unpermitted"
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
-    r"|not (?:permitted|exist\b|defined)"
-    r"|not (?:an? )?(?:recogni[sz]ed|supported|expected|have)|no such"
+    r"|not (?:exist\b|defined)"
+    r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|have)|no such"
     r"|should not be present"
     r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
     r"|(?:did|does|do)(?: not|n't) (?:expect|allow|send)|wrong (?:field|key)|\brogue\b"
-    r"|extraneous|not (?:part of|in) (?:the |its |this )?schema|read-?only|cannot set"
+    r"|extraneous|not (?:part of|in) (?:the |its |this )?schema|read[- ]?only|cannot set"
     r"|has no column|remove (?:it|this|them)\b"
     # In the languages of Laravel's and Symfony's translations that are used most
     r"|inconnu|unbekannt|desconoci|desconheci|sconosciut|onbekend|nieznan|неизвестн|未知"
@@ -163,7 +163,7 @@ _TYPE_SAID = (
     _any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
-        r"(?=:?(?: an?| valid| type| of type| json)*[ .][`'\"]?(?:\w+\.)*(?P<type>\w+))"
+        r"(?=:?(?: an?| valid| type| of type| json)*[ ._:][`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     _any_case(r"expected start of the (?P<type>object|array)\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
@@ -188,6 +188,10 @@ _TYPE_SAID = (
     re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
+    # As other languages say it: muss vom Typ object sein, doit être de type string
+    _any_case(
+        r"\bt(?:yp|ype|ipo|ypu|ипа?) (?P<type>string|integer|number|object|array|boolean)\b"
+    ),
 )
 _DAY = re.compile(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
@@ -239,10 +243,12 @@ _OF_ONE = re.compile(r"\bbe \[(?=\w)")
 _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
-    r"\b(?:allowed|valid|accepted|supported|possible|one of|only)(?: \w+)?:\s*"
-    rf"[\[({{]?({_BARE_ITEM})[\])}}]{{0,2}}\W*$"
+    r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
+    rf"|essere|zijn|być)(?: \w+)?(?: uno? de)?:|expected \()\s*"
+    rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
+_CHOICE = _any_case(r"\b(?:choose|pick|select)\b")
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -260,9 +266,14 @@ def type_of_word(word: str) -> str:
     return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
 
 
+_CODE = re.compile(r"(?<!\S)[A-Za-z]+(?:[_-][A-Za-z]+)+(?!\S)|^[a-z]+(?:[A-Z][a-z]+)+$")
+"""As in `NOT_ALLOWED`, `unknown-field` and `notAllowed`."""
+
+
 def fault_in(said: str) -> Fault | None:
     """Judge what is said of a value that is named elsewhere; None tells nothing."""
     said = said[:MAX_TEXT]
+    said = _CODE.sub(lambda code: " ".join(words_of(code[0])), said)
     if _UNKNOWN.search(said):
         return Fault.UNKNOWN
     return Fault.MISSING if _MISSING.search(said) else None
@@ -406,7 +417,12 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     if _OBJECTS & {*options} and all(map(type_of_word, options)):
         wants, options = type_of_word(options[0]), ()  # as in "either object or array"
     listed = _TAIL.search(said) or _INSTEAD.search(said) or _ONLY_ONE.search(said)
-    if path and fault is None and not (options or wants) and listed:
+    if (
+        fault is None
+        and not (options or wants)
+        and listed
+        and (path or _CHOICE.search(said))
+    ):
         options = _items_in(listed[1])
     is_quoted = bool(options) and bool(
         re.search(rf"[`'\"]{re.escape(options[0])}", said)
@@ -514,7 +530,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
     (
         re.compile(
-            r", (?=[`'\"]?\w+[`'\"]? is (?:an?|not|required|missing|invalid)\b)"
+            r", (?=(?!which|that|it|this)[`'\"]?\w+[`'\"]?"
+            r" is (?:an?|not|required|missing|invalid)\b)"
         ),
         "\n",
     ),
@@ -575,13 +592,17 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         re.compile(r'must be "array" \(nested document\) or "string" \(IRI\)'),
         "must be an IRI",
     ),
+    # Valibot
+    (_any_case(r"^invalid key: expected (?=\")(.*) but received.*"), r"missing field \1"),
+    (_any_case(r"^invalid key: expected never but received "), "unknown field "),
+    (_any_case(rf"^invalid \w+ at ({_NAME}): "), r'"\1": '),
     # At path: result.type -- Expected ...
     (
         _any_case(
             r"^(?:at )?(?:path|field|param(?:eter)?|property|location|pointer)[:=] ?"
             rf"(?:[`'\"])?({_NAME})(?:[`'\"])?[\s,;:.-]+(?=[a-z])"
         ),
-        r"\1: ",
+        r'"\1": ',
     ),
     # AWS API Gateway, of a JSON schema
     (re.compile(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
@@ -714,10 +735,13 @@ _SUBJECT = re.compile(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
 _PREDICATE = re.compile(rf"{_VERB} \w|(?:does|did|has|have) not ")
 """What is said without its subject, which then stands before it."""
 _OF_TWO_WORDS = _any_case(
-    r"(?<![\w`'\"])([a-z]+) (id|identifier|reference|ref|number|token|code)"
+    r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
+    r"|(?-i:(?<=^The )|(?<=^The selected ))(?!selected )[a-z]+(?: (?!field\b)[a-z0-9]+){1,3}"
+    r"(?=(?: field)? (?:is|must|has|may|can|does|should)\b))"
 )
-"""What an identifier is called in prose, as in "Task reference must be supplied"."""
+"""What a name of several words is called in prose, as in "Task reference must be
+supplied", and in Laravel's "The final answer field is required."."""
 _GLUE = r"(?: in (?:the )?\w+\b)?(?: named| called| including|;? found)?[\s:=(]{0,4}"
 _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
@@ -733,6 +757,8 @@ _FRAMES = tuple(
         rf"\b{_NOUN}{_GLUE}{_NAMES}",
         rf"{_LEAD}{_NAMES}",
         rf"\bexpected {_NAMES} to be\b",
+        rf"\b(?:choose|pick|select) {_NAMES} (?:from|out of|among)\b",
+        rf"\b(?:you )?sent {_NAMES}, (?:which|but|and)\b",
         rf":\s+{_NAMES}\W*$",
     )
 )
@@ -757,7 +783,9 @@ _NO_NAMES = word_set(
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
 _MISSING_ALONE = _any_case(
-    r"missing (?P<name>key|type|value|number|role|message|record|resource|format)\W*"
+    r"(?:missing|(?:please|(?:you )?(?:must|should|need to)) (?:supply|provide|send"
+    r"|include|give))(?: required| the| an?)* [`'\"]?(?P<name>key|type|value|number|role"
+    r"|message|record|resource|format|inputs?|data|payload|params|object)[`'\"]?\W*"
 )
 """Words that are no names in longer sentences, and are here."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -1059,12 +1087,15 @@ class _Prose:
             return
         for colon in islice(re.finditer(": ", clause), _MOST_PLACES - depth):
             before, said = clause[: colon.start()], clause[colon.end() :]
-            name = before.rpartition(": ")[2].strip("`'\" ")
+            name = before.rpartition(": ")[2].strip()
+            is_quoted = name.endswith(("`", "'", '"'))
+            name = name.strip("`'\" ")
             _, is_way, way = name.rpartition("$.")
             name = way if is_way else _INTRODUCED.sub("", name)
             name = _NOUN_AFTER.sub("", name).strip("`'\" ")
             is_class = name.endswith(("Error", "Exception"))
-            if is_name(name) and not is_class and self._is_told_of(name, said):
+            is_told = self._is_told_of(name, said, is_quoted=is_quoted)
+            if is_name(name) and not is_class and is_told:
                 path = path_of(name, self._sent)
                 path = above if above[-len(path) :] == path else (*above, *path)
                 # serde tells of a field again after the way to it.
@@ -1086,7 +1117,7 @@ class _Prose:
                 return
         yield from self._in_sentence(clause, above)
 
-    def _is_told_of(self, name: str, said: str) -> bool:
+    def _is_told_of(self, name: str, said: str, *, is_quoted: bool) -> bool:
         """Return whether what is said is about a name that stands before it."""
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
@@ -1094,7 +1125,7 @@ class _Prose:
         is_sentence = name in self._sent and " " in said
         is_sentence = is_sentence or bool(_PREDICATE.match(said))
         is_told = fault or is_sentence or wanted_type(said) or options_in(said)
-        return bool(is_told) and name.lower() not in _NO_NAMES
+        return bool(is_told) and (is_quoted or name.lower() not in _NO_NAMES)
 
     def _in_place_of(self, text: str) -> Iterator[FieldFault]:
         """Read what was rather meant by a value that a sentence quotes."""
@@ -1122,13 +1153,19 @@ class _Prose:
 
     def _in_one_word(self, match: re.Match[str]) -> str:
         """Write a name of two words as the names are written that were sent."""
-        if match[1].lower() in _NO_NAMES:
+        words = match[1].lower().split()
+        if not _NO_NAMES.isdisjoint(words[:-1]):
             return match[0]
-        words = [match[1].lower(), match[2].lower()]
         if self._sent and all(name[:1].isupper() for name in self._sent):
             return "".join(map(str.capitalize, words))
         is_camel = any(re.search("[a-z][A-Z]", name) for name in self._sent)
-        return words[0] + words[1].capitalize() if is_camel else "_".join(words)
+        is_camel = is_camel and not any("_" in name for name in self._sent)
+        first, *more = words
+        return (
+            "".join((first, *map(str.capitalize, more)))
+            if is_camel
+            else "_".join(words)
+        )
 
     def _about_names(
         self, text: str, above: Path, told: FieldFault
