@@ -8,7 +8,9 @@ from types import ModuleType
 from tests.foreign.backend import Backend
 
 HERE = Path(__file__).parent
-NO_NETWORKS = {"__init__", "backend", "capitals", "networks", "simulated", "trial"}
+NO_NETWORKS = {
+    *("__init__", "backend", "capitals", "drawn", "networks", "simulated", "trial"),
+}
 NETWORKS = sorted(
     one.stem
     for one in HERE.glob("*.py")

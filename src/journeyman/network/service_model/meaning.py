@@ -259,7 +259,8 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
     is_price = not paid.isdisjoint(_PRICES)
     if is_record and (is_price or leaf[-1] in RESULT_WORDS):
         # Else the task's own text, which is no result of it.
-        return 0.8 + 0.4 * (words[-1] not in paid) if is_price else TOO_DEAR
+        is_other = words[-1] not in paid or words[-1] in TASK_NOUNS
+        return 0.8 + 0.4 * is_other if is_price else TOO_DEAR
     is_same = "".join(words) in {"".join(leaf), "".join((*above, *leaf))}
     if is_same and (len(leaf) > 1 or not is_id or above or leaf[0] in _OF_A_STEP):
         # Of two that fit, the answer's own word; but our ids have names of their own.

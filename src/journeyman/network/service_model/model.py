@@ -833,9 +833,6 @@ class _Learning:
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
         ways += [(*above, name) for above in self._wanted_objects() if not around]
-        if "_" in name and not finding.is_exact:
-            # It may have been told in words, which do not show how it is written.
-            ways.append((*around, Style("camel").write(name)))
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
 

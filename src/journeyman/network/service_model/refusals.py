@@ -244,11 +244,11 @@ _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    rf"|essere|zijn|być)(?: \w+)?(?: uno? de)?:|expected \()\s*"
+    rf"|essere|zijn|być)(?: \w+)?(?: uno? de)?:|\bone of|expected \()\s*"
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
-_CHOICE = _any_case(r"\b(?:choose|pick|select)\b")
+_CHOICE = _any_case(r"\b(?:choose|pick|select|be one of)\b")
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -476,6 +476,10 @@ def _key_of_model(told: re.Match[str]) -> str:
     return f"{'_'.join(words_of(told[1]))}.id: required"
 
 
+def _inside_of_ozzo(told: re.Match[str]) -> str:
+    return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
+
+
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
@@ -525,6 +529,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
     # What Python looks into for a value that was not sent
     (re.compile(r"'NoneType' object "), ""),
+    # ozzo, of what is inside of an object
+    (re.compile(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
     # Names and what is said of them, joined otherwise
     (re.compile(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
     (re.compile(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
@@ -1073,8 +1079,9 @@ class _Prose:
             if len(words) > 1:
                 label = rf"(?<![\w-]){'[ _-]'.join(words)}(?![\w-])"
                 text = re.sub(label, name, text, flags=re.IGNORECASE)
-            if len(words) > 1 and words[-1] in ID_WORDS:
-                thing = rf"^{'[ _-]'.join(words[:-1])} (?:\S+ )?(?:was )?not found\.?$"
+            if len(words) == 1 or {*words[-1:]} & ID_WORDS:
+                named = words[:-1] or words
+                thing = rf"^{'[ _-]'.join(named)} (?:\S+ )?(?:was )?not found\.?$"
                 text = re.sub(thing, f"{name} is invalid", text, flags=re.IGNORECASE)
         return text
 

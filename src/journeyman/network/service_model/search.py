@@ -36,6 +36,7 @@ from journeyman.network.service_model.model import (
     named_in_listing,
 )
 from journeyman.network.service_model.naming import (
+    ID_WORDS,
     Path,
     value_at,
     walk,
@@ -59,6 +60,8 @@ from journeyman.network.service_model.refusals import (
 from journeyman.network.service_model.request import (
     LONGEST_VALUE,
     RECORD,
+    TASK_TAIL,
+    Placed,
     RequestShape,
     Values,
     values_in,
@@ -530,7 +533,11 @@ class RequestSearch:
         if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
             # Where it stands elsewhere, too, the task itself is not there.
             known = self.model.task_paths_beside(request.action)
-            findings = tuple(one for one in findings if one.path not in known)
+            findings = tuple(
+                one
+                for one in findings
+                if one.path not in known or _is_of_another(one, shape)
+            )
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
         if len(findings) == 1:
@@ -729,7 +736,9 @@ def _tells_of_shape(
         case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
             is_missing = any(one.fault is Fault.MISSING for one in findings)
             is_of_ours = not is_before_work and (is_value or is_missing)
-            return is_of_ours or (contradicts and seeks_a_function(refused.message))
+            is_guess = any(_is_of_another(one, shape) for one in findings)
+            is_of_function = contradicts and seeks_a_function(refused.message)
+            return is_of_ours or is_guess or is_of_function
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.
@@ -746,6 +755,22 @@ def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFaul
     is_sent = isinstance(body, dict) and found.path[0] in body
     is_root = is_lacking and found.path[0] in around and not is_sent
     return replace(found, is_root=True) if is_root else found
+
+
+def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
+    """Return whether a value is not to be found that is no name of the task.
+
+    As in "bounty: not found" where what the task pays was taken for its name.
+    """
+    path = finding.path
+    meant = [one for one in shape.placed if one.path[-len(path) :] == path]
+    return finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
+
+
+def _is_task(placed: Placed) -> bool:
+    is_listed = placed.source.startswith(RECORD)
+    is_id = is_listed and not ID_WORDS.isdisjoint(words_of(placed.source)[-1:])
+    return is_id or placed.source in {"task_id", TASK_TAIL}
 
 
 def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:

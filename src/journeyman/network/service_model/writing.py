@@ -28,6 +28,7 @@ from journeyman.network.service_model.meaning import (
     GENERIC,
     MADE,
     NOUNS,
+    NOUNS,
     POST_WORDS,
     RESULT_WORDS,
     TASK_NOUNS,
@@ -560,6 +561,10 @@ class Writer:
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
+        is_scalar = wanted.wants in {"integer", "string", "id", "uuid"}
+        is_made = {*words_of(wanted.path[-1])} <= NOUNS["claim"] | ID_WORDS
+        if source == "task_id" and self.action == "claim" and is_made and is_scalar:
+            cost = min(cost, 1.0)  # there is no claim yet that could be meant
         is_key = wanted.wants in {"integer", "id", "uuid"} and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):
             cost = min(cost, 3.5)  # whatever this network calls a claim
@@ -637,6 +642,9 @@ class Writer:
         known = self.style.paths.get(source)
         if known == path:
             return min(cost, 0.0)  # it stands there in another action
+        is_telling = bool({*words_of(path[-1])} - ID_WORDS)
+        if known and source == "task_id" and known[-1] == path[-1] and is_telling:
+            cost = min(cost, 0.1)  # it is called so there
         words = words_of(known[-1]) if known else ()
         is_other = known is not None and words != words_of(path[-1])
         has_own_word = bool({*words} - ID_WORDS) and TASK_NOUNS.isdisjoint(words)
