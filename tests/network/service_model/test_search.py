@@ -1706,7 +1706,7 @@ async def test_a_key_that_is_no_word_of_ours_is_what_the_claim_made() -> None:
     assert network.bodies("submit")[-1]["shift"] == 700
 
 
-async def test_what_is_missed_inside_of_a_guess_may_be_around_everything() -> None:
+async def test_what_is_missed_where_we_guessed_an_object_is_that_object() -> None:
     network = StrictNetwork(SNAKE)
     root: JSON = {"error": "param is missing or the value is empty: delivery"}
     network.answers += [

@@ -17,6 +17,7 @@ from journeyman.network.service_model.meaning import (
     GENERIC_NOUNS,
     MADE,
     NOUNS,
+    RESULT_WORDS,
     TASK_NOUNS,
     is_of_one_value,
 )
@@ -566,12 +567,17 @@ def _in_the_manner_of(
     assignment, a submission has the assignment's id, and no submission's.
     """
 
+    tops = (path[0] for path in sorted(wanted) if len(path) == 1)
+    told = [name for name in tops if {*words_of(name)} & NOUNS[action]]
+
     def renamed(word: str) -> str:
         """Turn `claim` and `claims` into `submission` and `submissions`."""
         words = words_of(word)
         is_made = len(words) == 1 and words[0] in NOUNS[verb] and words[0] != "work"
         if not is_made or (word,) in wanted:
             return word
+        if len(told) == 1:
+            return told[0]  # what this network calls it
         ours = MADE[action] + ("s" if words[0].endswith("s") else "")
         return ours.capitalize() if word[:1].isupper() else ours
 
@@ -705,13 +711,20 @@ class _Learning:
         inner = (*around, *path)
         if spelling(".".join(around)) == spelling(path[0]) and around != path[:1]:
             return path  # it is what was sent around everything, written otherwise
-        elsewhere = [one for one in self.beside if one[-len(path) :] == path]
+        elsewhere = [
+            one
+            for one in self.beside
+            if one[-len(path) :] == path and one[:1] in {path, around[:1]}
+        ]
         if len(elsewhere) == 1 and not self.known.is_unknown(elsewhere[0]):
             return elsewhere[0]
         for one in self.known.wanted:
             is_meant = one.path[-len(path) :] == path
             if is_meant and one.path != around and one.path not in self.shape.paths:
                 return one.path
+        guessed = self._guessed_inside()
+        if len(guessed) == 1 and {*words_of(path[-1])} & {*RESULT_WORDS}:
+            return (*guessed[0], *path)
         for above in self._wanted_objects() if not around else ():
             is_told = path[: len(above)] == above  # the way to it begins there
             if not (is_told or self.known.is_unknown((*above, *path))):
@@ -719,6 +732,12 @@ class _Learning:
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = inner in self.shape.paths or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner
+
+    def _guessed_inside(self) -> list[Path]:
+        """Return the objects that are asked for, and have nothing but guesses in them."""
+        asked = {one.path for one in self.known.wanted if one.wants == "object"}
+        guesses = (one for one in self.shape.placed if not self.known.get(one.path))
+        return sorted({one.path[:-1] for one in guesses} & asked)
 
     def _wanted_objects(self) -> list[Path]:
         """Return the objects in the body that are there to be around its values."""

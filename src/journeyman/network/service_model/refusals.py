@@ -188,6 +188,7 @@ _TYPE_SAID = (
     re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
+    _any_case(r"\bbe of (?P<type>\w+) type\b"),
     # As other languages say it: muss vom Typ object sein, doit être de type string
     _any_case(
         r"\bt(?:yp|ype|ipo|ypu|ипа?) (?P<type>string|integer|number|object|array|boolean)\b"
@@ -244,7 +245,7 @@ _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    rf"|essere|zijn|być)(?: \w+)?(?: uno? de)?:|\bone of|expected \()\s*"
+    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bone of|expected \()\s*"
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
@@ -599,7 +600,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         "must be an IRI",
     ),
     # Valibot
-    (_any_case(r"^invalid key: expected (?=\")(.*) but received.*"), r"missing field \1"),
+    (
+        _any_case(r"^invalid key: expected (?=\")(.*) but received.*"),
+        r"missing field \1",
+    ),
     (_any_case(r"^invalid key: expected never but received "), "unknown field "),
     (_any_case(rf"^invalid \w+ at ({_NAME}): "), r'"\1": '),
     # At path: result.type -- Expected ...
@@ -1212,7 +1216,8 @@ class _Prose:
         is_capital = bool(self._sent) and all(name[:1].isupper() for name in self._sent)
         is_code = begins == 0 and (text[:1].islower() or is_capital)
         is_after_noun = _any_case(
-            rf"(?:{_NOUN}|\btype (?:for|of)|\b(?:body|request) (?:is )?missing)\W*$"
+            rf"(?:{_NOUN}|\btype (?:for|of)|\b(?:body|request) (?:is )?missing"
+            r"|\byou sent|\bremove)\W*$"
         )
         return is_code or bool(is_after_noun.search(text[:begins]))
 

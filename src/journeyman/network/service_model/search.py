@@ -764,7 +764,9 @@ def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
     """
     path = finding.path
     meant = [one for one in shape.placed if one.path[-len(path) :] == path]
-    return finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
+    return (
+        finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
+    )
 
 
 def _is_task(placed: Placed) -> bool:
