@@ -150,6 +150,8 @@ _MISSING = _any_case(
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
     r"|\bwanting\b|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
+    r"|erforderlich|fehlt|obligatoire|requis|manquant|obligatori[oa]|requerid[oa]|falta"
+    r"|obrigatóri[oa]|obbligatori[oa]|verplicht|ontbreekt|wymagan|обязател|必須|必填"
     r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
@@ -245,7 +247,7 @@ _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bone of|expected \()\s*"
+    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bbe in \(|\bone of|expected \()\s*"
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
@@ -747,7 +749,8 @@ _PREDICATE = re.compile(rf"{_VERB} \w|(?:does|did|has|have) not ")
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
-    r"|(?-i:(?<=^The )|(?<=^The selected ))(?!selected )[a-z]+(?: (?!field\b)[a-z0-9]+){1,3}"
+    r"|(?-i:(?<=^The )|(?<=^The selected ))(?!selected |field )[a-z]+"
+    r"(?:(?: (?!field\b)[a-z0-9]+){0,3}(?= field )|(?: [a-z0-9]+){1,3})"
     r"(?=(?: field)? (?:is|must|has|may|can|does|should)\b))"
 )
 """What a name of several words is called in prose, as in "Task reference must be
@@ -1163,10 +1166,16 @@ class _Prose:
             yield from self._about_names(_OTHERS.sub(" ", text), above, told)
 
     def _in_one_word(self, match: re.Match[str]) -> str:
-        """Write a name of two words as the names are written that were sent."""
+        """Write a name of several words as one."""
         words = match[1].lower().split()
-        if not _NO_NAMES.isdisjoint(words[:-1]):
+        is_field = match.string[match.end() :].startswith(" field ")
+        if not (is_field or _NO_NAMES.isdisjoint(words[:-1])):
             return match[0]
+        quote = '"' if is_field else ""
+        return f"{quote}{self._written(words)}{quote}"
+
+    def _written(self, words: list[str]) -> str:
+        """Return a name of some words as the names are written that were sent."""
         if self._sent and all(name[:1].isupper() for name in self._sent):
             return "".join(map(str.capitalize, words))
         is_camel = any(re.search("[a-z][A-Z]", name) for name in self._sent)
@@ -2623,8 +2632,11 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
     objects = {words_of(name): name for name in sent if isinstance(sent[name], dict)}
     for i in range(1, len(words)):
         inner = "_".join(words[i:])
+        around = objects.get(words[:i])
+        is_there = around is not None and value_at(sent, (around, inner)) is not None
+        is_missed = found.fault is Fault.MISSING and is_there
         # The `id` of a thing is rather the key of another record.
-        if inner != "id" and (around := objects.get(words[:i])):
+        if inner != "id" and around and not is_missed:
             return replace(found, path=(around, inner), is_exact=True)
     return found
 

@@ -114,14 +114,14 @@ class Vocabulary:
     )
     description: tuple[str, ...] = in_order(
         "description task_description desc details instructions prompt brief "
-        "summary objective body task",
+        "objective summary task",
     )
     kind: tuple[str, ...] = in_order(
         "kind task_kind task_type type category task_category job_type",
     )
     kind_of_everything: frozenset[str] = frozenset({"task", "tasks"})
     """A `type` that only says "this is a task" is not a kind."""
-    text: tuple[str, ...] = ("text", "input_text", "source_text", "content", "passage")
+    text: tuple[str, ...] = in_order("text input_text source_text content passage body")
     input: tuple[str, ...] = in_order(
         "input inputs task_input input_data payload data params parameters "
         "arguments context",
