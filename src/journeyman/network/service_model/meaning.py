@@ -109,6 +109,14 @@ def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
     return any({*words_of(name)} & nouns for name in path)
 
 
+def around_all(path: Path, action: str, sources: Collection[str]) -> Path:
+    """Return the objects of a way that are around everything: before one value's."""
+    others = (
+        i for i in range(len(path)) if is_of_one_value(path[i : i + 1], action, sources)
+    )
+    return path[: next(others, len(path))]
+
+
 _STEPS = NOUNS["claim"] | NOUNS["submit"] | NOUNS["complete"]
 _IDS = frozenset({"task_id", "agent_id"})
 

@@ -19,6 +19,7 @@ from journeyman.network.service_model.meaning import (
     NOUNS,
     RESULT_WORDS,
     TASK_NOUNS,
+    around_all,
     is_of_one_value,
 )
 from journeyman.network.service_model.naming import (
@@ -633,7 +634,7 @@ class _Learning:
         around = self.shape.envelope
         if not {*self.misread}.isdisjoint(around):
             return ()
-        return () if is_of_one_value(around, self.action, sources) else around
+        return around_all(around, self.action, sources)
 
     def learned(self, fact: RefusedBody) -> Constraints:
         known = self.known
@@ -725,7 +726,7 @@ class _Learning:
         guessed = self._guessed_inside()
         if len(guessed) == 1 and {*words_of(path[-1])} & {*RESULT_WORDS}:
             return (*guessed[0], *path)
-        for above in self._wanted_objects() if not around else ():
+        for above in self._shared_objects() if not around else ():
             is_told = path[: len(above)] == above  # the way to it begins there
             if not (is_told or self.known.is_unknown((*above, *path))):
                 return (*above, *path)
@@ -738,6 +739,19 @@ class _Learning:
         asked = {one.path for one in self.known.wanted if one.wants == "object"}
         guesses = (one for one in self.shape.placed if not self.known.get(one.path))
         return sorted({one.path[:-1] for one in guesses} & asked)
+
+    def _shared_objects(self) -> list[Path]:
+        """Return of these objects those that are not the task's or the agent's own."""
+        return [
+            one
+            for one in self._wanted_objects()
+            if not self._sources_in(one) <= {"task_id", TASK_TAIL, "agent_id"}
+            or not is_of_one_value(one, self.action, ())
+        ]
+
+    def _sources_in(self, above: Path) -> set[str]:
+        inside = (o for o in self.shape.placed if o.path[: len(above)] == above)
+        return {one.source for one in inside if one.source}
 
     def _wanted_objects(self) -> list[Path]:
         """Return the objects in the body that are there to be around its values."""
@@ -760,6 +774,11 @@ class _Learning:
                     # GraphQL asks for a variable, which is inside of `variables`.
                     inside = ("variables", *path)
                     known = _rerooted(known, path, inside)
+                if asked is not None and asked.is_required and len(path) > 1:
+                    # It is missed, and we put it into an object where it is not.
+                    outside = (*path[:-2], path[-1])
+                    if not known.is_unknown(outside):
+                        known = _rerooted(known, path, outside)
                 wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
                 return replace(known, unknown=unknown, wanted=wanted)
             case Fault.MISSING:

@@ -251,7 +251,7 @@ _ONLY_ONE = _any_case(
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
-_CHOICE = _any_case(r"\b(?:choose|pick|select|be one of)\b")
+_CHOICE = _any_case(r"\b(?:choose|pick|select|be one of|be in)\b")
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -460,12 +460,11 @@ _NOUN = (
     r"|name)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
-_HUMAN = r"(?P<human>[A-Z][a-z]+(?: [a-z]+){0,3})"
-
-
-def _key(told: re.Match[str]) -> str:
-    """Return an attribute's name, from what Rails calls it to people."""
-    return told["human"].lower().replace(" ", "_")
+_OF_RAILS = re.compile(
+    r"^([A-Z][a-z]+(?: [a-z]+){0,3}) (?:must exist$"
+    r"|(?=can't be blank$|is not included in the list$))"
+)
+"""ActiveModel tells of a relation, and of any attribute, as people call it."""
 
 
 def _model_of_rails(told: re.Match[str]) -> str:
@@ -568,12 +567,6 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"(?<=\s):(?=[a-z_]\w)"), ""),
     # ActiveRecord, which joins what each attribute lacks
     (re.compile(r"^Validation failed: (?=[A-Z])"), ""),
-    # ActiveModel tells of a relation, and of any attribute as people call it.
-    (re.compile(rf"^{_HUMAN} must exist$"), lambda told: f"{_key(told)}_id: required"),
-    (
-        re.compile(rf"^{_HUMAN} (?=can't be blank$|is not included in the list$)"),
-        lambda told: f"{_key(told)}: ",
-    ),
     # Rails, of what is around the attributes of a record
     (
         re.compile(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
@@ -749,9 +742,9 @@ _PREDICATE = re.compile(rf"{_VERB} \w|(?:does|did|has|have) not ")
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
-    r"|(?-i:(?<=^The )|(?<=^The selected ))(?!selected |field )[a-z]+"
+    r"|(?-i:(?:(?<=^The )|(?<=^The selected ))(?!selected |field )[a-z]+"
     r"(?:(?: (?!field\b)[a-z0-9]+){0,3}(?= field )|(?: [a-z0-9]+){1,3})"
-    r"(?=(?: field)? (?:is|must|has|may|can|does|should)\b))"
+    r"(?=(?: field)? (?:is|must|has|may|can|does|should)\b)))"
 )
 """What a name of several words is called in prose, as in "Task reference must be
 supplied", and in Laravel's "The final answer field is required."."""
@@ -1057,6 +1050,7 @@ class _Prose:
             return
         for notation, plain in _REWRITTEN:
             text = notation.sub(plain, text)
+        text = _OF_RAILS.sub(self._of_rails, text)
         text = self._in_our_words(self._in_variables(text))
         chain = _CHAIN.fullmatch(text)
         if chain:
@@ -1164,6 +1158,13 @@ class _Prose:
         is_sent = subject is not None and subject[1] in self._sent
         if told != FieldFault((), Fault.VALUE) or is_sent or _INVALID.search(text):
             yield from self._about_names(_OTHERS.sub(" ", text), above, told)
+
+    def _of_rails(self, match: re.Match[str]) -> str:
+        """Return an attribute's name, from what Rails calls it to people."""
+        words = match[1].lower().split()
+        if match[0].endswith("must exist"):
+            return f"{self._written([*words, 'id'])}: required"
+        return f"{self._written(words)}: "
 
     def _in_one_word(self, match: re.Match[str]) -> str:
         """Write a name of several words as one."""

@@ -34,6 +34,7 @@ from journeyman.network.service_model.meaning import (
     TASK_NOUNS,
     TOO_DEAR,
     affinity,
+    around_all,
     is_of_one_value,
     type_cost,
 )
@@ -217,8 +218,9 @@ class Style:
         """Return the objects that its other actions have around everything."""
         placed = tuple(Placed(path, source) for source, path in self.paths.items())
         around = RequestShape(placed).envelope if placed else ()
-        is_about_one = around and {*words_of(around[-1])} & (TASK_NOUNS | AGENT_NOUNS)
-        return () if is_about_one else around
+        while around and {*words_of(around[-1])} & (TASK_NOUNS | AGENT_NOUNS):
+            around = around[:-1]  # it is about the one
+        return around
 
     def without_constants_but(self, paths: Iterable[Path]) -> "Style":
         """Return it with no other constants than those at these places."""
@@ -832,6 +834,7 @@ class Writer:
         is_placed = any(one.source for one in placed)
         around = RequestShape(placed).envelope if is_placed else usual
         sources = {one.source for one in placed if one.source}
+        around = around_all(around, self.action, sources) or around
         is_about_one = is_of_one_value(around, self.action, sources)
         yield (2.5 if is_about_one else 0.0), around
         if around:
