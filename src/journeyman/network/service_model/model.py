@@ -207,7 +207,13 @@ class RequestModel:
         before = next(iter(ways), Constraints()) if is_left else self.constraints
         earlier = tuple(one.shape for one in self.refused)
         learning = _Learning(
-            before, fact.shape, action, self.misread, earlier, fact.beside
+            before,
+            fact.shape,
+            action,
+            self.misread,
+            earlier,
+            fact.beside,
+            fact.message,
         )
         known = learning.learned(fact)
         for one in self._unreadable(fact):
@@ -240,6 +246,7 @@ class RequestModel:
         if {*fact.mentioned} - {*self.misread}:
             asked |= {one.path[-1] for one in fact.findings if len(one.path) == 1}
         sent = {path[-1] for path in fact.shape.paths}
+        settled |= {name for name in asked if told_in_words(name, fact.message)}
         return tuple(sorted(sent & asked - settled - {*self.misread}))
 
     def _without(self, names: tuple[str, ...]) -> "RequestModel":
@@ -626,6 +633,8 @@ class _Learning:
     """Those that were refused before."""
     beside: frozenset[Path] = frozenset()
     """Where other actions of this network have their values."""
+    said: str = ""
+    """What the network has said of it."""
 
     @property
     def _around(self) -> Path:
@@ -827,7 +836,7 @@ class _Learning:
         alike = [(name,) for name in sorted(tops) if len(path) == 1]
         for before in (path[1:], (*self._around, *path), *alike):
             is_there = before in self.shape.paths and not self.shape.at(before)
-            if before not in {(), path} and is_there:
+            if path[: len(before)] != before and is_there:
                 return _rerooted(known, before, path)
         return known
 
@@ -871,6 +880,8 @@ class _Learning:
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
         ways += [(*above, name) for above in self._wanted_objects() if not around]
+        if not finding.is_exact and told_in_words(name, self.said):
+            ways.insert(0, (*around, Style("camel").write(name)))
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
 
@@ -927,6 +938,12 @@ class _Learning:
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
 _PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
+
+
+def told_in_words(name: str, said: str) -> bool:
+    """Return whether a name was told in words, which do not show how it is written."""
+    words = " ".join(words_of(name))
+    return "_" in name and name not in said and words in said.lower()
 
 
 def _rerooted(known: Constraints, before: Path, after: Path) -> Constraints:

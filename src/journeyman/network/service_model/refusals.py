@@ -182,7 +182,7 @@ _TYPE_SAID = (
         r"(?=:| - |\W*$)"
     ),
     _any_case(
-        r"\ban? (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
+        r"\ba(?:n|\(n\))? (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
         r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
     ),
     # Django REST, Joi, Go
@@ -191,6 +191,8 @@ _TYPE_SAID = (
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
     _any_case(r"\bbe of (?P<type>\w+) type\b"),
+    _any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
+    _any_case(r"\bas (?:an? )?(?P<type>object|array|list|string|number|integer)\b"),
     # As other languages say it: muss vom Typ object sein, doit être de type string
     _any_case(
         r"\bt(?:yp|ype|ipo|ypu|ипа?) (?P<type>string|integer|number|object|array|boolean)\b"
@@ -251,7 +253,7 @@ _ONLY_ONE = _any_case(
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
-_CHOICE = _any_case(r"\b(?:choose|pick|select|be one of|be in)\b")
+_CHOICE = _any_case(r"\b(?:choose|pick|select|(?:be|not) one of|be in)\b")
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -316,6 +318,8 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         words = text.split()[:_MAX_OPTIONS]
         return tuple(w for w in words if not (type_of_word(w) or w in _KINDS))
     quoted = tuple(_OPTION.findall(text))
+    if len(quoted) == 1 and ", " in quoted[0]:
+        quoted = _items_in(quoted[0])  # all in one pair of quotes, as huma has them
     if quoted or match["quoted"] or match["listed"]:
         return quoted[:_MAX_OPTIONS]
     items = _items_in(text.rpartition(":")[2])
@@ -457,7 +461,7 @@ _NAMES = (
 _NOUN = (
     r"(?:keyword argument|field|propert(?:y|ie)|parameter|param|argument|key|column"
     r"|attribute|input|keyword|item(?= ['\"`])|member|variable|element|value|object"
-    r"|name)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
+    r"|name|campo|champ|feld|veld|pole)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _OF_RAILS = re.compile(
@@ -504,6 +508,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         r"\n\1: ",
     ),
     (
+        re.compile(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
+        r"\n\1: not one of the values",
+    ),
+    (
         re.compile(r"Tried to set nested object field `([\w.]+)` to primitive value"),
         r"\n\1: expected an object,",
     ),
@@ -533,6 +541,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"'NoneType' object "), ""),
     # ozzo, of what is inside of an object
     (re.compile(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
+    # Swift's decoder
+    (re.compile(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
+    # ASP.NET
+    (re.compile(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
     # Names and what is said of them, joined otherwise
     (re.compile(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
     (re.compile(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
@@ -575,7 +587,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     # ActiveRecord, of a key that was not sent
     (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # Python's KeyError, as a text and as its code
-    (re.compile(r"^(?:KeyError\()?(['\"])([A-Za-z_]\w*)\1\)?$"), r"missing key '\2'"),
+    (
+        re.compile(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
+        r"missing key '\2'",
+    ),
     # pydantic
     (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
     # Jackson
@@ -1130,8 +1145,9 @@ class _Prose:
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
             return fault is not None or (name in self._sent and bool(wanted_type(said)))
-        is_sentence = name in self._sent and " " in said
+        is_sentence = name.rpartition(".")[2] in self._sent and " " in said
         is_sentence = is_sentence or bool(_PREDICATE.match(said))
+        is_sentence = is_sentence or bool(_ONLY_ONE.search(said))
         is_told = fault or is_sentence or wanted_type(said) or options_in(said)
         return bool(is_told) and (is_quoted or name.lower() not in _NO_NAMES)
 
@@ -1385,7 +1401,8 @@ class _Walk:
         if _is_tree(value):
             yield from self._in_tree(value, above)
         elif fields and _is_of_codes(value):
-            yield from (_fault_at((*above, one), str(value[one])) for one in value)
+            said = {(*above, *path_of(one)): str(value[one]) for one in value}
+            yield from (_fault_at(path, code) for path, code in said.items())
         else:
             yield from self._in_object(value, above, fields=fields, depth=depth)
 
@@ -1534,7 +1551,8 @@ class _Walk:
         if isinstance(there, dict) and isinstance(inner, dict):
             # Where it repeats our body, a word such as "data" is a field of it.
             told = inner.keys() - _OF_THE_WHOLE
-            is_container = not _KEYS.isdisjoint(map(spelling, told))
+            is_again = any(one.startswith(f"{name}.") for one in told)
+            is_container = is_again or not _KEYS.isdisjoint(map(spelling, told))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -1654,7 +1672,7 @@ def _is_of_codes(value: Mapping[str, JSON]) -> bool:
     known = _KEYS | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
     return bool(value) and all(
         isinstance(said, str)
-        and said.islower()
+        and (said.islower() or said.isupper())
         and " " not in said
         and is_name(name)
         and spelling(name) not in known
@@ -2281,7 +2299,7 @@ def _said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
         options = _options_in_prose(others, there)
         if options:
             return FieldFault(path, Fault.VALUE, "", options, is_exact=False)
-        wants = _type_in_prose(others)
+        wants = _type_in_prose(others) or wanted_type(others)
         if wants and type_of(there) not in {wants, "integer" if "num" in wants else ""}:
             return FieldFault(path, Fault.TYPE, wants, is_exact=False)
     return None
@@ -2293,9 +2311,11 @@ def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
     None for a text of several words: such a value is the work, and not a choice.
     """
     listed = _OPTIONS_IN_PROSE.search(_POINTER.sub(" ", text))
-    if listed is None or " " in str(there):
+    alone = _ONLY_ONE.search(text)
+    told = listed[0] if listed else alone[1] if alone else ""
+    if not told or " " in str(there):
         return ()
-    items = _items_in(listed[0])
+    items = _items_in(told)
     words = {one.lower() for one in items}
     is_choice = words.isdisjoint(_NO_NAMES) and words != {"true", "false"}
     return items if is_choice and str(there) not in items else ()
