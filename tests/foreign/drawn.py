@@ -122,6 +122,7 @@ class Wording:
             v=fault.value,
             o=", ".join(fault.options),
             q=" | ".join(f"'{one}'" for one in fault.options),
+            r=" or ".join(f'"{one}"' for one in fault.options),
             b="|".join(f'"{one}"' for one in fault.options),
         )
 
@@ -341,7 +342,7 @@ WHOLE = {
         "{p} must be a {t} (was missing)",
         "{p} must be removed",
         "{p} must be a {t} (was a {g})",
-        "{p} must be {o} (was {v})",
+        '{p} must be {r} (was "{v}")',
     ),
     "valibot": Wording(
         'Invalid key: Expected "{n}" but received undefined',

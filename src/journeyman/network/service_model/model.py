@@ -733,7 +733,9 @@ class _Learning:
             if is_meant and one.path != around and one.path not in self.shape.paths:
                 return one.path
         guessed = self._guessed_inside()
-        if len(guessed) == 1 and {*words_of(path[-1])} & {*RESULT_WORDS}:
+        is_inside = len(guessed) == 1 and bool({*words_of(path[-1])} & {*RESULT_WORDS})
+        is_again = is_inside and guessed[0][-1:] == path  # which may be that object
+        if is_inside and not (is_again and path not in self._tried):
             return (*guessed[0], *path)
         for above in self._shared_objects() if not around else ():
             is_told = path[: len(above)] == above  # the way to it begins there
@@ -742,6 +744,11 @@ class _Learning:
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = inner in self.shape.paths or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner
+
+    @property
+    def _tried(self) -> set[Path]:
+        """Where there was something in what was sent so far."""
+        return {p for shape in (*self.earlier, self.shape) for p in shape.paths}
 
     def _guessed_inside(self) -> list[Path]:
         """Return the objects that are asked for, and have nothing but guesses in them."""

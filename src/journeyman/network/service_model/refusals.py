@@ -249,11 +249,14 @@ _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bbe in \(|\bone of|expected \()\s*"
-    rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b)"
+    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of|expected \()\s*"
+    rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
-_CHOICE = _any_case(r"\b(?:choose|pick|select|(?:be|not) one of|be in)\b")
+_CHOICE = _any_case(
+    r"\b(?:choose|pick|select|(?:be|not) one of|be in|(?:allowed|valid|accepted) values?"
+    r"|must be \S+ \(was)\b"
+)
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
@@ -543,6 +546,11 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
     # Swift's decoder
     (re.compile(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
+    # ArkType
+    (
+        re.compile(r"^([\w.]+) must be (.*) \(was missing\)$"),
+        r'"\1": required, expected \2',
+    ),
     # ASP.NET
     (re.compile(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
     # Names and what is said of them, joined otherwise
@@ -812,7 +820,7 @@ _MISSING_ALONE = _any_case(
 _NUMBERS = frozenset({"integer", "number", "boolean"})
 _WEAK_NAMES = word_set(
     "data input body payload params request object value type key function "
-    "argument message content list record resource"
+    "argument message content list record resource format"
 )
 """Words of sentences that are names when they are quoted."""
 
@@ -1149,7 +1157,8 @@ class _Prose:
         is_sentence = is_sentence or bool(_PREDICATE.match(said))
         is_sentence = is_sentence or bool(_ONLY_ONE.search(said))
         is_told = fault or is_sentence or wanted_type(said) or options_in(said)
-        return bool(is_told) and (is_quoted or name.lower() not in _NO_NAMES)
+        is_name = is_quoted or name in self._sent or name.lower() not in _NO_NAMES
+        return bool(is_told) and is_name
 
     def _in_place_of(self, text: str) -> Iterator[FieldFault]:
         """Read what was rather meant by a value that a sentence quotes."""
@@ -1345,6 +1354,8 @@ _OF_THE_WHOLE = word_set(
 _TREE_KEYS = frozenset({"errors", "properties", "items"})
 _NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs to) \w")
 """A sentence that begins so is about the key that it stands under."""
+_CODE_KEYS = frozenset({"status", "type", "code"})
+"""Under these is a sentence only where they are names."""
 _LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
     "message messages msg errormessage errordescription detail details error "
@@ -1599,7 +1610,9 @@ class _Walk:
             # A sentence: codes and names, such as "ZodError", say nothing of a field.
             is_coded = name in self._names and fault_in(said) and not said.isupper()
             is_sentence = " " in said.strip() or bool(is_coded)
-            is_word = spelled in _PROSE_KEYS and not _NO_SUBJECT.match(said)
+            is_judged = spelled in _CODE_KEYS and not said[:1].isdigit()
+            is_judged = (is_judged and fault_in(said)) or _NO_SUBJECT.match(said)
+            is_word = spelled in _PROSE_KEYS and not is_judged
             return fields and is_sentence and not is_word
         if fields:
             is_word = spelled in _PROSE_KEYS | _CONTAINERS and name not in self._names
@@ -1672,7 +1685,6 @@ def _is_of_codes(value: Mapping[str, JSON]) -> bool:
     known = _KEYS | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
     return bool(value) and all(
         isinstance(said, str)
-        and (said.islower() or said.isupper())
         and " " not in said
         and is_name(name)
         and spelling(name) not in known
@@ -2662,6 +2674,11 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
     return found
 
 
+def _within(sent: JSON, name: str) -> JSON:
+    """Return what was sent under a name, in whatever object."""
+    return next((v for way, v in walk(sent) if way[-1:] == (name,)), None)
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     found = _without_root(_from_the_root(found, sent), sent)
@@ -2691,6 +2708,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     is_moot = found.fault is Fault.UNKNOWN and is_new and not found.is_exact
     if (found.fault in {Fault.TYPE, Fault.VALUE} or is_moot) and is_unsaid:
         return replace(found, fault=Fault.MISSING)
+    if there is None and len(found.path) == 1 and not found.is_exact:
+        there = _within(sent, name)
     if (
         found.fault is Fault.MISSING
         and there is not None
