@@ -13,7 +13,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -575,21 +575,12 @@ class Drawn(Backend):
         self.tells_all = chance.random() < 0.5
         self.status = chance.choice((400, 400, 400, 422, 422, 200))
         if chance.random() < 0.5:
-            self.style = (
-                f"{(w := chance.choice([*BARE]))} in {(p := chance.choice([*PLACED]))}"
-            )
-            self.wording, self.pack = BARE[w], PLACED[p]
-            self.wording = Wording(
-                *(
-                    getattr(self.wording, n)
-                    for n in ("missing", "unknown", "type", "option")
-                ),
-                is_whole=False,
-            )
+            w, p = chance.choice([*BARE]), chance.choice([*PLACED])
+            self.style = f"{w} in {p}"
+            self.wording, self.pack = replace(BARE[w], is_whole=False), PLACED[p]
         else:
-            self.style = (
-                f"{(w := chance.choice([*WHOLE]))} as {(p := chance.choice([*SAID]))}"
-            )
+            w, p = chance.choice([*WHOLE]), chance.choice([*SAID])
+            self.style = f"{w} as {p}"
             self.wording, self.pack = WHOLE[w], SAID[p]
         if not p.startswith(_SAYS_NO):
             self.status = self.status if self.status != 200 else 400
@@ -923,7 +914,7 @@ class Drawn(Backend):
             rows.append(self._row(self.at(body, action, self.task_path), action))
         if any(row is not rows[0] for row in rows):
             raise Refused(409, {"error": "These do not belong together."})
-        return dict(rows[0]) if False else rows[0]
+        return rows[0]
 
     def submit(self, request: Request) -> Response:
         return self._done(self._submit, request)

@@ -9,7 +9,16 @@ from tests.foreign.backend import Backend
 
 HERE = Path(__file__).parent
 NO_NETWORKS = {
-    *("__init__", "backend", "capitals", "drawn", "networks", "simulated", "trial"),
+    *(
+        "__init__",
+        "backend",
+        "capitals",
+        "drawn",
+        "drawn_trials",
+        "networks",
+        "simulated",
+        "trial",
+    ),
 }
 NETWORKS = sorted(
     one.stem

@@ -104,12 +104,15 @@ class BackendTransport(httpx.AsyncBaseTransport):
 def simulate(name: str, directory: Path, seconds: float = LONGEST_SECONDS) -> Trial:
     """Run a daemon on a network until all is paid, or for so long."""
     timeline = Timeline()
-    with (
-        ordered_scopes(),
-        scheduled_by(timeline.clock.now),
-        simulated_in(module_of(name), timeline),
-    ):
-        backend = network_named(name)
+    with simulated_in(module_of(name), timeline):
+        return simulate_on(network_named(name), directory, timeline, seconds)
+
+
+def simulate_on(
+    backend: Backend, directory: Path, timeline: Timeline, seconds: float
+) -> Trial:
+    """Run a daemon on this network until all is paid, or for so long."""
+    with ordered_scopes(), scheduled_by(timeline.clock.now):
         try:
             work = _work(backend, directory, timeline, seconds)
             took, earned = timeline.loop.run_until_complete(work)

@@ -9,6 +9,7 @@ it; and refusals outrank our guesses.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 
 from journeyman.domain.tasks import JSON
@@ -566,6 +567,24 @@ def _is_shared(source: str) -> bool:
     return is_ours or source.startswith(RECORD)
 
 
+def _called_by(action: str, wanted: Iterable[Path]) -> str:
+    """Return what a network calls what an action makes; empty where it has not said."""
+    tops = (path[0] for path in sorted(wanted) if len(path) == 1)
+    told = [name for name in tops if {*words_of(name)} & NOUNS[action]]
+    return told[0] if len(told) == 1 else ""
+
+
+def _renamed(word: str, *, verb: str, action: str, wanted: set[Path]) -> str:
+    """Turn `claim` and `claims` into `submission` and `submissions`."""
+    words = words_of(word)
+    is_made = len(words) == 1 and words[0] in NOUNS[verb] and words[0] != "work"
+    if not is_made or (word,) in wanted:
+        return word
+    ours = MADE[action] + ("s" if words[0].endswith("s") else "")
+    ours = ours.capitalize() if word[:1].isupper() else ours
+    return _called_by(action, wanted) or ours
+
+
 def _in_the_manner_of(
     style: Style, verb: str, shape: RequestShape, action: str, wanted: set[Path]
 ) -> Style:
@@ -574,20 +593,7 @@ def _in_the_manner_of(
     What is `wanted` of this action is called so here, too: where a task is called an
     assignment, a submission has the assignment's id, and no submission's.
     """
-
-    tops = (path[0] for path in sorted(wanted) if len(path) == 1)
-    told = [name for name in tops if {*words_of(name)} & NOUNS[action]]
-
-    def renamed(word: str) -> str:
-        """Turn `claim` and `claims` into `submission` and `submissions`."""
-        words = words_of(word)
-        is_made = len(words) == 1 and words[0] in NOUNS[verb] and words[0] != "work"
-        if not is_made or (word,) in wanted:
-            return word
-        if len(told) == 1:
-            return told[0]  # what this network calls it
-        ours = MADE[action] + ("s" if words[0].endswith("s") else "")
-        return ours.capitalize() if word[:1].isupper() else ours
+    renamed = partial(_renamed, verb=verb, action=action, wanted=wanted)
 
     def there(path: Path) -> Path:
         return path if path in wanted else (*map(renamed, path[:-1]), path[-1])
@@ -732,29 +738,46 @@ class _Learning:
             is_meant = one.path[-len(path) :] == path
             if is_meant and one.path != around and one.path not in self.shape.paths:
                 return one.path
-        guessed = self._guessed_inside()
-        is_inside = len(guessed) == 1 and bool({*words_of(path[-1])} & {*RESULT_WORDS})
-        is_again = is_inside and guessed[0][-1:] == path  # which may be that object
-        if is_inside and not (is_again and path not in self._tried):
-            return (*guessed[0], *path)
-        for above in self._shared_objects() if not around else ():
-            is_told = path[: len(above)] == above  # the way to it begins there
-            if not (is_told or self.known.is_unknown((*above, *path))):
-                return (*above, *path)
+        above = next(self._objects_missing(path, around), None)
+        if above is not None:
+            return (*above, *path)
         # Frameworks name a field by its model, which may be the object around it.
         was_tried = inner in self.shape.paths or self.known.is_unknown(inner)
         return path if was_tried and inner != path else inner
+
+    def _objects_missing(self, path: Path, around: Path) -> Iterator[Path]:
+        """Return the objects that were asked for, and may lack a name."""
+        guessed = self._guessed_inside()
+        is_inside = len(guessed) == 1 and self._may_be_in(guessed[0], path)
+        is_again = is_inside and guessed[0][-1:] == path  # which may be that object
+        if is_inside and not (is_again and path not in self._tried):
+            yield guessed[0]
+        for above in self._shared_objects() if not around else ():
+            is_told = path[: len(above)] == above  # the way to it begins there
+            if not (is_told or self.known.is_unknown((*above, *path))):
+                yield above
 
     @property
     def _tried(self) -> set[Path]:
         """Where there was something in what was sent so far."""
         return {p for shape in (*self.earlier, self.shape) for p in shape.paths}
 
+    def _may_be_in(self, above: Path, path: Path) -> bool:
+        """Return whether a name may be missed in an object that is asked for.
+
+        A part of the result in the result, and an id in what is the task.
+        """
+        words = words_of(path[-1])
+        is_id = len(words) == 1 and words[0] in ID_WORDS
+        is_of_task = is_id and is_of_one_value(above[-1:], self.action, ())
+        return is_of_task or not {*words}.isdisjoint(RESULT_WORDS)
+
     def _guessed_inside(self) -> list[Path]:
-        """Return the objects that are asked for, and have nothing but guesses in them."""
+        """Return the objects that are asked for, and have our guesses in them."""
         asked = {one.path for one in self.known.wanted if one.wants == "object"}
+        empty = {one.path for one in self.shape.placed if one.constant == {}}
         guesses = (one for one in self.shape.placed if not self.known.get(one.path))
-        return sorted({one.path[:-1] for one in guesses} & asked)
+        return sorted(({one.path[:-1] for one in guesses} | empty) & asked)
 
     def _shared_objects(self) -> list[Path]:
         """Return of these objects those that are not the task's or the agent's own."""
@@ -887,7 +910,7 @@ class _Learning:
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
         ways += [(*above, name) for above in self._wanted_objects() if not around]
-        if not finding.is_exact and told_in_words(name, self.said):
+        if told_in_words(name, self.said):
             ways.insert(0, (*around, Style("camel").write(name)))
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)

@@ -129,7 +129,8 @@ _UNKNOWN = _any_case(
     r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
     r"|(?:did|does|do)(?: not|n't) (?:expect|allow|send)|wrong (?:field|key)|\brogue\b"
-    r"|extraneous|not (?:part of|in) (?:the |its |this )?schema|read[- ]?only|cannot set"
+    r"|extraneous|not (?:part of|in) (?:the |its |this )?schema"
+    r"|not part of (?:the|this) (?:request|body)|read[- ]?only|cannot set"
     r"|has no column|remove (?:it|this|them)\b"
     # In the languages of Laravel's and Symfony's translations that are used most
     r"|inconnu|unbekannt|desconoci|desconheci|sconosciut|onbekend|nieznan|неизвестн|未知"
@@ -165,7 +166,8 @@ _TYPE_SAID = (
     _any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
-        r"(?=:?(?: an?| valid| type| of type| json)*[ ._:][`'\"]?(?:\w+\.)*(?P<type>\w+))"
+        r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
+        r"[`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     _any_case(r"expected start of the (?P<type>object|array)\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
@@ -182,7 +184,8 @@ _TYPE_SAID = (
         r"(?=:| - |\W*$)"
     ),
     _any_case(
-        r"\ba(?:n|\(n\))? (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
+        r"\ba(?:n|\(n\))?"
+        r" (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
         r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
     ),
     # Django REST, Joi, Go
@@ -195,7 +198,8 @@ _TYPE_SAID = (
     _any_case(r"\bas (?:an? )?(?P<type>object|array|list|string|number|integer)\b"),
     # As other languages say it: muss vom Typ object sein, doit être de type string
     _any_case(
-        r"\bt(?:yp|ype|ipo|ypu|ипа?) (?P<type>string|integer|number|object|array|boolean)\b"
+        r"\bt(?:yp|ype|ipo|ypu|ипа?)"
+        r" (?P<type>string|integer|number|object|array|boolean)\b"
     ),
 )
 _DAY = re.compile(
@@ -249,13 +253,14 @@ _TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    rf"|essere|zijn|być)(?: \w+){{0,3}}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of|expected \()\s*"
+    r"|essere|zijn|być)(?: \w+){0,3}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of"
+    r"|expected \()\s*"
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
 _CHOICE = _any_case(
-    r"\b(?:choose|pick|select|(?:be|not) one of|be in|(?:allowed|valid|accepted) values?"
-    r"|must be \S+ \(was)\b"
+    r"\b(?:choose|pick|select|(?:be|not) one of|be in"
+    r"|(?:allowed|valid|accepted) values?|must be \S+ \(was)\b"
 )
 _RANGE = _any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
@@ -544,6 +549,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     (re.compile(r"'NoneType' object "), ""),
     # ozzo, of what is inside of an object
     (re.compile(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
+    # zod 4
+    (_any_case(r"^invalid (?:input|option): (?=expected)"), ""),
     # Swift's decoder
     (re.compile(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
     # ArkType
@@ -806,15 +813,15 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "been write unprocessable subschema offset server service syntax keyword keywords "
-    "found"
+    "accepted been write unprocessable subschema offset server service syntax keyword "
+    "keywords found"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
 _MISSING_ALONE = _any_case(
     r"(?:missing|(?:please|(?:you )?(?:must|should|need to)) (?:supply|provide|send"
-    r"|include|give))(?: required| the| an?)* [`'\"]?(?P<name>key|type|value|number|role"
-    r"|message|record|resource|format|inputs?|data|payload|params|object)[`'\"]?\W*"
+    r"|include|give))(?: required| the| an?)* [`'\"]?(?P<name>key|type|value|number"
+    r"|role|message|record|resource|format|inputs?|data|payload|params|object)[`'\"]?\W*"
 )
 """Words that are no names in longer sentences, and are here."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -1139,6 +1146,7 @@ class _Prose:
                     spelling(one.path[-1])
                     for one in named
                     if _is_marked(one.path[-1], said)
+                    and one.path[-1] not in self._values
                 }
                 is_value = not re.search(r"[`'\"]value[`'\"]", said)
                 if others - {spelling(path[-1]), "value" if is_value else ""}:
@@ -1610,8 +1618,9 @@ class _Walk:
             # A sentence: codes and names, such as "ZodError", say nothing of a field.
             is_coded = name in self._names and fault_in(said) and not said.isupper()
             is_sentence = " " in said.strip() or bool(is_coded)
-            is_judged = spelled in _CODE_KEYS and not said[:1].isdigit()
-            is_judged = (is_judged and fault_in(said)) or _NO_SUBJECT.match(said)
+            is_told = fault_in(said) or options_in(said) or _ONLY_ONE.search(said)
+            is_judged = bool(spelled in _CODE_KEYS and is_told)
+            is_judged = is_judged or bool(_NO_SUBJECT.match(said))
             is_word = spelled in _PROSE_KEYS and not is_judged
             return fields and is_sentence and not is_word
         if fields:
@@ -2708,14 +2717,19 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     is_moot = found.fault is Fault.UNKNOWN and is_new and not found.is_exact
     if (found.fault in {Fault.TYPE, Fault.VALUE} or is_moot) and is_unsaid:
         return replace(found, fault=Fault.MISSING)
+    return _of_another_type(found, sent)
+
+
+def _of_another_type(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said to be required, as in "A valid integer is required".
+
+    Where something was sent, it is of another type.
+    """
+    there = value_at(sent, found.path)
     if there is None and len(found.path) == 1 and not found.is_exact:
-        there = _within(sent, name)
-    if (
-        found.fault is Fault.MISSING
-        and there is not None
-        and found.wants not in {"", "id"}
-    ):
-        # As in "A valid integer is required".
-        is_typed = found.wants != type_of(there)
-        return replace(found, fault=Fault.TYPE if is_typed else Fault.VALUE)
-    return found
+        there = _within(sent, found.path[0])
+    is_typed = found.fault is Fault.MISSING and found.wants not in {"", "id"}
+    if not is_typed or there is None:
+        return found
+    is_other = found.wants != type_of(there)
+    return replace(found, fault=Fault.TYPE if is_other else Fault.VALUE)

@@ -28,7 +28,6 @@ from journeyman.network.service_model.meaning import (
     GENERIC,
     MADE,
     NOUNS,
-    NOUNS,
     POST_WORDS,
     RESULT_WORDS,
     TASK_NOUNS,
@@ -544,7 +543,7 @@ class Writer:
                 yield price + 2.0 * self.known.is_refused_as(one), one
 
     def _is_task_text(self, path: Path, source: str) -> bool:
-        """Return whether a short text of the task stands where its result may be due."""
+        """Return whether a short text of the task stands where its result is due."""
         leaf, name = words_of(source.rpartition(".")[2]), words_of(path[-1])
         is_due = self.action == "submit" and not {*name[-1:]}.isdisjoint(RESULT_WORDS)
         return is_due and leaf[-1:] == name[-1:]
@@ -570,18 +569,14 @@ class Writer:
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
-        is_scalar = wanted.wants in {"integer", "string", "id", "uuid"}
-        is_made = {*words_of(wanted.path[-1])} <= NOUNS["claim"] | ID_WORDS
-        if source == "task_id" and self.action == "claim" and is_made and is_scalar:
-            cost = min(cost, 1.0)  # there is no claim yet that could be meant
+        if source == "task_id" and self._is_no_claim(wanted):
+            cost = min(cost, 1.0)
         is_key = wanted.wants in {"integer", "id", "uuid"} and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):
             cost = min(cost, 3.5)  # whatever this network calls a claim
         if self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
-        is_said_so = self.style.given.get(wanted.path) == source
-        is_said_so = is_said_so and not self._is_told_anew(source)
-        if is_said_so or self._is_same_word(wanted.path[-1], source, value):
+        if self._is_said_so(wanted.path, source, value):
             cost = min(cost, -0.2)
         # Of two answers the later one knows better, such as of a revision.
         cost -= 0.05 * source.startswith("submit.")
@@ -594,6 +589,18 @@ class Writer:
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
+
+    def _is_said_so(self, path: Path, source: str, value: JSON) -> bool:
+        """Return whether another action has it there, or an answer had this name."""
+        is_there = self.style.given.get(path) == source
+        is_there = is_there and not self._is_told_anew(source)
+        return is_there or self._is_same_word(path[-1], source, value)
+
+    def _is_no_claim(self, wanted: Wanted) -> bool:
+        """Return whether a claim cannot be meant, since there is none yet."""
+        is_scalar = wanted.wants in {"integer", "string", "id", "uuid"}
+        is_made = {*words_of(wanted.path[-1])} <= NOUNS["claim"] | ID_WORDS
+        return self.action == "claim" and is_made and is_scalar
 
     def _may_mean(self, wanted: Wanted) -> bool:
         """Return whether a value may be meant: our id never stands for the work."""

@@ -1,0 +1,95 @@
+"""A daemon on each of many networks drawn at random: on how many it earns.
+
+The real daemon, in simulated time, knows nothing of what was drawn. This tells how
+likely the next network is that nobody here has seen, as far as it is put together from
+the parts in `drawn`.
+
+    make foreign-drawn                     200 of them
+    make foreign-drawn SEEDS=900-1500      these
+"""
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.foreign.drawn import Drawn, described
+from tests.foreign.simulated import simulate_on
+from tests.foreign.trial import Trial
+from tests.simulation.virtual_time import Timeline
+
+LONGEST_SECONDS = 120.0
+LEAST_SHARE = 0.97
+"""So many of the networks have to be earned on."""
+
+
+@dataclass(frozen=True)
+class DrawnTrial:
+    """How it went on one network."""
+
+    seed: int
+    what: str
+    """What was drawn."""
+    trial: Trial
+
+    @property
+    def is_earned(self) -> bool:
+        """Whether all was paid to one agent, and is in our ledger."""
+        book = self.trial.book
+        is_booked = self.trial.earned == sum(book.paid.values())
+        return (
+            {*book.paid} == self.trial.tasks and is_booked and book.registrations == 1
+        )
+
+    @property
+    def most_refused(self) -> int:
+        """How many bodies of the action were refused of which the most were."""
+        return max(self.trial.refusals.values())
+
+
+def try_seed(seed: int) -> DrawnTrial:
+    """Run a daemon on the network of a seed until all is paid, or for two minutes."""
+    backend = Drawn(seed)
+    with tempfile.TemporaryDirectory() as directory:
+        trial = simulate_on(backend, Path(directory), Timeline(), LONGEST_SECONDS)
+    return DrawnTrial(seed, described(backend), trial)
+
+
+def main(words: list[str]) -> int:
+    """Try networks; return 1 where too few are earned on, 2 for what are no seeds."""
+    try:
+        seeds = [*_seeds_in(words or ["0-200"])]
+    except ValueError:
+        print("give seeds as in: 0-200 or 17 42", file=sys.stderr)
+        return 2
+    tried = [*_told(map(try_seed, seeds))]
+    earned = sum(one.is_earned for one in tried)
+    refused = [one.most_refused for one in tried if one.is_earned]
+    share = earned / len(tried)
+    print(
+        f"earned on {earned} of {len(tried)} networks ({share:.1%}); there, of the action"
+        f" that was refused the most, {statistics.median(refused or [0]):g} bodies in the"
+        f" median, {max(refused, default=0)} at most, more than 6 on"
+        f" {sum(one > 6 for one in refused)}"
+    )
+    return 0 if share >= LEAST_SHARE else 1
+
+
+def _told(tried: Iterable[DrawnTrial]) -> Iterator[DrawnTrial]:
+    for one in tried:
+        if not one.is_earned:
+            paid = f"{len(one.trial.book.paid)} of {len(one.trial.tasks)} paid"
+            print(f"{one.seed}: {paid}, refused {one.trial.refusals}, {one.what}")
+        yield one
+
+
+def _seeds_in(words: Iterable[str]) -> Iterator[int]:
+    for word in words:
+        first, is_range, last = word.partition("-")
+        yield from range(int(first), int(last)) if is_range else (int(word),)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""On networks that nobody wrote, since they are drawn at random, the daemon earns."""
+
+import pytest
+from tests.foreign.drawn import Drawn, described
+from tests.foreign.drawn_trials import DrawnTrial, main, try_seed
+from tests.foreign.trial import report
+
+SEEDS = range(40)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_that_a_drawn_network_has_is_earned(seed: int) -> None:
+    tried = try_seed(seed)
+
+    assert tried.is_earned, report(tried.what, tried.trial)
+
+
+def test_a_seed_draws_the_same_network_again() -> None:
+    assert described(Drawn(7)) == described(Drawn(7))
+    assert described(Drawn(7)) != described(Drawn(8))
+
+
+def test_a_network_that_pays_nothing_is_not_earned_on() -> None:
+    tried = try_seed(3)
+    tried.trial.book.paid.clear()
+
+    assert not DrawnTrial(3, tried.what, tried.trial).is_earned
+
+
+def test_what_are_no_seeds_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["many"]) == 2
+    assert "0-200" in capsys.readouterr().err
+
+
+def test_too_few_that_are_earned_on_are_a_fault(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.foreign.drawn_trials.LONGEST_SECONDS", 0.0)
+
+    assert main(["1", "2"]) == 1
+    assert "earned on 0 of 2 networks" in capsys.readouterr().out
