@@ -22,6 +22,8 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 # and which cases `make sweeps`, networks `make foreign` and simulated runs `make endurance`
 # take: every one, or every so many. All share their work among so many processes.
 SEEDS := 200
+# The seeds of the networks that `make foreign-drawn` draws.
+DRAWN := 0-200
 MONTHS := 4
 EVERY := 1
 JOBS := 2
@@ -115,6 +117,10 @@ foreign: $(VENV)/.installed ## earn on networks that share nothing with us but t
 .PHONY: foreign-quick
 foreign-quick: $(VENV)/.installed ## the same in simulated time, in seconds, to try a change (NETWORKS="a b")
 	@$(BIN)/python -m tests.foreign.simulated $(NETWORKS)
+
+.PHONY: foreign-drawn
+foreign-drawn: $(VENV)/.installed ## the same on networks drawn at random (DRAWN=0-200)
+	@$(BIN)/python -m tests.foreign.drawn_trials $(DRAWN)
 
 .PHONY: prism
 prism: $(VENV)/.installed ## send requests that descriptions allow, as Prism judges (needs npx)

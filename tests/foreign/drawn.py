@@ -1,8 +1,5 @@
 """Whole networks drawn at random: what they list, want, give, pay, and how they refuse.
 
-    make foreign-drawn                     a hundred of them, in simulated time
-    make foreign-drawn SEEDS="12 40"       these
-
 Each is put together from parts that real services have: a wording of a validator, the
 form in which a framework sends it, names, ids, steps, what a step hands on to the next.
 Standard library only, as all networks here; a person with these answers in hand could

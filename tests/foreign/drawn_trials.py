@@ -5,7 +5,7 @@ likely the next network is that nobody here has seen, as far as it is put togeth
 the parts in `drawn`.
 
     make foreign-drawn                     200 of them
-    make foreign-drawn SEEDS=900-1500      these
+    make foreign-drawn DRAWN=900-1500      these
 """
 
 import statistics

@@ -576,8 +576,8 @@ class Writer:
             cost = min(cost, 3.5)  # whatever this network calls a claim
         if self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
-        if self._is_said_so(wanted.path, source, value):
-            cost = min(cost, -0.2)
+        is_said_so = self._is_said_so(wanted.path, source, value)
+        cost = min(cost, -0.2) if is_said_so else cost
         # Of two answers the later one knows better, such as of a revision.
         cost -= 0.05 * source.startswith("submit.")
         # Where tasks are known by their `documentId`, claims are so, too.
