@@ -52,6 +52,12 @@ STATES = (
     ("new", "taken", "handed_in", "paid"),
     ("PENDING", "RUNNING", "REVIEW", "FINISHED"),
 )
+HABITS = (
+    *("pages", "attributes", "lists all", "tells pay", "terse conflicts"),
+    *("eta", "message", "terms", "summary", "confidence", "content type"),
+    *("metadata", "request id", "nonce", "deadlines"),
+)
+"""What a few networks do besides."""
 REWARDS = ("reward", "reward_credits", "credits", "bounty", "price", "payout", "pay")
 TITLES = ("title", "name", "subject", "summary", "headline")
 INSTRUCTIONS = ("instructions", "description", "details", "brief", "todo")
@@ -559,6 +565,11 @@ class Drawn(Backend):
         self._draw_refusals()
         self._draw_records()
         self._draw_steps()
+        habits = Random(f"habits {seed}")  # noqa: S311 - as above
+        self.habits = {one for one in HABITS if habits.random() < 0.12}
+        if self.claim_gives not in {"id", "named"}:
+            self.habits.discard("nonce")
+        self.paging = habits.choice(("cursor", "page", "offset", "address"))
         self.tokens: dict[str, str] = {}
         self.claims: dict[str, dict[str, Any]] = {}
         self.submissions: dict[str, dict[str, Any]] = {}
@@ -684,7 +695,8 @@ class Drawn(Backend):
         return (self.write(self.wrapping),) if self.wrapping else ()
 
     def _inner_fields(self, action: str) -> Iterator[Field]:
-        kind = "integer" if self.id_kind == "int" else "string"
+        is_number = self.id_kind == "int" and "attributes" not in self.habits
+        kind = "integer" if is_number else "string"
         by_claim = action != "claim" and self.needs_claim
         by_submission = action == "complete" and self.needs_submission
         if by_submission:
@@ -706,10 +718,35 @@ class Drawn(Backend):
                 yield Field((self.write("format"),), "string", options=options)
             if self.extra == "notes":
                 yield Field((self.write("notes"),), "string", self.chance is None)
+        yield from self._habitual_fields(action)
         if action == "complete" and self.extra == "confirm":
             yield Field((self.write("confirmed"),), "boolean")
         if action == "complete" and self.extra == "status" and self.wording.option:
             yield Field((self.write("status"),), "string", options=(self.states[3],))
+
+    def _habitual_fields(self, action: str) -> Iterator[Field]:
+        wanted = {
+            "claim": {
+                "eta": Field(("eta_minutes",), "integer"),
+                "message": Field(("message",), "string"),
+                "terms": Field(("accept_terms",), "boolean"),
+                "request id": Field(("request_id",), "string"),
+            },
+            "submit": {
+                "summary": Field(("summary",), "string"),
+                "confidence": Field(("confidence",), "number"),
+                "content type": Field(
+                    ("content_type",), "string", options=("text/plain", "text/html")
+                ),
+                "metadata": Field(("metadata",), "object"),
+                "nonce": Field(("nonce",), "string"),
+            },
+            "complete": {"request id": Field(("request_id",), "string")},
+        }[action]
+        for habit, field in wanted.items():
+            told = self.wording.option or not field.options
+            if habit in self.habits and told:
+                yield replace(field, path=(self.write(field.path[0]),))
 
     def check(self, request: Request, action: str) -> dict[str, Any]:
         """Return the body.
@@ -756,7 +793,13 @@ class Drawn(Backend):
             )
 
     def _wrong(self, at: Path, value: Any, field: Field) -> Iterator[Fault]:
-        kinds = {"string": str, "integer": int, "boolean": bool}
+        kinds: dict[str, Any] = {
+            "string": str,
+            "integer": int,
+            "boolean": bool,
+            "number": (int, float),
+            "object": dict,
+        }
         if not isinstance(value, kinds[field.kind]):
             yield Fault(at, "type", field.kind, value=value)
         elif field.kind == "boolean" and value is not True:
@@ -801,7 +844,11 @@ class Drawn(Backend):
 
     def _listing(self, request: Request) -> Any:
         self.agent(request)
-        rows = [self._record(row) for row in self.rows.values() if row["state"] == 0]
+        is_all = "lists all" in self.habits and self.shows_state
+        shown = [row for row in self.rows.values() if is_all or row["state"] == 0]
+        rows = [self._record(row) for row in shown]
+        if "pages" in self.habits and self.listing != "plain":
+            return self._page(rows, request)
         many = f"{self.noun}s".replace("ys", "ies")
         match self.listing:
             case "plain":
@@ -822,6 +869,31 @@ class Drawn(Backend):
             case _:
                 return {"ok": True, "payload": {"page": 1, "content": rows}}
 
+    def _page(self, rows: list[dict[str, Any]], request: Request) -> Any:
+        query, size = request.query, 4
+        told = query.get({"address": "after"}.get(self.paging, self.paging), "0")
+        at = int(told) if told.isdecimal() else 0
+        at = max(at - 1, 0) * size if self.paging == "page" else at
+        more, part = at + size < len(rows), rows[at : at + size]
+        match self.paging:
+            case "cursor":
+                next_one = str(at + size) if more else None
+                return {"items": part, "next_cursor": next_one, "has_more": more}
+            case "page":
+                pages = -(-len(rows) // size)
+                meta = {"page": at // size + 1, "per_page": size, "total_pages": pages}
+                return {"data": part, "meta": meta}
+            case "offset":
+                return {
+                    "results": part,
+                    "total": len(rows),
+                    "offset": at,
+                    "limit": size,
+                }
+            case _:
+                address = f"{request.base}{request.path}?after={at + size}"
+                return {"data": part, "links": {"next": address if more else None}}
+
     def _record(self, row: dict[str, Any]) -> dict[str, Any]:
         reward: Any = row["reward"]
         if self.reward_form == "text":
@@ -839,7 +911,17 @@ class Drawn(Backend):
         made[self.show(name)] = {inside: row["text"]} if inside else row["text"]
         if self.shows_state:
             made["status"] = self.states[row["state"]]
+        if "deadlines" in self.habits:
+            made[self.show("expires_at")] = "2031-01-01T00:00:00Z"
+        if "attributes" in self.habits:
+            key = made.pop(self.show(self.id_name))
+            return {"type": f"{self.noun}s", "id": str(key), "attributes": made}
         return made
+
+    def _conflict(self, said: str) -> Refused:
+        if "terse conflicts" in self.habits:
+            return Refused(400, {"error": said})
+        return Refused(409, {"error": said})
 
     def claim(self, request: Request) -> Response:
         return self._done(self._claim, request)
@@ -850,9 +932,7 @@ class Drawn(Backend):
         self._check_agent(body, "claim", agent)
         row = self._row(self.at(body, "claim", self.task_path), "claim")
         if row["state"]:
-            raise Refused(
-                409, {"error": f"This {self.noun} is no longer {self.states[0]}."}
-            )
+            raise self._conflict(f"This {self.noun} is no longer {self.states[0]}.")
         row["state"] = 1
         key = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"claim {row['id']}"))
         self.claims[key] = row
@@ -862,11 +942,14 @@ class Drawn(Backend):
 
     def _claimed(self, row: dict[str, Any], key: str) -> Any:
         made = {"id": key, self.write(f"{self.noun}_id"): row["id"], "status": "active"}
+        if "nonce" in self.habits:
+            made = {"id": key, "nonce": f"n-{key[:8]}", "status": "active"}
         match self.claim_gives:
             case "id":
                 return made
             case "named":
-                return {"ok": True, self.write(f"{self.claim_word}_id"): key}
+                named = {self.write(f"{self.claim_word}_id"): key}
+                return {"ok": True, **named, "nonce": f"n-{key[:8]}"}
             case "nested":
                 return {"success": True, self.write(self.claim_word): made}
             case "task":
@@ -922,9 +1005,15 @@ class Drawn(Backend):
         self._check_agent(body, "submit", agent)
         row = self._meant(body, "submit")
         if row["state"] != 1:
-            raise Refused(
-                409, {"error": f"This {self.noun} is {self.states[row['state']]}."}
-            )
+            raise self._conflict(f"This {self.noun} is {self.states[row['state']]}.")
+        nonce = (self.write("nonce"),)
+        if "nonce" in self.habits:
+            sent = self.at(body, "submit", nonce)
+            if sent != f"n-{row['claim'][:8]}":
+                fault = Fault(
+                    (*self._around("submit"), *nonce), "reference", value=sent
+                )
+                raise Refused(400, self.pack([(fault, self.wording.say(fault))]))
         if self.at(body, "submit", self.result_path) != row["text"].upper():
             raise Refused(
                 422, {"error": "The result is wrong: it is not the text in capitals."}
@@ -966,6 +1055,9 @@ class Drawn(Backend):
             )
         if row["state"] == 2:
             self._pay(row)
+        if "tells pay" in self.habits:
+            paid = {"credits": row["reward"], "paid_at": "2026-11-03T10:00:00Z"}
+            return {"data": {"state": self.states[3], "payment": paid}}
         return {
             "success": True,
             "status": self.states[3],
@@ -980,7 +1072,7 @@ class Drawn(Backend):
 def described(network: Drawn) -> str:
     """Return what was drawn, for a person."""
     shown = {name: getattr(network, name) for name in _TOLD}
-    return json.dumps(shown)
+    return json.dumps({**shown, "habits": sorted(network.habits)})
 
 
 _TOLD = (

@@ -713,7 +713,8 @@ class _Learning:
             if case and all(map(_PASCAL.fullmatch, path)):
                 ours = tuple(map(Style(case).write, path))
                 is_missed = finding.fault is Fault.MISSING and self._is_object(ours)
-                path = path if is_missed or self.known.is_unknown(ours) else ours
+                inner = (*self._around, *ours)
+                path = path if is_missed or self.known.is_unknown(inner) else ours
         return path
 
     def _is_object(self, path: Path) -> bool:
@@ -747,8 +748,8 @@ class _Learning:
 
     def _objects_missing(self, path: Path, around: Path) -> Iterator[Path]:
         """Return the objects that were asked for, and may lack a name."""
-        guessed = self._guessed_inside()
-        is_inside = len(guessed) == 1 and self._may_be_in(guessed[0], path)
+        guessed = [o for o in self._guessed_inside() if self._may_be_in(o, path)]
+        is_inside = len(guessed) == 1
         is_again = is_inside and guessed[0][-1:] == path  # which may be that object
         if is_inside and not (is_again and path not in self._tried):
             yield guessed[0]
@@ -774,7 +775,9 @@ class _Learning:
 
     def _guessed_inside(self) -> list[Path]:
         """Return the objects that are asked for, and have our guesses in them."""
-        asked = {one.path for one in self.known.wanted if one.wants == "object"}
+        wanted = [one for one in self.known.wanted if one.wants in {"", "object"}]
+        told = {one.path for one in wanted if one.wants}
+        asked = told or {one.path for one in wanted}
         empty = {one.path for one in self.shape.placed if one.constant == {}}
         guesses = (one for one in self.shape.placed if not self.known.get(one.path))
         return sorted(({one.path[:-1] for one in guesses} | empty) & asked)
@@ -893,7 +896,9 @@ class _Learning:
         """
         named = finding.path
         *around, name = sent.path
-        ways: list[Path] = [(*around, name[:1].lower() + name[1:])]
+        is_pascal = case_of(p[-1] for p in self.shape.paths) == "pascal"
+        lower = (*around, name[:1].lower() + name[1:])
+        ways: list[Path] = [] if is_pascal else [lower]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
@@ -912,6 +917,8 @@ class _Learning:
         ways += [(*above, name) for above in self._wanted_objects() if not around]
         if told_in_words(name, self.said):
             ways.insert(0, (*around, Style("camel").write(name)))
+        if name[:1].isupper():  # as the server's language has it, perhaps
+            ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
 

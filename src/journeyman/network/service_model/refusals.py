@@ -249,7 +249,7 @@ _OPTIONS = _any_case(
 _OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
 _OF_ONE = re.compile(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
-_TAIL = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})+)\W*$")
+_TAIL = re.compile(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
@@ -813,8 +813,8 @@ _NO_NAMES = word_set(
     "resource entity message valid one-of record but also member include extra there "
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
-    "accepted been write unprocessable subschema offset server service syntax keyword "
-    "keywords found"
+    "into accepted been write unprocessable subschema offset server service syntax "
+    "keyword keywords found"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
@@ -1160,7 +1160,8 @@ class _Prose:
         """Return whether what is said is about a name that stands before it."""
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
-            return fault is not None or (name in self._sent and bool(wanted_type(said)))
+            is_judged = bool(wanted_type(said) or options_in(said))
+            return fault is not None or (name in self._sent and is_judged)
         is_sentence = name.rpartition(".")[2] in self._sent and " " in said
         is_sentence = is_sentence or bool(_PREDICATE.match(said))
         is_sentence = is_sentence or bool(_ONLY_ONE.search(said))
@@ -1360,9 +1361,12 @@ _OF_THE_WHOLE = word_set(
 )
 """Under these is what is said of the object around them, and of no field of it."""
 _TREE_KEYS = frozenset({"errors", "properties", "items"})
-_NO_SUBJECT = _any_case(r"(?:is|must|should|can ?not|can't|may not|has to|needs to) \w")
+_NO_SUBJECT = _any_case(
+    r"(?:this (?:field|value|property) )?"
+    r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
+)
 """A sentence that begins so is about the key that it stands under."""
-_CODE_KEYS = frozenset({"status", "type", "code"})
+_CODE_KEYS = word_set("status type code summary title description reason hint")
 """Under these is a sentence only where they are names."""
 _LANGUAGE_KEYS = word_set("lang locale language")
 _PROSE_KEYS = word_set(
@@ -1619,7 +1623,8 @@ class _Walk:
             is_coded = name in self._names and fault_in(said) and not said.isupper()
             is_sentence = " " in said.strip() or bool(is_coded)
             is_told = fault_in(said) or options_in(said) or _ONLY_ONE.search(said)
-            is_judged = bool(spelled in _CODE_KEYS and is_told)
+            is_alone = is_told and not any(self._prose.findings(said))
+            is_judged = bool(spelled in _CODE_KEYS and is_alone)
             is_judged = is_judged or bool(_NO_SUBJECT.match(said))
             is_word = spelled in _PROSE_KEYS and not is_judged
             return fields and is_sentence and not is_word

@@ -412,6 +412,9 @@ class _Search:
         role_of = self._reader.role_of
         given = [column for column in prose if role_of(column.path[0]) == "input"]
         own = given or [column for column in prose if column.role != "title"]
+        # A summary is rather a title beside what is named as a text.
+        strong = [one for one in own if one.path[-1] not in _WEAK_TEXTS]
+        own = strong if any(one.has(PROSE_WORDS) for one in strong) else own
         # A title is all that some networks write; beside a text it is only a title.
         if not own and (self._read("text") or self._read("input")):
             return None
