@@ -914,7 +914,12 @@ class _Learning:
             objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
-        ways += [(*above, name) for above in self._wanted_objects() if not around]
+        if not around:
+            # A key may stand in any object that has something.
+            inside = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
+            others = sorted(inside) if is_id else []
+            around_any = dict.fromkeys((*self._wanted_objects(), *others))
+            ways += [(*above, name) for above in around_any]
         if told_in_words(name, self.said):
             ways.insert(0, (*around, Style("camel").write(name)))
         if name[:1].isupper():  # as the server's language has it, perhaps

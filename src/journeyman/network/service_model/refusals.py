@@ -474,7 +474,8 @@ _NOUN = (
 _NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
 _OF_RAILS = re.compile(
     r"^([A-Z][a-z]+(?: [a-z]+){0,3}) (?:must exist$"
-    r"|(?=can't be blank$|is not included in the list$))"
+    r"|(?=can't be blank$|is not included in the list$))",
+    re.MULTILINE,
 )
 """ActiveModel tells of a relation, and of any attribute, as people call it."""
 
@@ -1366,6 +1367,7 @@ _NO_SUBJECT = _any_case(
     r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
 )
 """A sentence that begins so is about the key that it stands under."""
+_OF_FIELDS = word_set("fields fielderrors invalidfields")
 _CODE_KEYS = word_set("status type code summary title description reason hint")
 """Under these is a sentence only where they are names."""
 _LANGUAGE_KEYS = word_set("lang locale language")
@@ -1421,6 +1423,10 @@ class _Walk:
     def _in_any_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
+        for name in [one for one in value if spelling(one) in _OF_FIELDS]:
+            if isinstance(inner := value[name], dict):
+                yield from self._by_field(inner, above, depth=depth)
+                value = {key: one for key, one in value.items() if key != name}
         if _is_tree(value):
             yield from self._in_tree(value, above)
         elif fields and _is_of_codes(value):
@@ -1589,6 +1595,20 @@ class _Walk:
             fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
+    def _by_field(
+        self, told: Mapping[str, JSON], above: Path, *, depth: int
+    ) -> Iterator[FieldFault]:
+        """Read an object that has nothing but names of ours, even a `message`."""
+        for name, inner in told.items():
+            said = _texts(inner)
+            if said and is_name(name):
+                self._letters -= sum(map(len, said))
+                whole = " ".join(said)[:_MAX_SAID]
+                yield from self._said_of((*above, *path_of(name)), said, whole)
+            else:
+                inside = {name: inner}
+                yield from self.findings(inside, above, fields=True, depth=depth + 1)
+
     def _said_of(
         self, path: Path, texts: Iterable[str], said: str
     ) -> Iterator[FieldFault]:
@@ -1616,7 +1636,11 @@ class _Walk:
         spelled = spelling(name)
         is_odd = "error" in spelled or spelled == "fullmessages"
         is_odd = is_odd or not is_name(".".join(path_of(name)))
-        if is_odd or not (fields or spelled not in _KEYS | _BODY_KEYS):
+        is_listed = isinstance(inner, list) and all(
+            map(_NO_SUBJECT.match, _texts(inner))
+        )
+        is_open = fields or is_listed or spelled not in _KEYS | _BODY_KEYS
+        if is_odd or not is_open:
             return False
         if isinstance(inner, str):
             # A sentence: codes and names, such as "ZodError", say nothing of a field.

@@ -845,6 +845,9 @@ class Writer:
         """Return objects that may be around everything."""
         asked = [path for path in wrappers if path[0] in self.style.wrappers]
         usual = asked[0] if len(asked) == 1 else self.style.envelope
+        filled = {one.path[:-1] for one in placed if one.path[1:]}
+        told = [path for path in filled if self.known.get(path) is not None]
+        usual = usual or (told[0] if len(told) == 1 else ())
         is_placed = any(one.source for one in placed)
         around = RequestShape(placed).envelope if is_placed else usual
         sources = {one.source for one in placed if one.source}
