@@ -169,6 +169,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "a short text of a task is handed in",
+            "network/service_model/writing.py",
+            "        return is_due and leaf[-1:] == name[-1:]",
+            "        return is_due and leaf[-1:] != name[-1:]",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a task is given up for a wrong guess of ours",
+            "network/service_model/search.py",
+            "            return is_of_ours or is_guess or is_of_function",
+            "            return is_of_ours or is_of_function",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
             "the last part of an id stands for the whole",
             "network/service_model/writing.py",
             'return "task_id" in refused and not is_usual',

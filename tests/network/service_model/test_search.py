@@ -1347,6 +1347,43 @@ async def test_the_text_of_a_task_is_never_sent_as_if_it_were_a_result() -> None
     assert network.bodies("submit")[-1]["copy"] == "41"
 
 
+@pytest.mark.parametrize("given", [{"claim.job.content": "Two keys"}, {}])
+async def test_a_short_text_of_the_task_is_no_result(given: dict[str, JSON]) -> None:
+    raw: dict[str, JSON] = {"id": "task-1", "content": "Two keys"}
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("content"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(Task(id=TaskId("task-1"), raw=raw), RESULT, KEY, given)
+
+    assert network.bodies("submit")[-1]["content"] == "41"
+
+
+async def test_what_is_not_found_and_is_no_name_of_the_task_was_a_wrong_guess() -> None:
+    task = Task(id=TaskId("task-1"), raw={"id": "task-1", "lot": {"shelf": "A-7"}})
+    network = StrictNetwork(SNAKE)
+    absent: JSON = {"error": "lot_shelf: not found"}
+    network.answers += [missing("lot_shelf"), (404, absent), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    asked, wrong, right = (body.get("lot_shelf") for body in network.bodies("claim"))
+    assert (asked, wrong, right) == (None, "A-7", "task-1")
+
+
+async def test_a_task_that_is_not_found_under_its_name_is_not_there() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(404, {"error": "task_id: not found"})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused), outcome
+    assert len(network.bodies("claim")) == 1
+
+
 async def test_names_are_written_as_in_the_body_and_not_as_the_server_has_them() -> (
     None
 ):
