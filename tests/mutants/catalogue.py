@@ -222,8 +222,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a choice takes the place of the work",
             "network/service_model/refusals.py",
-            'if listed is None or " " in str(there):',
-            "if listed is None:",
+            'if not told or " " in str(there):',
+            "if not told:",
             "network/service_model/test_refusals.py",
         ),
         SourceMutant(
