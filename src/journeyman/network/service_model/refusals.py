@@ -214,6 +214,7 @@ _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checke
 _OWN_TYPE = re.compile(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
     r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
+    r"|\bof type (?:\w+\\)+[A-Z]"
 )
 _BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _QUOTED_ITEM = (
