@@ -244,12 +244,10 @@ class Claim:
         reason: str,
         claimed: Receipt | None,
     ) -> TaskRecord:
-        tasks = self.intents.journal.tasks
+        tasks, now = self.intents.journal.tasks, self.clock.now()
 
         def write() -> TaskRecord:
-            task = record.task
-            if claimed:
-                task = as_claimed(task, claimed, self.clock.now())
+            task = as_claimed(record.task, claimed, now) if claimed else record.task
             shown = tasks.enrich(record, task, record.strategy)
             shown = with_given(shown, claimed.given if claimed else {})
             # Work begins at once, since a slot is taken: one commit for both.
@@ -259,7 +257,7 @@ class Claim:
         self.intents.proof.note_repeat(record.task_id, is_won=True)
         record = await self.intents.journal.commit(write)
         self.log.emit(events.CLAIMED, **about(record), reward=record.task.reward)
-        if claimed and (until := _over_already(claimed, self.clock.now())):
+        if claimed and (until := _over_already(claimed, now)):
             self.log.emit(events.LEASE_OVER, task_id=record.task_id, until=until)
         return record
 

@@ -247,7 +247,7 @@ class RequestModel:
         if {*fact.mentioned} - {*self.misread}:
             asked |= {one.path[-1] for one in fact.findings if len(one.path) == 1}
         sent = {path[-1] for path in fact.shape.paths}
-        settled |= {name for name in asked if told_in_words(name, fact.message)}
+        settled |= {name for name in asked if _told_in_words(name, fact.message)}
         return tuple(sorted(sent & asked - settled - {*self.misread}))
 
     def _without(self, names: tuple[str, ...]) -> "RequestModel":
@@ -920,7 +920,7 @@ class _Learning:
             others = sorted(inside) if is_id else []
             around_any = dict.fromkeys((*self._wanted_objects(), *others))
             ways += [(*above, name) for above in around_any]
-        if told_in_words(name, self.said):
+        if _told_in_words(name, self.said):
             ways.insert(0, (*around, Style("camel").write(name)))
         if name[:1].isupper():  # as the server's language has it, perhaps
             ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
@@ -982,7 +982,7 @@ _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Pa
 _PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
 
 
-def told_in_words(name: str, said: str) -> bool:
+def _told_in_words(name: str, said: str) -> bool:
     """Return whether a name was told in words, which do not show how it is written."""
     words = " ".join(words_of(name))
     return "_" in name and name not in said and words in said.lower()

@@ -1369,6 +1369,7 @@ _NO_SUBJECT = _any_case(
 )
 """A sentence that begins so is about the key that it stands under."""
 _OF_FIELDS = word_set("fields fielderrors invalidfields")
+"""Below these there is nothing but names of ours."""
 _CODE_KEYS = word_set("status type code summary title description reason hint")
 """Under these is a sentence only where they are names."""
 _LANGUAGE_KEYS = word_set("lang locale language")
