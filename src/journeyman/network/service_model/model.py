@@ -132,6 +132,8 @@ class Suggestion:
 
 MOST_SUPPOSED = 2
 """Bodies that are tried on no more than suggestions, after each of them."""
+MOST_PHRASES = 60
+"""Of a network's own that are remembered."""
 MOST_REFUSED = 60
 """Shapes of one action that are remembered as refused; the oldest are forgotten."""
 
@@ -215,6 +217,7 @@ class RequestModel:
             earlier,
             fact.beside,
             fact.message,
+            any(one.fault is Fault.MISSING for one in fact.findings),
         )
         known = learning.learned(fact)
         for one in self._unreadable(fact):
@@ -318,6 +321,8 @@ class ServiceModel:
     """What listings call a task."""
     around: tuple[str, ...] = ()
     """The objects that are around tasks in a listing."""
+    phrases: Mapping[str, Fault] = field(default_factory=dict)
+    """What words mean that were not understood, by what they were said of."""
 
     def of(self, action: str) -> RequestModel:
         """Return what is known of an action's request."""
@@ -326,6 +331,23 @@ class ServiceModel:
     def know(self, action: str, request: RequestModel) -> "ServiceModel":
         """Return it with something else that is known of an action's request."""
         return replace(self, requests={**self.requests, action: request})
+
+    def hear(self, findings: Iterable[FieldFault]) -> "ServiceModel":
+        """Return it with the words that told of what was not sent.
+
+        Whatever language they are in: said again of what was sent, they mean the same.
+        """
+        told = {
+            one.phrase: one.fault
+            for one in findings
+            if one.phrase and one.fault is Fault.MISSING
+        }
+        phrases = {**told, **self.phrases}
+        return replace(self, phrases=dict(islice(phrases.items(), MOST_PHRASES)))
+
+    def understand(self, found: FieldFault) -> FieldFault:
+        """Return a finding as its words were understood before."""
+        return replace(found, fault=self.phrases.get(found.phrase, found.fault))
 
     def name(self, noun: str, around: tuple[str, ...]) -> "ServiceModel":
         """Return it with what a listing calls its tasks, and has around them."""
@@ -641,6 +663,8 @@ class _Learning:
     """Where other actions of this network have their values."""
     said: str = ""
     """What the network has said of it."""
+    is_missing: bool = False
+    """It was said that a name is missing."""
 
     @property
     def _around(self) -> Path:
@@ -836,9 +860,21 @@ class _Learning:
         """Return what is said; of a value that nobody asked for, it is too much."""
         sent = self.shape.at(path)
         is_wrong = finding.fault in {Fault.TYPE, Fault.VALUE}
-        if sent and is_wrong and sent.source in ACTIONS[self.action].optional:
-            return finding.fault if self.known.get(path) else Fault.UNKNOWN
-        return finding.fault
+        if not (sent and is_wrong) or self.known.get(path):
+            return finding.fault
+        is_optional = sent.source in ACTIONS[self.action].optional
+        # If it is needed, the network will say so.
+        is_tried = sent.source != "result" or self._is_repeated(sent)
+        is_guess = bool(finding.phrase) and is_tried
+        return Fault.UNKNOWN if is_optional or is_guess else finding.fault
+
+    def _is_repeated(self, sent: Placed) -> bool:
+        """Return whether a value stands where it is asked for, too, or shall."""
+        others = (one for one in self.shape.placed if one.path != sent.path)
+        is_there = any(
+            one.source == sent.source and self.known.get(one.path) for one in others
+        )
+        return is_there or self.is_missing
 
     def _missing(
         self, known: Constraints, finding: FieldFault, path: Path

@@ -81,6 +81,8 @@ class FieldFault:
     """It is around everything, and inside of nothing."""
     means: str = ""
     """Which of our values is meant, where words beside the name describe it."""
+    phrase: str = ""
+    """What is said of it, without names, where that was not understood."""
 
 
 MAX_TEXT = 600
@@ -453,7 +455,16 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
         fault = Fault.TYPE
     elif fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
         fault = Fault.TYPE if wants and not options else Fault.VALUE
-    return FieldFault(path, fault, wants, options, is_exact)
+    is_understood = fault is not Fault.VALUE or options or not path
+    phrase = "" if is_understood else phrase_of(said, path)
+    return FieldFault(path, fault, wants, options, is_exact, phrase=phrase)
+
+
+def phrase_of(said: str, path: Path) -> str:
+    """Return what is said of a place without its name."""
+    names = sorted({".".join(path), "/".join(path), path[-1]}, key=len, reverse=True)
+    any_name = "|".join(map(re.escape, names))
+    return re.sub(rf"(?<![^\W_])(?:{any_name})(?![^\W_])", "#", said[:MAX_TEXT])
 
 
 # -- sentences -------------------------------------------------------------------
@@ -1541,7 +1552,8 @@ class _Walk:
         fault = found.fault
         if fault in {Fault.TYPE, Fault.VALUE}:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
-        yield FieldFault(path, fault, wants, options)
+        phrase = "" if options or fault is not Fault.VALUE else found.phrase
+        yield FieldFault(path, fault, wants, options, phrase=phrase)
 
     def _judged(self, found: FieldFault, said: str) -> FieldFault:
         """Return what is said of a field as said of its value, where that is quoted.
@@ -2018,6 +2030,7 @@ def read_refusal(
             or _named_beside(body, sent)
             or (_told_by_keys(body, sent) if is_prose_read else [])
             or (_missed_in_prose(told, sent) if is_prose_read else [])
+            or ([*_placed_anyhow(body, sent)] if is_prose_read else [])
             or _named_in_passing(_mentions(body, sent), sent)
         )
     placed = (_sent_outside(one, sent) for one in clear)
@@ -2508,6 +2521,70 @@ def _missed_in(clause: str, sent: JSON) -> str:
     return ""
 
 
+def _placed_anyhow(body: JSON, sent: JSON) -> Iterator[FieldFault]:
+    """Take the places that a structure has, where nothing that it says is understood.
+
+    As in `[{"path": "bounty", "message": "E17"}]` and `{"errors": {"bounty": ["E17"]}}`.
+    Something is wrong there; what nobody sent is missing.
+    """
+    for way, value in islice(walk(body), _MAX_NODES):
+        if not isinstance(value, dict) or _has_parts(value):
+            continue
+        place, said = _place_in(value, sent), [*_sayings(value)]
+        if place is None:
+            yield from _under_containers(way, value, sent)
+        elif said and not all(spelling(one) in _STATUSES for one in said):
+            yield _said_somehow(place, " ".join(said), sent)
+
+
+def _under_containers(
+    way: Path, value: Mapping[str, JSON], sent: JSON
+) -> Iterator[FieldFault]:
+    """Read the names in an object that has what is said of each, in a container."""
+    inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
+    is_around_all = len(inside) == len(way)
+    names = leaf_names(sent)
+    is_of_lists = bool(value) and all(isinstance(one, list) for one in value.values())
+    known = _NEVER_SHOWN | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
+    told = {str(one) for name, one in value.items() if spelling(name) not in known}
+    # A `message` may be a name, too, of which the same is said as of others.
+    is_of_texts = not is_around_all and all(
+        isinstance(one, str) and one in told for one in value.values()
+    )
+    for name, inner in value.items():
+        said = _texts(inner)
+        is_place = is_name(name) and not _is_container(name)
+        is_said = bool(said) and not names.issuperset(said)
+        if is_place and is_said and (is_of_lists or is_of_texts):
+            path = (*reversed(inside), *path_of(name))
+            yield _said_somehow(path, " ".join(said), sent)
+
+
+_STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
+
+
+def _said_somehow(
+    path: Path, said: str, sent: JSON, *, is_exact: bool = True
+) -> FieldFault:
+    """Return what is said of a place in words that may not be understood."""
+    found = _fault_at(path, said, is_exact=is_exact)
+    there = value_at(sent, path)
+    if not found.phrase or there is None:
+        return found
+    if options := _options_in_prose(found.phrase, there):
+        return replace(found, options=options, phrase="")
+    kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
+    is_number = type_of(there) in _NUMBERS
+    others = kinds - {"", type_of(there), *(("integer", "number") * is_number)}
+    if len(others) == 1:
+        return replace(found, fault=Fault.TYPE, wants=others.pop(), phrase="")
+    return found
+
+
+def _is_container(name: str) -> bool:
+    return spelling(name) in _CONTAINERS | {"fields"}
+
+
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
@@ -2606,10 +2683,12 @@ def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFau
     called = [one for one in missed if _is_called(one)]
     missed = called or missed
     if missed:
-        return [FieldFault(o.path, Fault.MISSING, is_exact=False) for o in missed]
+        told = [FieldFault(o.path, Fault.MISSING, is_exact=False) for o in missed]
+        phrases = (phrase_of(one.text, one.path) for one in missed)
+        return [replace(o, phrase=p) for o, p in zip(told, phrases, strict=True)]
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
-    return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
+    return [_said_somehow(one.path, one.text, sent, is_exact=False) for one in clear]
 
 
 def _is_called(one: _Mention) -> bool:

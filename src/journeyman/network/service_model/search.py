@@ -428,6 +428,7 @@ class RequestSearch:
     def _has_taught(self, action: str, fact: RefusedBody) -> bool:
         """Learn from a refusal, and return whether there was anything to learn."""
         before = self.model.of(action)
+        self._learned.model = self.model.hear(fact.findings)
         self._know(action, before.refuse(action, fact))
         return self.model.of(action).constraints != before.constraints
 
@@ -530,6 +531,7 @@ class RequestSearch:
         findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
             answer, message, body
         )
+        findings = tuple(map(self.model.understand, findings))
         if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
             # Where it stands elsewhere, too, the task itself is not there.
             known = self.model.task_paths_beside(request.action)

@@ -540,7 +540,7 @@ class Writer:
                 for other in _other_kinds(source, wanted.wants)
             ]
             for price, one in forms:
-                yield price + 2.0 * self.known.is_refused_as(one), one
+                yield price + 4.0 * self.known.is_refused_as(one), one
 
     def _is_task_text(self, path: Path, source: str) -> bool:
         """Return whether a short text of the task stands where its result is due."""
@@ -759,6 +759,9 @@ class Writer:
                 yield ELIMINATED + 0.1, Placed(wanted.path, constant=1)
             if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
                 yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
+                if not wanted.wants:  # or of another type
+                    yield ELIMINATED + 0.32, Placed(wanted.path, constant=1)
+                    yield ELIMINATED + 0.34, Placed(wanted.path, constant=True)
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
         elif wanted.wants in {"date", "datetime"}:
             kind = "date" if wanted.wants == "date" else ""
@@ -794,6 +797,8 @@ class Writer:
         head = {*words[-1:]}
         if {*words} & (ID_WORDS | {"version", "token"} | _DURATIONS.keys()):
             return TOO_DEAR
+        if self.known.is_refused_as(Placed(wanted.path, "result")):
+            return 1.0  # the value itself was found wrong there
         is_known = bool(head & (ENVELOPES | TASK_NOUNS | AGENT_NOUNS))
         is_result = self.action == "submit" and bool(head & {*RESULT_WORDS})
         # Of several names that are missed beside each other, each is rather a value.
