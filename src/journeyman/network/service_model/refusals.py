@@ -838,6 +838,7 @@ _MISSING_ALONE = _any_case(
 )
 """Words that are no names in longer sentences, and are here."""
 _NUMBERS = frozenset({"integer", "number", "boolean"})
+_JSON_TYPES = _NUMBERS | {"string", "object", "array"}
 _WEAK_NAMES = word_set(
     "data input body payload params request object value type key function "
     "argument message content list record resource format"
@@ -2009,7 +2010,11 @@ def read_refusal(
         if len(found) >= _MAX_FINDINGS:
             break
     names = leaf_names(sent)
-    clear = [*_without_guesses([*_without_echoes(found.values())], names)]
+    ours = {*_strings(sent)}
+    clear = [
+        replace(one, phrase="") if one.phrase in ours else one  # no words of theirs
+        for one in _without_guesses([*_without_echoes(found.values())], names)
+    ]
     if is_prose_read and all(map(_is_untold, clear)):
         about = _said_of_a_name(_prose_of(body, sent), sent)
         is_meant = about and all(
@@ -2033,8 +2038,12 @@ def read_refusal(
             or ([*_placed_anyhow(body, sent)] if is_prose_read else [])
             or _named_in_passing(_mentions(body, sent), sent)
         )
+    elif is_prose_read and any(one.phrase for one in clear):
+        known = {one.path for one in clear}
+        clear += [one for one in _placed_anyhow(body, sent) if one.path not in known]
     placed = (_sent_outside(one, sent) for one in clear)
-    judged = (_in_light_of(one, sent) for one in placed if one is not None)
+    understood = (_in_unknown_words(one, sent) for one in placed if one is not None)
+    judged = (_in_light_of(one, sent) for one in understood)
     return tuple(_with_options(one, _prose_of(body, sent)) for one in judged)
 
 
@@ -2524,17 +2533,24 @@ def _missed_in(clause: str, sent: JSON) -> str:
 def _placed_anyhow(body: JSON, sent: JSON) -> Iterator[FieldFault]:
     """Take the places that a structure has, where nothing that it says is understood.
 
-    As in `[{"path": "bounty", "message": "E17"}]` and `{"errors": {"bounty": ["E17"]}}`.
+    As in `[{"path": "job", "message": "E17"}]`, `{"errors": {"job": ["E17"]}}`
+    and "job: E17; agent_id: E18".
     Something is wrong there; what nobody sent is missing.
     """
+    letters = _MAX_LETTERS
     for way, value in islice(walk(body), _MAX_NODES):
+        letters -= len(value) if isinstance(value, str) else 0
+        if letters < 0:
+            return
+        if isinstance(value, str):
+            yield from _before_colons(value[:MAX_TEXT], sent)
         if not isinstance(value, dict) or _has_parts(value):
             continue
         place, said = _place_in(value, sent), [*_sayings(value)]
         if place is None:
             yield from _under_containers(way, value, sent)
         elif said and not all(spelling(one) in _STATUSES for one in said):
-            yield _said_somehow(place, " ".join(said), sent)
+            yield _fault_at(place, " ".join(said))
 
 
 def _under_containers(
@@ -2543,7 +2559,7 @@ def _under_containers(
     """Read the names in an object that has what is said of each, in a container."""
     inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
     is_around_all = len(inside) == len(way)
-    names = leaf_names(sent)
+    ours = leaf_names(sent) | {*_strings(sent)}
     is_of_lists = bool(value) and all(isinstance(one, list) for one in value.values())
     known = _NEVER_SHOWN | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
     told = {str(one) for name, one in value.items() if spelling(name) not in known}
@@ -2553,29 +2569,45 @@ def _under_containers(
     )
     for name, inner in value.items():
         said = _texts(inner)
-        is_place = is_name(name) and not _is_container(name)
-        is_said = bool(said) and not names.issuperset(said)
+        is_place = is_name(name) and not (_is_container(name) or name in _OF_THE_WHOLE)
+        is_said = bool(said) and not ours.issuperset(said)
         if is_place and is_said and (is_of_lists or is_of_texts):
             path = (*reversed(inside), *path_of(name))
-            yield _said_somehow(path, " ".join(said), sent)
+            yield _fault_at(path, " ".join(said))
 
 
+def _before_colons(text: str, sent: JSON) -> Iterator[FieldFault]:
+    """Read a text of nothing but names with what is said of each."""
+    clauses = [
+        _CLAUSE.fullmatch(one) for one in re.split(r"[;\n]\s*", text.strip(" ."))
+    ]
+    told = [one for one in clauses if one and not _is_verdict(one["name"])]
+    names = leaf_names(sent)
+    is_of_names = any(
+        one["name"] in names or _HUMPED.search(one["name"]) for one in told
+    )
+    if len(told) == len(clauses) and is_of_names:
+        yield from (_fault_at(path_of(one["name"], names), one["said"]) for one in told)
+
+
+_CLAUSE = re.compile(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 
-def _said_somehow(
-    path: Path, said: str, sent: JSON, *, is_exact: bool = True
-) -> FieldFault:
-    """Return what is said of a place in words that may not be understood."""
-    found = _fault_at(path, said, is_exact=is_exact)
-    there = value_at(sent, path)
+def _in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said of a value that is there, in words that are not understood.
+
+    What they list may stand there instead, and so may what is of the type they name.
+    """
+    there = value_at(sent, found.path)
     if not found.phrase or there is None:
         return found
     if options := _options_in_prose(found.phrase, there):
         return replace(found, options=options, phrase="")
     kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
     is_number = type_of(there) in _NUMBERS
-    others = kinds - {"", type_of(there), *(("integer", "number") * is_number)}
+    others = (kinds & _JSON_TYPES) - {type_of(there)}
+    others -= _NUMBERS if is_number else frozenset()
     if len(others) == 1:
         return replace(found, fault=Fault.TYPE, wants=others.pop(), phrase="")
     return found
@@ -2688,7 +2720,7 @@ def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFau
         return [replace(o, phrase=p) for o, p in zip(told, phrases, strict=True)]
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
-    return [_said_somehow(one.path, one.text, sent, is_exact=False) for one in clear]
+    return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
 
 
 def _is_called(one: _Mention) -> bool:
