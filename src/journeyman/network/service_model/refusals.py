@@ -2039,8 +2039,8 @@ def read_refusal(
             or _named_in_passing(_mentions(body, sent), sent)
         )
     elif is_prose_read and any(one.phrase for one in clear):
-        known = {one.path for one in clear}
-        clear += [one for one in _placed_anyhow(body, sent) if one.path not in known]
+        others = {one.path: one for one in _placed_anyhow(body, sent)}
+        clear = [*{**others, **{one.path: one for one in clear}}.values()]
     placed = (_sent_outside(one, sent) for one in clear)
     understood = (_in_unknown_words(one, sent) for one in placed if one is not None)
     judged = (_in_light_of(one, sent) for one in understood)
@@ -2584,7 +2584,10 @@ def _before_colons(text: str, sent: JSON) -> Iterator[FieldFault]:
     told = [one for one in clauses if one and not _is_verdict(one["name"])]
     names = leaf_names(sent)
     is_of_names = any(
-        one["name"] in names or _HUMPED.search(one["name"]) for one in told
+        one["name"] in names
+        or _HUMPED.search(one["name"])
+        or _MEANT.issuperset(words_of(one["name"]))
+        for one in told
     )
     if len(told) == len(clauses) and is_of_names:
         yield from (_fault_at(path_of(one["name"], names), one["said"]) for one in told)
@@ -2715,9 +2718,15 @@ def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFau
     called = [one for one in missed if _is_called(one)]
     missed = called or missed
     if missed:
-        told = [FieldFault(o.path, Fault.MISSING, is_exact=False) for o in missed]
-        phrases = (phrase_of(one.text, one.path) for one in missed)
-        return [replace(o, phrase=p) for o, p in zip(told, phrases, strict=True)]
+        return [
+            FieldFault(
+                one.path,
+                Fault.MISSING,
+                is_exact=len(one.path) > 1,
+                phrase=phrase_of(one.text, one.path),
+            )
+            for one in missed
+        ]
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
     return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
