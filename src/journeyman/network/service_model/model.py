@@ -345,10 +345,6 @@ class ServiceModel:
         phrases = {**told, **self.phrases}
         return replace(self, phrases=dict(islice(phrases.items(), MOST_PHRASES)))
 
-    def understand(self, found: FieldFault) -> FieldFault:
-        """Return a finding as its words were understood before."""
-        return replace(found, fault=self.phrases.get(found.phrase, found.fault))
-
     def name(self, noun: str, around: tuple[str, ...]) -> "ServiceModel":
         """Return it with what a listing calls its tasks, and has around them."""
         return replace(self, noun=noun or self.noun, around=around)

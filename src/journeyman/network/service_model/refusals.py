@@ -18,6 +18,7 @@ from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice, product, takewhile
+from types import MappingProxyType
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
@@ -1990,14 +1991,45 @@ def _part(part: JSON) -> str:
 
 
 def read_refusal(
-    body: JSON, message: str, sent: JSON, *, is_prose_read: bool = True
+    body: JSON,
+    message: str,
+    sent: JSON,
+    *,
+    is_prose_read: bool = True,
+    is_of_body: bool = True,
+    phrases: Mapping[str, Fault] = MappingProxyType({}),
 ) -> tuple[FieldFault, ...]:
     """Return what a refusal says of the body that was sent.
 
     `message` is what is left of an answer that is not JSON. Without `is_prose_read`, no
-    plain word of a sentence is taken for a name, as in "You forgot the badge".
+    plain word of a sentence is taken for a name, as in "You forgot the badge"; without
+    `is_of_body`, nothing that is said in unknown words. What `phrases` mean is known,
+    though not from their words.
     """
     body = message if body is None else body
+    clear = _understood(body, message, sent, is_prose_read=is_prose_read)
+    is_open = is_prose_read and is_of_body
+    if is_open and (not clear or any(one.phrase for one in clear)):
+        others = [*_placed_anyhow(body, sent), *_in_phrases(body, sent, phrases)]
+        clear = [*{one.path: one for one in (*others, *clear)}.values()]
+    clear = clear or _named_in_passing(_mentions(body, sent), sent)
+    clear = clear or ([*_said_of_one(body, sent)] if is_open else [])
+    placed = (_sent_outside(one, sent) for one in clear)
+    known = (_in_unknown_words(one, sent) for one in placed if one is not None)
+    judged = (_in_light_of(one, sent) for one in known)
+    meant = (
+        replace(one, fault=phrases[one.phrase], phrase="")
+        if one.phrase in phrases
+        else one
+        for one in judged
+    )
+    return tuple(_with_options(one, _prose_of(body, sent)) for one in meant)
+
+
+def _understood(
+    body: JSON, message: str, sent: JSON, *, is_prose_read: bool
+) -> list[FieldFault]:
+    """Return what is said in words that are understood, or surely of a field."""
     found: dict[Path, FieldFault] = {}
     for one in _Walk(sent, is_prose_read=is_prose_read).findings(body):
         known = found.get(one.path)
@@ -2009,8 +2041,7 @@ def read_refusal(
             found[one.path] = replace(known, wants=wants, options=options)
         if len(found) >= _MAX_FINDINGS:
             break
-    names = leaf_names(sent)
-    ours = {*_strings(sent)}
+    names, ours = leaf_names(sent), {*_strings(sent)}
     clear = [
         replace(one, phrase="") if one.phrase in ours else one  # no words of theirs
         for one in _without_guesses([*_without_echoes(found.values())], names)
@@ -2024,27 +2055,18 @@ def read_refusal(
             for one in clear
         )
         clear = [about] if about and is_meant else clear
-    if all(_may_be_misread(one, names) for one in clear) and not says_strict(
-        body, message
-    ):
-        told = [*_prose_of(body, sent)]
-        clear = (
-            _named_by_value(told, sent)
-            or _named_by_type(told, sent)
-            or clear
-            or _named_beside(body, sent)
-            or (_told_by_keys(body, sent) if is_prose_read else [])
-            or (_missed_in_prose(told, sent) if is_prose_read else [])
-            or ([*_placed_anyhow(body, sent)] if is_prose_read else [])
-            or _named_in_passing(_mentions(body, sent), sent)
-        )
-    elif is_prose_read and any(one.phrase for one in clear):
-        others = {one.path: one for one in _placed_anyhow(body, sent)}
-        clear = [*{**others, **{one.path: one for one in clear}}.values()]
-    placed = (_sent_outside(one, sent) for one in clear)
-    understood = (_in_unknown_words(one, sent) for one in placed if one is not None)
-    judged = (_in_light_of(one, sent) for one in understood)
-    return tuple(_with_options(one, _prose_of(body, sent)) for one in judged)
+    is_doubtful = all(_may_be_misread(one, names) for one in clear)
+    if not is_doubtful or says_strict(body, message):
+        return clear
+    told = [*_prose_of(body, sent)]
+    return (
+        _named_by_value(told, sent)
+        or _named_by_type(told, sent)
+        or clear
+        or _named_beside(body, sent)
+        or (_told_by_keys(body, sent) if is_prose_read else [])
+        or (_missed_in_prose(told, sent) if is_prose_read else [])
+    )
 
 
 def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
@@ -2341,8 +2363,9 @@ _TYPES_IN_PROSE: Mapping[str, str] = {
 }
 _NEGATED = _any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
 _ITEM_IN_PROSE = r"[`'\"\u201c]?[\w.:+-]{1,40}[`'\"\u201d]?"
+_ITEM_OF_LIST = r"[`'\"\u201c]?[\w.:+/-]{1,40}[`'\"\u201d]?"
 _OPTIONS_IN_PROSE = _any_case(
-    rf"(?<![\w'])(?:{_ITEM_IN_PROSE}(?:, {_ITEM_IN_PROSE})+"
+    rf"(?<![\w'])(?:{_ITEM_OF_LIST}(?:, {_ITEM_OF_LIST})+"
     rf"(?:,? (?:or|and) {_ITEM_IN_PROSE})?"
     rf"|{_ITEM_IN_PROSE}(?: or {_ITEM_IN_PROSE})+"
     rf"|{_ITEM_IN_PROSE}(?:[/|]{_ITEM_IN_PROSE})+)(?![\w'])"
@@ -2549,7 +2572,11 @@ def _placed_anyhow(body: JSON, sent: JSON) -> Iterator[FieldFault]:
         place, said = _place_in(value, sent), [*_sayings(value)]
         if place is None:
             yield from _under_containers(way, value, sent)
-        elif said and not all(spelling(one) in _STATUSES for one in said):
+        elif said and not (
+            all(spelling(one) in _STATUSES for one in said)
+            # An object with too much inside is not itself too much.
+            or (isinstance(value_at(sent, place), dict) and says_strict(value, ""))
+        ):
             yield _fault_at(place, " ".join(said))
 
 
@@ -2569,31 +2596,48 @@ def _under_containers(
     )
     for name, inner in value.items():
         said = _texts(inner)
-        is_place = is_name(name) and not (_is_container(name) or name in _OF_THE_WHOLE)
+        is_around = _is_container(name) and (is_around_all or name.lower() != "data")
+        is_place = is_name(name) and not (is_around or name in _OF_THE_WHOLE)
         is_said = bool(said) and not ours.issuperset(said)
         if is_place and is_said and (is_of_lists or is_of_texts):
             path = (*reversed(inside), *path_of(name))
             yield _fault_at(path, " ".join(said))
 
 
+def _in_phrases(
+    body: JSON, sent: JSON, phrases: Mapping[str, Fault]
+) -> Iterator[FieldFault]:
+    """Read the names that stand where a phrase has one, be they plain words."""
+    frames = [
+        (re.compile(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
+        for phrase, fault in phrases.items()
+        if phrase.count("#") == 1
+    ]
+    for text, (frame, fault) in product(_prose_of(body, sent), frames):
+        if match := frame.fullmatch(text):
+            path = path_of(match[1])
+            yield FieldFault(path, fault, is_exact=len(path) > 1)
+
+
 def _before_colons(text: str, sent: JSON) -> Iterator[FieldFault]:
     """Read a text of nothing but names with what is said of each."""
-    clauses = [
-        _CLAUSE.fullmatch(one) for one in re.split(r"[;\n]\s*", text.strip(" ."))
-    ]
+    clauses = [_NAMED_LINE.fullmatch(one) for one in _LINES.split(text.strip(" ."))]
     told = [one for one in clauses if one and not _is_verdict(one["name"])]
     names = leaf_names(sent)
     is_of_names = any(
         one["name"] in names
         or _HUMPED.search(one["name"])
-        or _MEANT.issuperset(words_of(one["name"]))
+        or (_MEANT | _AROUND).issuperset(words_of(one["name"]))
         for one in told
     )
     if len(told) == len(clauses) and is_of_names:
         yield from (_fault_at(path_of(one["name"], names), one["said"]) for one in told)
 
 
-_CLAUSE = re.compile(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
+_AROUND = frozenset({"data", "input", "payload"})
+"""What is around a body, and hardly begins a sentence."""
+_LINES = re.compile(r"[;\n]\s*")
+_NAMED_LINE = re.compile(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 
@@ -2671,7 +2715,8 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
         if is_lone and (key in _BODY_KEYS or value[:1] == "/" or "://" in value):
             continue  # an address
         is_code = is_lone and (not way or key in _PROSE_KEYS)
-        for one in _mentioned_in(text, is_code=is_code):
+        read = partial(_mentioned_in, is_lone=is_lone, is_code=is_code)
+        for one in chain.from_iterable(map(read, _LINES.split(text))):
             is_value = one.path[-1] in values
             is_better = one.path not in found or one.form > found[one.path].form
             if is_better and not is_value:
@@ -2679,9 +2724,8 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
     return [*found.values()]
 
 
-def _mentioned_in(text: str, *, is_code: bool) -> Iterator[_Mention]:
+def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Mention]:
     is_foreign = bool(_FOREIGN.search(text))
-    is_lone = text.isascii() and " " not in text.strip()
     clean = _OTHERS.sub(" ", text)
     # Some scripts have no space between a name and the word after it.
     more = _ASCII_TOKEN.finditer(clean) if is_foreign else ()
@@ -2730,6 +2774,21 @@ def _named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFau
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
     return [_fault_at(one.path, one.text, is_exact=False) for one in clear]
+
+
+def _said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
+    """Take what is said of the only name of ours in a clause that nobody understands.
+
+    A plain word of the trade, such as `result`, is one where a type or values follow.
+    """
+    ways = {path[-1]: path for path, _ in leaves_of(sent) if path}
+    for clause in (c for text in _prose_of(body, sent) for c in _LINES.split(text)):
+        named = [word for word in re.findall(_NAME, clause) if word in ways]
+        if len(named) == 1 and " " in clause:
+            found = _in_unknown_words(_fault_at(ways[named[0]], clause), sent)
+            is_plain = found.phrase and _MEANT.issuperset(words_of(named[0]))
+            if found.fault in {Fault.TYPE, Fault.VALUE} and not is_plain:
+                yield found
 
 
 def _is_called(one: _Mention) -> bool:

@@ -529,9 +529,12 @@ class RequestSearch:
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
         findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
-            answer, message, body
+            answer,
+            message,
+            body,
+            phrases=self.model.phrases,
+            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER},
         )
-        findings = tuple(map(self.model.understand, findings))
         if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
             # Where it stands elsewhere, too, the task itself is not there.
             known = self.model.task_paths_beside(request.action)
