@@ -379,6 +379,26 @@ WHOLE = {
     ),
 }
 """Wordings of validators: of a value whose place is told beside, and whole sentences."""
+NO_WORDS_BARE = {
+    "nonsense": Wording("vlork spab", "mimsy tove", "wabe {t}", "gyre {o}"),
+    "codes": Wording("E17", "E18", "E19", "E20 {o}"),
+    "numbers": Wording("1001", "1002", "1003", "1004 {o}"),
+}
+NO_WORDS_WHOLE = {
+    "sentence": Wording(
+        "vlork {n} spab", "mimsy {n} tove", "{n} wabe {t}", "{n} gyre {o}"
+    ),
+    "colon": Wording(
+        "{p}: borogove", "{p}: outgrabe", "{p}: rath {t}", "{p}: frumious {o}"
+    ),
+    "quotes": Wording(
+        "Slithy '{p}' toves.",
+        "Brillig '{p}' raths.",
+        "Mome '{p}' {t}.",
+        "Uffish '{p}' {o}.",
+    ),
+}
+"""Wordings in no language: names, types and values stand in them, and no other word."""
 
 
 Packer = Callable[[list[tuple[Fault, str]]], Any]
@@ -554,6 +574,9 @@ def cased(name: str, case: str) -> str:
 class Drawn(Backend):
     """A network; the same one for the same seed."""
 
+    bare = BARE
+    whole = WHOLE
+
     def __init__(self, seed: int) -> None:
         super().__init__()
         self.chance = chance = Random(seed)  # noqa: S311 - repeatable on purpose
@@ -583,13 +606,14 @@ class Drawn(Backend):
         self.tells_all = chance.random() < 0.5
         self.status = chance.choice((400, 400, 400, 422, 422, 200))
         if chance.random() < 0.5:
-            w, p = chance.choice([*BARE]), chance.choice([*PLACED])
+            w, p = chance.choice([*self.bare]), chance.choice([*PLACED])
             self.style = f"{w} in {p}"
-            self.wording, self.pack = replace(BARE[w], is_whole=False), PLACED[p]
+            self.wording = replace(self.bare[w], is_whole=False)
+            self.pack = PLACED[p]
         else:
-            w, p = chance.choice([*WHOLE]), chance.choice([*SAID])
+            w, p = chance.choice([*self.whole]), chance.choice([*SAID])
             self.style = f"{w} as {p}"
-            self.wording, self.pack = WHOLE[w], SAID[p]
+            self.wording, self.pack = self.whole[w], SAID[p]
         if not p.startswith(_SAYS_NO):
             self.status = self.status if self.status != 200 else 400
         if w in {"Laravel", "Rails"} and self.case == "pascal":
@@ -1067,6 +1091,13 @@ class Drawn(Backend):
     def _pay(self, row: dict[str, Any]) -> None:
         row["state"] = 3
         self.book.pay(str(row["id"]), row["reward"])
+
+
+class DrawnWithoutWords(Drawn):
+    """A network that refuses in no language that anybody knows."""
+
+    bare = NO_WORDS_BARE
+    whole = NO_WORDS_WHOLE
 
 
 def described(network: Drawn) -> str:

@@ -2619,6 +2619,10 @@ def _in_phrases(
             yield FieldFault(path, fault, is_exact=len(path) > 1)
 
 
+_CHOICES = word_set("status state action type kind format mode outcome decision")
+"""Last words of names under which there is one of a few values."""
+
+
 def _before_colons(text: str, sent: JSON) -> Iterator[FieldFault]:
     """Read a text of nothing but names with what is said of each."""
     clauses = [_NAMED_LINE.fullmatch(one) for one in _LINES.split(text.strip(" ."))]
@@ -2651,6 +2655,11 @@ def _in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
         return found
     if options := _options_in_prose(found.phrase, there):
         return replace(found, options=options, phrase="")
+    words = re.findall(r"[^\s'\"`]+", found.phrase.rstrip(" .!"))
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
+    if is_choice and len(words) > 1 and not type_of_word(words[-1]):
+        last = words[-1]
+        return replace(found, options=(last,) if str(there) != last else ())
     kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
     is_number = type_of(there) in _NUMBERS
     others = (kinds & _JSON_TYPES) - {type_of(there)}
