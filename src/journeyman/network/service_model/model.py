@@ -424,8 +424,12 @@ class ServiceModel:
         return frozenset(one.path for one in placed if not is_outside(one.path))
 
     def names_in(self, message: str) -> Iterator[str]:
-        """Return what stands in a refusal where an earlier one had a field's name."""
+        """Return what stands in a refusal where an earlier one had a field's name.
+
+        Or another word, where that is all they differ in.
+        """
         for known in self.requests.values():
+            yield from _apart(message, (one.message for one in known.refused))
             names = {one.path[-1] for one in known.constraints.wanted}
             for said in {one.message for one in known.refused}:
                 for name in sorted(names):
@@ -683,7 +687,13 @@ class _Learning:
             known,
             is_strict=known.is_strict or fact.is_strict,
             stops_at_unknown=known.stops_at_unknown or faults == {Fault.UNKNOWN},
+            tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
+
+    def _tells_way(self, finding: FieldFault) -> bool:
+        """Return whether a finding has the whole way to a value in an object."""
+        is_inside = len(finding.path) > 1 and self._is_object(finding.path[:1])
+        return finding.is_exact and bool(finding.phrase) and is_inside
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
@@ -692,7 +702,9 @@ class _Learning:
             path = path[:-1]
         if not path:
             return
-        if is_outside(path) or finding.is_root:
+        is_whole = self.known.tells_ways and finding.is_exact
+        is_whole = is_whole and finding.fault is Fault.MISSING
+        if is_outside(path) or finding.is_root or is_whole:
             yield path
             return
         ends = [
@@ -1012,6 +1024,20 @@ class _Learning:
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
 _PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
+
+
+def _apart(message: str, others: Iterable[str]) -> Iterator[str]:
+    """Return the only word that a message has in place of another one's."""
+    words = message.split()
+    for other in map(str.split, others):
+        new = [a for a, b in zip(words, other, strict=False) if a != b]
+        if len(other) == len(words) and len(new) == 1:
+            name = new[0].strip("'\"`.,;:!()")
+            if _A_WORD.fullmatch(name):
+                yield name
+
+
+_A_WORD = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 def _told_in_words(name: str, said: str) -> bool:

@@ -2010,19 +2010,17 @@ def read_refusal(
     clear = _understood(body, message, sent, is_prose_read=is_prose_read)
     is_open = is_prose_read and is_of_body
     if is_open and (not clear or any(one.phrase for one in clear)):
-        others = [*_placed_anyhow(body, sent), *_in_phrases(body, sent, phrases)]
+        others = [
+            *_placed_anyhow(body, sent, phrases),
+            *_in_phrases(body, sent, phrases),
+        ]
         clear = [*{one.path: one for one in (*others, *clear)}.values()]
     clear = clear or _named_in_passing(_mentions(body, sent), sent)
     clear = clear or ([*_said_of_one(body, sent)] if is_open else [])
     placed = (_sent_outside(one, sent) for one in clear)
     known = (_in_unknown_words(one, sent) for one in placed if one is not None)
     judged = (_in_light_of(one, sent) for one in known)
-    meant = (
-        replace(one, fault=phrases[one.phrase], phrase="")
-        if one.phrase in phrases
-        else one
-        for one in judged
-    )
+    meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
     return tuple(_with_options(one, _prose_of(body, sent)) for one in meant)
 
 
@@ -2553,7 +2551,9 @@ def _missed_in(clause: str, sent: JSON) -> str:
     return ""
 
 
-def _placed_anyhow(body: JSON, sent: JSON) -> Iterator[FieldFault]:
+def _placed_anyhow(
+    body: JSON, sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
     """Take the places that a structure has, where nothing that it says is understood.
 
     As in `[{"path": "job", "message": "E17"}]`, `{"errors": {"job": ["E17"]}}`
@@ -2566,7 +2566,7 @@ def _placed_anyhow(body: JSON, sent: JSON) -> Iterator[FieldFault]:
         if letters < 0:
             return
         if isinstance(value, str):
-            yield from _before_colons(value[:MAX_TEXT], sent)
+            yield from _before_colons(value[:MAX_TEXT], sent, phrases)
         if not isinstance(value, dict) or _has_parts(value):
             continue
         place, said = _place_in(value, sent), [*_sayings(value)]
@@ -2619,17 +2619,30 @@ def _in_phrases(
             yield FieldFault(path, fault, is_exact=len(path) > 1)
 
 
+def _chosen_in(found: FieldFault, there: JSON) -> str:
+    """Return the value that a few words about a choice end with, as in "E20 closed"."""
+    _, *words = re.findall(r"[^\s'\"`]+", found.phrase.rstrip(" .!"))[: _FEW_WORDS + 1]
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
+    last = words[-1] if is_choice and 0 < len(words) < _FEW_WORDS else ""
+    is_value = not type_of_word(last) and _VERDICTS.isdisjoint(words_of(last))
+    return last if is_value and last != str(there) else ""
+
+
+_FEW_WORDS = 3
 _CHOICES = word_set("status state action type kind format mode outcome decision")
 """Last words of names under which there is one of a few values."""
 
 
-def _before_colons(text: str, sent: JSON) -> Iterator[FieldFault]:
+def _before_colons(
+    text: str, sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
     """Read a text of nothing but names with what is said of each."""
     clauses = [_NAMED_LINE.fullmatch(one) for one in _LINES.split(text.strip(" ."))]
     told = [one for one in clauses if one and not _is_verdict(one["name"])]
     names = leaf_names(sent)
     is_of_names = any(
         one["name"] in names
+        or one["said"] in phrases
         or _HUMPED.search(one["name"])
         or (_MEANT | _AROUND).issuperset(words_of(one["name"]))
         for one in told
@@ -2655,11 +2668,8 @@ def _in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
         return found
     if options := _options_in_prose(found.phrase, there):
         return replace(found, options=options, phrase="")
-    words = re.findall(r"[^\s'\"`]+", found.phrase.rstrip(" .!"))
-    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
-    if is_choice and len(words) > 1 and not type_of_word(words[-1]):
-        last = words[-1]
-        return replace(found, options=(last,) if str(there) != last else ())
+    if chosen := _chosen_in(found, there):
+        return replace(found, options=(chosen,))
     kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
     is_number = type_of(there) in _NUMBERS
     others = (kinds & _JSON_TYPES) - {type_of(there)}

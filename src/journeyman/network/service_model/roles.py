@@ -75,7 +75,8 @@ MEASURE_WORDS = word_set(
     "count total size length words chars characters bytes priority rank position "
     "index row attempts retries level score version min max minimum maximum seconds "
     "minutes hours days duration timeout ttl votes views difficulty weight age limit "
-    "rating year usd eur gbp dollars euros cents percent"
+    "rating confidence certainty probability year usd eur gbp dollars euros cents "
+    "percent percentage"
 )
 TIME_WORDS = word_set(
     "at on time date datetime timestamp ts created updated modified posted published"

@@ -533,7 +533,8 @@ class RequestSearch:
             message,
             body,
             phrases=self.model.phrases,
-            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER},
+            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER}
+            or _is_no_in_yes(outcome),
         )
         if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
             # Where it stands elsewhere, too, the task itself is not there.

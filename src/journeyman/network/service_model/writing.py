@@ -146,6 +146,8 @@ class Constraints:
     """It refuses what it does not know, without saying what that is."""
     stops_at_unknown: bool = False
     """It has refused a name that it does not know, and told nothing that it lacks."""
+    tells_ways: bool = False
+    """It has told the whole way to a value in an object: a lone name is in none."""
 
     def is_refused_as(self, one: Placed) -> bool:
         """Return whether a value was found wrong there, in the form that it has."""
