@@ -1333,7 +1333,7 @@ _BODY_KEYS = word_set("loc path pointer instancepath location")
 _SAYING_KEYS = in_order(
     "type code keyword tag rule reason msg message detail error title description "
     "messages defaultmessage received constraints errormessage expected diagnostics "
-    "reason say refused fault explanation problem issue"
+    "say refused fault explanation problem issue"
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
@@ -2624,7 +2624,8 @@ def _chosen_in(found: FieldFault, there: JSON) -> str:
     _, *words = re.findall(r"[^\s'\"`]+", found.phrase.rstrip(" .!"))[: _FEW_WORDS + 1]
     is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
     last = words[-1] if is_choice and 0 < len(words) < _FEW_WORDS else ""
-    is_value = not type_of_word(last) and _VERDICTS.isdisjoint(words_of(last))
+    is_value = last[:1].isalpha() and not type_of_word(last)
+    is_value = is_value and _VERDICTS.isdisjoint(words_of(last))
     return last if is_value and last != str(there) else ""
 
 
