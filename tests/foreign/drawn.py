@@ -537,6 +537,18 @@ SAID: dict[str, Packer] = {
 }
 
 
+NO_WORDS_PLACED: dict[str, Packer] = {
+    "pairs": lambda told: {"zub": [{"florp": f.way, "snark": s} for f, s in told]},
+    "top pairs": lambda told: [{"florp": f.way, "snark": s} for f, s in told],
+    "ways": lambda told: {"zub": [{"florp": [*f.path], "snark": s} for f, s in told]},
+    "texts by name": lambda told: {"zub": {f.way: s for f, s in told}},
+    "lists by name": lambda told: {"zub": 7, "glim": {f.way: [s] for f, s in told}},
+    "tuples": lambda told: {"zub": [[f.way, s] for f, s in told]},
+    **PLACED,
+}
+"""Forms under keys that nobody knows, besides those of frameworks."""
+
+
 _SAYS_NO = ("not ok", "no success", "issues", "error details")
 """An answer of status 200 says so."""
 
@@ -576,6 +588,7 @@ class Drawn(Backend):
 
     bare = BARE
     whole = WHOLE
+    placed = PLACED
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -606,10 +619,10 @@ class Drawn(Backend):
         self.tells_all = chance.random() < 0.5
         self.status = chance.choice((400, 400, 400, 422, 422, 200))
         if chance.random() < 0.5:
-            w, p = chance.choice([*self.bare]), chance.choice([*PLACED])
+            w, p = chance.choice([*self.bare]), chance.choice([*self.placed])
             self.style = f"{w} in {p}"
             self.wording = replace(self.bare[w], is_whole=False)
-            self.pack = PLACED[p]
+            self.pack = self.placed[p]
         else:
             w, p = chance.choice([*self.whole]), chance.choice([*SAID])
             self.style = f"{w} as {p}"
@@ -1098,6 +1111,7 @@ class DrawnWithoutWords(Drawn):
 
     bare = NO_WORDS_BARE
     whole = NO_WORDS_WHOLE
+    placed = NO_WORDS_PLACED
 
 
 def described(network: Drawn) -> str:

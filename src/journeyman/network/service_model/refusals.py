@@ -2567,6 +2567,8 @@ def _placed_anyhow(
             return
         if isinstance(value, str):
             yield from _before_colons(value[:MAX_TEXT], sent, phrases)
+        if isinstance(value, list):
+            yield from _in_table(value, sent, phrases)
         if not isinstance(value, dict) or _has_parts(value):
             continue
         place, said = _place_in(value, sent), [*_sayings(value)]
@@ -2585,7 +2587,9 @@ def _under_containers(
 ) -> Iterator[FieldFault]:
     """Read the names in an object that has what is said of each, in a container."""
     inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
-    is_around_all = len(inside) == len(way)
+    is_around_all = len(inside) == len(way) and not (way and _names_one(value, sent))
+    if inside and inside[-1] not in (sent if isinstance(sent, dict) else ()):
+        inside = []  # it is a container, whatever it is called
     ours = leaf_names(sent) | {*_strings(sent)}
     is_of_lists = bool(value) and all(isinstance(one, list) for one in value.values())
     known = _NEVER_SHOWN | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
@@ -2602,6 +2606,65 @@ def _under_containers(
         if is_place and is_said and (is_of_lists or is_of_texts):
             path = (*reversed(inside), *path_of(name))
             yield _fault_at(path, " ".join(said))
+
+
+def _names_one(value: Mapping[str, JSON], sent: JSON) -> bool:
+    """Return whether a key is surely a name of a body."""
+    return any(_is_surely_name(name, sent) for name in value)
+
+
+def _is_surely_name(text: str, sent: JSON) -> bool:
+    names = leaf_names(sent)
+    is_ours = bool(_parts_of(text) & names) or _MEANT.issuperset(words_of(text))
+    return is_name(text) and (is_ours or bool(_HUMPED.search(text)))
+
+
+def _parts_of(way: str) -> set[str]:
+    return {*re.split(r"[./]", way)}
+
+
+def _in_table(
+    rows: list[JSON], sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
+    """Read a list whose items each have a name, and what is said of it, anywhere.
+
+    As in `[{"florp": "task_id", "snark": "E17"}]` and `[["task_id", "E17"]]`.
+    """
+    ours = {*_strings(sent)}
+    cells = [
+        row if isinstance(row, dict) else dict(zip("0123456789", row, strict=False))
+        for row in rows
+        if isinstance(row, dict | list)
+    ]
+    is_known = any(spelling(key) in _FIELD_KEYS for row in cells for key in row)
+    is_table = bool(cells) and len(cells) == len(rows) and not is_known
+    for key in cells[0] if is_table else ():
+        ways = [_way_in(row.get(key)) for row in cells]
+        said = [_said_beside(key, row) for row in cells]
+        is_of_names = all(way and way not in ours for way in ways) and all(said)
+        if (
+            is_of_names
+            and spelling(key) not in {*_SAYING_KEYS}
+            and (
+                any(_is_surely_name(way, sent) for way in ways)
+                or any(one in phrases for one in said)
+            )
+        ):
+            for named, told in zip(ways, said, strict=True):
+                yield _fault_at(path_of(named), told)
+            return
+
+
+def _way_in(cell: JSON) -> str:
+    """Return a name, or the way to one, that is all there is; empty where it is not."""
+    parts = cell if isinstance(cell, list) else [cell]
+    way = ".".join(map(str, parts))
+    return way if isinstance(cell, str | list) and parts and is_name(way) else ""
+
+
+def _said_beside(key: str, row: Mapping[str, JSON]) -> str:
+    others = (one for name, one in row.items() if name != key)
+    return " ".join(one for one in others if isinstance(one, str))
 
 
 def _in_phrases(
