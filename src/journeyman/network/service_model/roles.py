@@ -294,10 +294,15 @@ class _Search:
             id_name_score(column.path)
             + 3 * all(one in self._segments[n] for n, one in enumerate(ids))
             + 2 * all(map(_OPAQUE.fullmatch, ids))
-            + all(isinstance(one, int) for one in column.values.values())
+            + (_is_of_numbers(column) and not self._is_lone_number(column))
             + all(map(_MIXED.search, ids))
             + (len(ids) >= _FEW)
         )
+
+    def _is_lone_number(self, column: _Column) -> bool:
+        """Return whether no other field has numbers: then it is rather the reward."""
+        others = (one for one in self._columns if one is not column)
+        return not any(map(_is_of_numbers, others))
 
     @cached_property
     def _different(self) -> int:
@@ -331,6 +336,8 @@ class _Search:
         named = _first(column for column in numbers if column.has(REWARD_WORDS))
         named = named or _first(filter(_holds_objects, numbers))
         named = named or _first(c for c in numbers if all(map(_is_priced, c.seen)))
+        if not named and len(numbers) > 1:  # one of them may number the records
+            numbers = [one for one in numbers if not _is_counted(one)]
         if named or len(numbers) != 1:
             return named
         # The only number is the reward, unless that stands there and cannot be read.
@@ -419,7 +426,7 @@ class _Search:
         # A title is all that some networks write; beside a text it is only a title.
         if not own and (self._read("text") or self._read("input")):
             return None
-        return max(own or prose, key=_length_of_prose, default=None)
+        return max(own or prose, key=_likeness_to_work, default=None)
 
     def _is_prose(self, column: _Column) -> bool:
         texts = [str(text) for text in column.read(as_string)]
@@ -506,6 +513,14 @@ def _is_of_numbers(column: _Column) -> bool:
     return all(isinstance(value, int) for value in column.values.values())
 
 
+def _is_counted(column: _Column) -> bool:
+    """Return whether it numbers the records one by one."""
+    found = [as_identifier(one) or "" for one in column.values.values()]
+    numbers = [int(one) for one in found if one.isdecimal()]
+    expected = range(numbers[0], numbers[0] + len(numbers)) if numbers else ()
+    return len(numbers) == len(found) >= _FEW and numbers == [*expected]
+
+
 def _is_token(text: str) -> bool:
     """Return whether a value is one short piece, as ids are."""
     return len(text) <= _LONGEST_ID and not any(map(str.isspace, text))
@@ -526,9 +541,15 @@ def _is_epoch(value: JSON) -> bool:
     return isinstance(value, int | float) and as_moment(value) is not None
 
 
-def _length_of_prose(column: _Column) -> tuple[int, bool]:
+def _likeness_to_work(column: _Column) -> tuple[bool, int, bool]:
+    """Return a rank as the text of a task: what differs in a number only is a title."""
     texts = [str(text) for text in column.read(as_string)]
-    return sum(map(len, texts)) // len(texts), column.has(PROSE_WORDS)
+    forms = {_DIGITS.sub("#", text) for text in texts}
+    is_numbered = len(texts) >= _FEW and len(forms) == 1
+    return not is_numbered, sum(map(len, texts)) // len(texts), column.has(PROSE_WORDS)
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 def _has_known_state(column: _Column) -> bool:
