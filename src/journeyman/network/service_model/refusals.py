@@ -2091,6 +2091,7 @@ _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = _any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
+    rf"|\b{_AGENT} (?:of|behind|for) (?:this|the|your) (?:token|key|credentials?)\b"
 )
 """As in "operator: give your own agent id"."""
 

@@ -61,6 +61,7 @@ from journeyman.network.service_model.request import (
     LONGEST_VALUE,
     RECORD,
     TASK_TAIL,
+    WORDS,
     Placed,
     RequestShape,
     Values,
@@ -534,6 +535,7 @@ class RequestSearch:
             body,
             phrases=self.model.phrases,
             is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER}
+            or outcome.status == FORBIDDEN
             or _is_no_in_yes(outcome),
         )
         if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
@@ -734,7 +736,12 @@ def _tells_of_shape(
             one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
         )
         is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
-        return is_lacking or (is_unknown and "field" in refused.message)
+        is_stand_in = any(one is not None and _stands_in(one) for one in wrong)
+        is_ours = any(one.means == "agent_id" for one in findings) and not any(
+            one is not None and one.source == "agent_id" for one in wrong
+        )
+        is_of_field = is_unknown and "field" in refused.message
+        return is_lacking or is_of_field or is_stand_in or (is_value and is_ours)
     match refused.refusal:
         case Refusal.REJECTED:  # a body is meant, where it is not about the work
             is_body = is_before_work and contradicts
@@ -761,6 +768,11 @@ def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFaul
     is_sent = isinstance(body, dict) and found.path[0] in body
     is_root = is_lacking and found.path[0] in around and not is_sent
     return replace(found, is_root=True) if is_root else found
+
+
+def _stands_in(placed: Placed) -> bool:
+    """Return whether a value stands only where nothing better is known."""
+    return placed.source in {"", WORDS}
 
 
 def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
