@@ -727,8 +727,13 @@ def _tells_of_shape(
     """Return whether a refusal that sounds otherwise is about a shape never taken."""
     contradicts = any(_contradicts(one, shape) for one in findings)
     in_body = refused.status in BODY_STATUSES
-    wrong = [shape.at(o.path) for o in findings if o.fault in {Fault.VALUE, Fault.TYPE}]
-    is_value = any(one is not None and one.source != "result" for one in wrong)
+    wrong = [
+        one
+        for told in findings
+        if told.fault in {Fault.VALUE, Fault.TYPE}
+        for one in _meant_by(told, shape)
+    ]
+    is_value = any(one.source != "result" for one in wrong)
     if refused.status == FORBIDDEN:
         # Where a rule of a database judges a document, as CouchDB's do, or a role may
         # not write a field, which is as good as none.
@@ -736,9 +741,9 @@ def _tells_of_shape(
             one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
         )
         is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
-        is_stand_in = any(one is not None and _stands_in(one) for one in wrong)
+        is_stand_in = any(map(_stands_in, wrong))
         is_ours = any(one.means == "agent_id" for one in findings) and not any(
-            one is not None and one.source == "agent_id" for one in wrong
+            one.source == "agent_id" for one in wrong
         )
         is_of_field = is_unknown and "field" in refused.message
         return is_lacking or is_of_field or is_stand_in or (is_value and is_ours)
@@ -780,11 +785,16 @@ def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
 
     As in "bounty: not found" where what the task pays was taken for its name.
     """
-    path = finding.path
-    meant = [one for one in shape.placed if one.path[-len(path) :] == path]
+    meant = _meant_by(finding, shape)
     return (
         finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
     )
+
+
+def _meant_by(finding: FieldFault, shape: RequestShape) -> list[Placed]:
+    """Return the values that a finding may be about: a bare name may be inside."""
+    path = finding.path
+    return [one for one in shape.placed if one.path[-len(path) :] == path]
 
 
 def _is_task(placed: Placed) -> bool:
