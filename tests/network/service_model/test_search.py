@@ -1353,8 +1353,10 @@ async def test_a_short_text_of_the_task_is_no_result(given: dict[str, JSON]) -> 
     network = StrictNetwork(SNAKE)
     network.answers += [missing("content"), (200, {})]
 
+    task = Task(id=TaskId("task-1"), text="Two keys", raw=raw)
+
     async with client_of(network) as client:
-        await client.submit(Task(id=TaskId("task-1"), raw=raw), RESULT, KEY, given)
+        await client.submit(task, RESULT, KEY, given)
 
     assert network.bodies("submit")[-1]["content"] == "41"
 

@@ -526,8 +526,7 @@ class Writer:
                 continue
             if source == TASK_TAIL and not self._may_be_tail(wanted):
                 continue
-            is_work = _is_prose(value) or self._is_task_text(wanted.path, source)
-            if source.startswith((*GIVEN, RECORD)) and is_work:
+            if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
             is_date = source == "now" and wanted.wants == "date"
@@ -543,12 +542,6 @@ class Writer:
             ]
             for price, one in forms:
                 yield price + 4.0 * self.known.is_refused_as(one), one
-
-    def _is_task_text(self, path: Path, source: str) -> bool:
-        """Return whether a short text of the task stands where its result is due."""
-        leaf, name = words_of(source.rpartition(".")[2]), words_of(path[-1])
-        is_due = self.action == "submit" and not {*name[-1:]}.isdisjoint(RESULT_WORDS)
-        return is_due and leaf[-1:] == name[-1:]
 
     def _may_be_tail(self, wanted: Wanted) -> bool:
         """Return whether the last part of the task's id may be meant.
