@@ -379,26 +379,6 @@ WHOLE = {
     ),
 }
 """Wordings of validators: of a value whose place is told beside, and whole sentences."""
-NO_WORDS_BARE = {
-    "nonsense": Wording("vlork spab", "mimsy tove", "wabe {t}", "gyre {o}"),
-    "codes": Wording("E17", "E18", "E19", "E20 {o}"),
-    "numbers": Wording("1001", "1002", "1003", "1004 {o}"),
-}
-NO_WORDS_WHOLE = {
-    "sentence": Wording(
-        "vlork {n} spab", "mimsy {n} tove", "{n} wabe {t}", "{n} gyre {o}"
-    ),
-    "colon": Wording(
-        "{p}: borogove", "{p}: outgrabe", "{p}: rath {t}", "{p}: frumious {o}"
-    ),
-    "quotes": Wording(
-        "Slithy '{p}' toves.",
-        "Brillig '{p}' raths.",
-        "Mome '{p}' {t}.",
-        "Uffish '{p}' {o}.",
-    ),
-}
-"""Wordings in no language: names, types and values stand in them, and no other word."""
 
 
 Packer = Callable[[list[tuple[Fault, str]]], Any]
@@ -535,18 +515,6 @@ SAID: dict[str, Packer] = {
         "message": told[0][1],
     },
 }
-
-
-NO_WORDS_PLACED: dict[str, Packer] = {
-    "pairs": lambda told: {"zub": [{"florp": f.way, "snark": s} for f, s in told]},
-    "top pairs": lambda told: [{"florp": f.way, "snark": s} for f, s in told],
-    "ways": lambda told: {"zub": [{"florp": [*f.path], "snark": s} for f, s in told]},
-    "texts by name": lambda told: {"zub": {f.way: s for f, s in told}},
-    "lists by name": lambda told: {"zub": 7, "glim": {f.way: [s] for f, s in told}},
-    "tuples": lambda told: {"zub": [[f.way, s] for f, s in told]},
-    **PLACED,
-}
-"""Forms under keys that nobody knows, besides those of frameworks."""
 
 
 _SAYS_NO = ("not ok", "no success", "issues", "error details")
@@ -1104,14 +1072,6 @@ class Drawn(Backend):
     def _pay(self, row: dict[str, Any]) -> None:
         row["state"] = 3
         self.book.pay(str(row["id"]), row["reward"])
-
-
-class DrawnWithoutWords(Drawn):
-    """A network that refuses in no language that anybody knows."""
-
-    bare = NO_WORDS_BARE
-    whole = NO_WORDS_WHOLE
-    placed = NO_WORDS_PLACED
 
 
 def described(network: Drawn) -> str:

@@ -7,8 +7,11 @@ the parts in `drawn`.
     make foreign-drawn                     200 of them
     make foreign-drawn DRAWN=900-1500      these
     make foreign-drawn DRAWN="--without-words 0-200"
-                                           that refuse in no language, so that what
-                                           is meant can only be tried out
+                                           that refuse in no language
+    make foreign-drawn DRAWN="--in-finnish 0-200"
+                                           that name everything in another language
+    make foreign-drawn DRAWN="--strangely 0-200"
+                                           that do both
 """
 
 import statistics
@@ -18,16 +21,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.foreign.drawn import Drawn, DrawnWithoutWords, described
+from tests.foreign.drawn import Drawn, described
+from tests.foreign.drawn_strangely import (
+    DrawnInFinnish,
+    DrawnStrangely,
+    DrawnWithoutWords,
+)
 from tests.foreign.simulated import simulate_on
 from tests.foreign.trial import Trial
 from tests.simulation.virtual_time import Timeline
 
 LONGEST_SECONDS = 120.0
-LEAST_SHARE = 0.97
-LEAST_WITHOUT_WORDS = 0.85
-"""So many of the networks have to be earned on."""
-WITHOUT_WORDS = "--without-words"
+KINDS: dict[str, tuple[type[Drawn], float]] = {
+    "--usually": (Drawn, 0.97),
+    "--without-words": (DrawnWithoutWords, 0.9),
+    "--in-finnish": (DrawnInFinnish, 0.95),
+    "--strangely": (DrawnStrangely, 0.65),
+}
+"""What is drawn, and on how many of them the daemon has to earn."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +75,15 @@ def try_seed(seed: int, drawn: type[Drawn] = Drawn) -> DrawnTrial:
 
 def main(words: list[str]) -> int:
     """Try networks; return 1 where too few are earned on, 2 for what are no seeds."""
-    is_silent = WITHOUT_WORDS in words
-    drawn = DrawnWithoutWords if is_silent else Drawn
-    words = [word for word in words if word != WITHOUT_WORDS]
+    kind = next((word for word in words if word.startswith("--")), "--usually")
     try:
-        seeds = [*_seeds_in(words or ["0-200"])]
-    except ValueError:
-        print("give seeds as in: 0-200 or 17 42", file=sys.stderr)
+        drawn, least = KINDS[kind]
+        seeds = [*_seeds_in([word for word in words if word != kind] or ["0-200"])]
+    except (KeyError, ValueError):
+        kinds = ", ".join(KINDS)
+        print(
+            f"give seeds as in: 0-200 or 17 42, after one of {kinds}", file=sys.stderr
+        )
         return 2
     tried = [*_told(try_seed(seed, drawn) for seed in seeds)]
     earned = sum(one.is_earned for one in tried)
@@ -82,7 +95,6 @@ def main(words: list[str]) -> int:
         f" median, {max(refused, default=0)} at most, more than 6 on"
         f" {sum(one > 6 for one in refused)}"
     )
-    least = LEAST_WITHOUT_WORDS if is_silent else LEAST_SHARE
     return 0 if share >= least else 1
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.foreign.drawn import Drawn, described
+from tests.foreign.drawn_strangely import DrawnInFinnish, DrawnWithoutWords
 from tests.foreign.drawn_trials import DrawnTrial, main, try_seed
 from tests.foreign.trial import report
 
@@ -11,6 +12,20 @@ SEEDS = range(40)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_that_a_drawn_network_has_is_earned(seed: int) -> None:
     tried = try_seed(seed)
+
+    assert tried.is_earned, report(tried.what, tried.trial)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_refused_in_no_language_is_found_out_by_trial(seed: int) -> None:
+    tried = try_seed(seed, DrawnWithoutWords)
+
+    assert tried.is_earned, report(tried.what, tried.trial)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_names_in_another_language_are_understood_by_what_they_do(seed: int) -> None:
+    tried = try_seed(seed, DrawnInFinnish)
 
     assert tried.is_earned, report(tried.what, tried.trial)
 
