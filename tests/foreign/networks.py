@@ -14,6 +14,7 @@ NO_NETWORKS = {
         "backend",
         "capitals",
         "drawn",
+        "drawn_strangely",
         "drawn_trials",
         "networks",
         "simulated",

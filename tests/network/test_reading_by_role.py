@@ -680,3 +680,31 @@ def test_who_a_text_is_from_is_not_the_text() -> None:
     )
 
     assert [task.text for task in tasks] == [*TEXTS[:4]]
+
+
+def test_what_differs_in_a_number_only_is_a_title_and_no_work() -> None:
+    made = records(
+        lambda n: {"id": n, "aihe": f"Capital letters, part {n + 1}", "lause": TEXTS[n]}
+    )
+
+    assert [one.text for one in read({"tyot": made})] == [*TEXTS]
+
+
+def test_of_two_numbers_the_one_that_counts_the_records_is_no_reward() -> None:
+    nodes: JSON = [
+        {"cursor": str(n), "node": {"id": f"t-{n}", "liksa": 30 - 4 * n, "text": text}}
+        for n, text in enumerate(TEXTS)
+    ]
+
+    assert [one.reward for one in read({"edges": nodes})] == [30, 26, 22, 18]
+
+
+def test_the_only_number_is_rather_the_reward_than_the_id() -> None:
+    made = records(
+        lambda n: {"viite": f"tide-{'abcd'[n]}", "liksa": 10 + 3 * n, "text": TEXTS[n]}
+    )
+
+    found = read({"tyot": made})
+
+    assert [one.id for one in found] == ["tide-a", "tide-b", "tide-c", "tide-d"]
+    assert [one.reward for one in found] == [10, 13, 16, 19]

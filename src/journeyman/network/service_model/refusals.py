@@ -2589,8 +2589,8 @@ def _under_containers(
     """Read the names in an object that has what is said of each, in a container."""
     inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
     is_around_all = len(inside) == len(way) and not (way and _names_one(value, sent))
-    if inside and inside[-1] not in (sent if isinstance(sent, dict) else ()):
-        inside = []  # it is a container, whatever it is called
+    while inside and inside[-1] not in (sent if isinstance(sent, dict) else ()):
+        inside.pop()  # it is a container, whatever it is called
     ours = leaf_names(sent) | {*_strings(sent)}
     is_of_lists = bool(value) and all(isinstance(one, list) for one in value.values())
     known = _NEVER_SHOWN | _BODY_KEYS | {*_FIELD_KEYS, *_SAYING_KEYS}
@@ -2616,12 +2616,9 @@ def _names_one(value: Mapping[str, JSON], sent: JSON) -> bool:
 
 def _is_surely_name(text: str, sent: JSON) -> bool:
     names = leaf_names(sent)
-    is_ours = bool(_parts_of(text) & names) or _MEANT.issuperset(words_of(text))
+    is_ours = bool({*re.split(r"[./]", text)} & names)
+    is_ours = is_ours or _MEANT.issuperset({*words_of(text)} - ID_WORDS)
     return is_name(text) and (is_ours or bool(_HUMPED.search(text)))
-
-
-def _parts_of(way: str) -> set[str]:
-    return {*re.split(r"[./]", way)}
 
 
 def _in_table(
@@ -2683,11 +2680,10 @@ def _in_phrases(
             yield FieldFault(path, fault, is_exact=len(path) > 1)
 
 
-def _chosen_in(found: FieldFault, there: JSON) -> str:
+def _chosen_in(phrase: str, there: JSON) -> str:
     """Return the value that a few words about a choice end with, as in "E20 closed"."""
-    _, *words = re.findall(r"[^\s'\"`]+", found.phrase.rstrip(" .!"))[: _FEW_WORDS + 1]
-    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
-    last = words[-1] if is_choice and 0 < len(words) < _FEW_WORDS else ""
+    _, *words = re.findall(r"[^\s'\"`]+", phrase.rstrip(" .!"))[: _FEW_WORDS + 1]
+    last = words[-1] if 0 < len(words) < _FEW_WORDS else ""
     is_value = last[:1].isalpha() and not type_of_word(last)
     is_value = is_value and _VERDICTS.isdisjoint(words_of(last))
     return last if is_value and last != str(there) else ""
@@ -2731,9 +2727,10 @@ def _in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
     there = value_at(sent, found.path)
     if not found.phrase or there is None:
         return found
-    if options := _options_in_prose(found.phrase, there):
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
+    if options := _options_in_prose(found.phrase, "" if is_choice else there):
         return replace(found, options=options, phrase="")
-    if chosen := _chosen_in(found, there):
+    if is_choice and (chosen := _chosen_in(found.phrase, there)):
         return replace(found, options=(chosen,))
     kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
     is_number = type_of(there) in _NUMBERS
