@@ -167,7 +167,7 @@ async def test_a_claim_is_understood_that_is_refused_in_numbers(
 
 async def test_a_stand_in_that_is_forbidden_was_a_wrong_guess() -> None:
     network = StrictNetwork({"claim": ["bounty_id", "kuka"]})
-    is_not: JSON = {"error": "kuka is not who holds this token"}
+    is_not: JSON = {"error": "kuka is not the agent of this token"}
     network.answers += [
         missing("bounty_id"),
         missing("kuka"),
