@@ -42,9 +42,21 @@ def test_a_network_that_pays_nothing_is_not_earned_on() -> None:
     assert not DrawnTrial(3, tried.what, tried.trial).is_earned
 
 
-def test_what_are_no_seeds_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["many"]) == 2
+@pytest.mark.parametrize("words", [["many"], ["--in-latin", "1"]])
+def test_what_are_no_seeds_is_told(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
     assert "0-200" in capsys.readouterr().err
+
+
+def test_several_kinds_of_networks_are_drawn(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["1", "--in-finnish", "1-3"]) == 0
+    told = capsys.readouterr().out
+    assert "usually: earned on 1 of 1" in told
+    assert "in-finnish: earned on 2 of 2" in told
 
 
 def test_too_few_that_are_earned_on_are_a_fault(

@@ -170,10 +170,24 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
         SourceMutant(
             "a short text of a task is handed in",
-            "network/service_model/writing.py",
-            "        return is_due and leaf[-1:] == name[-1:]",
-            "        return is_due and leaf[-1:] != name[-1:]",
+            "network/service_model/search.py",
+            "value == task.text and value != task.id",
+            "value == task.id",
             "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "what unknown words meant is forgotten",
+            "network/service_model/model.py",
+            "if one.phrase and one.fault is Fault.MISSING",
+            "if one.phrase and one.fault is Fault.UNKNOWN",
+            "network/service_model/test_unknown_words.py",
+        ),
+        SourceMutant(
+            "a task is given up for a stand-in of ours",
+            "network/service_model/search.py",
+            "is_of_field or is_stand_in or (is_value and is_ours)",
+            "is_of_field",
+            "network/service_model/test_unknown_words.py",
         ),
         SourceMutant(
             "a task is given up for a wrong guess of ours",

@@ -536,28 +536,7 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
-            answer,
-            message,
-            body,
-            phrases=self.model.phrases,
-            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER}
-            or outcome.status == FORBIDDEN
-            or _is_no_in_yes(outcome),
-        )
-        if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
-            # Where it stands elsewhere, too, the task itself is not there.
-            known = self.model.task_paths_beside(request.action)
-            findings = tuple(
-                one
-                for one in findings
-                if one.path not in known or _is_of_another(one, shape)
-            )
-        around = self.model.wrappers_beside(request.action)
-        findings = tuple(_at_root(one, around, body) for one in findings)
-        if len(findings) == 1:
-            means = meant_in(answer or message, request.values())
-            findings = (replace(findings[0], means=means),)
+        findings = self._findings(request, shape, outcome, body)
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome,
@@ -584,6 +563,39 @@ class RequestSearch:
             self.model.paths_beside(request.action),
         )
         return fact.without(self.model.misread)
+
+    def _findings(
+        self,
+        request: Request,
+        shape: RequestShape,
+        outcome: outcomes.Refused,
+        body: JSON,
+    ) -> tuple[FieldFault, ...]:
+        """Return what a refusal says of a body, in the light of what is known."""
+        answer, message = outcome.answer, outcome.message
+        findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
+            answer,
+            message,
+            body,
+            phrases=self.model.phrases,
+            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER}
+            or outcome.status == FORBIDDEN
+            or _is_no_in_yes(outcome),
+        )
+        if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
+            # Where it stands elsewhere, too, the task itself is not there.
+            known = self.model.task_paths_beside(request.action)
+            findings = tuple(
+                one
+                for one in findings
+                if one.path not in known or _is_of_another(one, shape)
+            )
+        around = self.model.wrappers_beside(request.action)
+        findings = tuple(_at_root(one, around, body) for one in findings)
+        if len(findings) == 1:
+            means = meant_in(answer or message, request.values())
+            return (replace(findings[0], means=means),)
+        return findings
 
     def _judged(
         self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
