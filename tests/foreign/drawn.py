@@ -17,6 +17,8 @@ from typing import Any
 from tests.foreign.backend import Backend, Request, Response
 
 Path = tuple[str, ...]
+FIRST = "0"
+"""The first item of a list, in the way to a value."""
 TEXTS = (
     "the tide turns at noon",
     "Seven grey geese",
@@ -77,7 +79,8 @@ class Fault:
 
     @property
     def name(self) -> str:
-        return self.path[-1]
+        *_, around, name = ("", *self.path)
+        return f"{around}[0]" if name == FIRST else name
 
     @property
     def way(self) -> str:
@@ -772,6 +775,9 @@ class Drawn(Backend):
 
     def _faults(self, body: Any, above: Path, fields: list[Field]) -> Iterator[Fault]:
         depth = len(above)
+        if all(f.path[depth] == FIRST for f in fields):
+            yield from self._faults_in_list(body, above, fields)
+            return
         if not isinstance(body, dict):
             yield Fault(above, "type", "object", value=body)
             return
@@ -781,7 +787,8 @@ class Drawn(Backend):
             value = body.get(name)
             if len(below[0].path) > depth + 1:
                 if value is None:
-                    yield Fault(at, "missing", "object")
+                    is_list = below[0].path[depth + 1] == FIRST
+                    yield Fault(at, "missing", "array" if is_list else "object")
                 else:
                     yield from self._faults(value, at, below)
             elif value in (None, ""):
@@ -797,6 +804,19 @@ class Drawn(Backend):
                 if n not in known
             )
 
+    def _faults_in_list(
+        self, body: Any, above: Path, fields: list[Field]
+    ) -> Iterator[Fault]:
+        """Judge a list by its first item, as if it were an object with a name `0`."""
+        if not isinstance(body, list):
+            yield Fault(above, "type", "array", value=body)
+        elif not body:
+            yield Fault(above, "missing", "array")
+        elif len(fields[0].path) == len(above) + 1:
+            yield from self._wrong((*above, FIRST), body[0], fields[0])
+        else:
+            yield from self._faults(body[0], (*above, FIRST), fields)
+
     def _wrong(self, at: Path, value: Any, field: Field) -> Iterator[Fault]:
         kinds: dict[str, Any] = {
             "string": str,
@@ -804,8 +824,12 @@ class Drawn(Backend):
             "boolean": bool,
             "number": (int, float),
             "object": dict,
+            "datetime": str,
         }
-        if not isinstance(value, kinds[field.kind]):
+        is_right = isinstance(value, kinds[field.kind])
+        if field.kind == "datetime":
+            is_right = bool(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", str(value)))
+        if not is_right:
             yield Fault(at, "type", field.kind, value=value)
         elif field.kind == "boolean" and value is not True:
             yield Fault(at, "accepted", value=value)
@@ -814,7 +838,10 @@ class Drawn(Backend):
 
     def at(self, body: Any, action: str, path: Path) -> Any:
         for name in (*self._around(action), *path):
-            body = body.get(name) if isinstance(body, dict) else None
+            if name == FIRST:
+                body = body[0] if isinstance(body, list) and body else None
+            else:
+                body = body.get(name) if isinstance(body, dict) else None
         return body
 
     # -- the steps -------------------------------------------------------------

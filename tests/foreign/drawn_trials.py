@@ -25,6 +25,7 @@ from pathlib import Path
 from tests.foreign.drawn import Drawn, described
 from tests.foreign.drawn_strangely import (
     DrawnInFinnish,
+    DrawnRichly,
     DrawnStrangely,
     DrawnWithoutWords,
 )
@@ -35,6 +36,7 @@ from tests.simulation.virtual_time import Timeline
 LONGEST_SECONDS = 120.0
 KINDS: dict[str, tuple[type[Drawn], float]] = {
     "--usually": (Drawn, 0.97),
+    "--richly": (DrawnRichly, 0.5),
     "--without-words": (DrawnWithoutWords, 0.9),
     "--in-finnish": (DrawnInFinnish, 0.95),
     "--strangely": (DrawnStrangely, 0.55),

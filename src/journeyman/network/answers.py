@@ -304,7 +304,7 @@ def _withheld(
     ]
     if not is_described or listed.text != listed.description:
         longer = {path: one for path, one in told.items() if len(one) > len(title)}
-        roles = ("", "description", "title")
+        roles = ("", "input", "description", "title")
         likely += [_in_role(role, longer) for role in roles]
     return next((min(texts) for texts in likely if len(texts) == 1), "")
 

@@ -942,7 +942,9 @@ class _Learning:
         *around, name = sent.path
         is_pascal = case_of(p[-1] for p in self.shape.paths) == "pascal"
         lower = (*around, name[:1].lower() + name[1:])
-        ways: list[Path] = [] if is_pascal else [lower]
+        # Perhaps it is in no object, and we put it into one.
+        outside = [self._rooted(finding)] if around and len(named) == 1 else []
+        ways: list[Path] = [*outside, *(() if is_pascal else (lower,))]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
@@ -979,6 +981,8 @@ class _Learning:
         is_value = finding.fault is Fault.VALUE
         inner = (*path, FIRST)
         inside = any(one.path[: len(path)] == path for one in self.shape.placed)
+        if finding.wants == "array" and inner in self.shape.paths:
+            return _as_object(known, path)  # such as PHP has an array
         if finding.wants == "array" and inside and sent is None:
             known = _moved(known, path, inner)
             known = replace(
@@ -1054,6 +1058,15 @@ def _rerooted(known: Constraints, before: Path, after: Path) -> Constraints:
         for one in known.wanted
     )
     return replace(known, wanted=wanted)
+
+
+def _as_object(known: Constraints, path: Path) -> Constraints:
+    """Return constraints with an object where a list was sent, and refused."""
+    size = len(path) + 1
+    kept = (
+        one for one in known.wanted if one.path[:size] not in {path, (*path, FIRST)}
+    )
+    return replace(known, wanted=(*kept, Wanted(path, wants="object")))
 
 
 def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:

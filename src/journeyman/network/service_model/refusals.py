@@ -191,6 +191,7 @@ _TYPE_SAID = (
         r" (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
         r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
     ),
+    _any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
     # Django REST, Joi, Go
     _any_case(r"(?P<type>\w+) has wrong format\b"),
     re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),

@@ -259,7 +259,7 @@ class RequestShape:
     def envelope(self) -> Path:
         """Return the objects that are around everything."""
         paths = [
-            one.path[:-1]
+            one.path if one.path[-1:] == (FIRST,) else one.path[:-1]
             for one in self.placed
             if one.source and not is_outside(one.path)
         ]

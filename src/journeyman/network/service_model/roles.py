@@ -417,6 +417,7 @@ class _Search:
 
     def _text(self) -> _Column | None:
         prose = [column for column in self._free() if self._is_prose(column)]
+        prose = [o for o in prose if not (o.role == "title" and _is_numbered(o))]
         role_of = self._reader.role_of
         given = [column for column in prose if role_of(column.path[0]) == "input"]
         own = given or [column for column in prose if column.role != "title"]
@@ -544,9 +545,14 @@ def _is_epoch(value: JSON) -> bool:
 def _likeness_to_work(column: _Column) -> tuple[bool, int, bool]:
     """Return a rank as the text of a task: what differs in a number only is a title."""
     texts = [str(text) for text in column.read(as_string)]
-    forms = {_DIGITS.sub("#", text) for text in texts}
-    is_numbered = len(texts) >= _FEW and len(forms) == 1
-    return not is_numbered, sum(map(len, texts)) // len(texts), column.has(PROSE_WORDS)
+    length = sum(map(len, texts)) // len(texts)
+    return not _is_numbered(column), length, column.has(PROSE_WORDS)
+
+
+def _is_numbered(column: _Column) -> bool:
+    """Return whether texts differ in a number only, as titles often do."""
+    texts = [str(text) for text in column.read(as_string)]
+    return len(texts) >= _FEW and len({_DIGITS.sub("#", text) for text in texts}) == 1
 
 
 _DIGITS = re.compile(r"\d+")

@@ -284,6 +284,18 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     return ("date",) if source == "now" and wants in {"", "string", "datetime"} else ()
 
 
+def _way_to_one(wanted: Wanted) -> Path:
+    """Return what one item of a list is called: `quest`, of `quests`."""
+    path = wanted.path
+    if path[1:] and path[-1] == FIRST:
+        path = path[:-1]
+    elif wanted.wants != "array":
+        return path
+    *above, name = path
+    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+    return (*above, one)
+
+
 def _is_prose(value: JSON) -> bool:
     return isinstance(value, str) and len(value.split()) > _MOST_WORDS
 
@@ -559,7 +571,8 @@ class Writer:
 
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
-        cost = self.cost_of(wanted.path, source)
+        ways = (wanted.path, _way_to_one(wanted))
+        cost = min(self.cost_of(path, source) for path in ways)
         if wanted.means and self._may_mean(wanted):
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
@@ -594,7 +607,8 @@ class Writer:
     def _is_no_claim(self, wanted: Wanted) -> bool:
         """Return whether a claim cannot be meant, since there is none yet."""
         is_scalar = wanted.wants in {"integer", "string", "id", "uuid"}
-        is_made = {*words_of(wanted.path[-1])} <= NOUNS["claim"] | ID_WORDS
+        name = _way_to_one(wanted)[-1]
+        is_made = {*words_of(name)} <= NOUNS["claim"] | ID_WORDS
         return self.action == "claim" and is_made and is_scalar
 
     def _may_mean(self, wanted: Wanted) -> bool:
@@ -845,7 +859,8 @@ class Writer:
         """Return objects that may be around everything."""
         asked = [path for path in wrappers if path[0] in self.style.wrappers]
         usual = asked[0] if len(asked) == 1 else self.style.envelope
-        filled = {one.path[:-1] for one in placed if one.path[1:]}
+        inside = [one.path for one in placed if one.path[1:]]
+        filled = {path[:-1] for path in inside if path[-1] != FIRST}
         told = [path for path in filled if self.known.get(path) is not None]
         usual = usual or (told[0] if len(told) == 1 else ())
         is_placed = any(one.source for one in placed)
@@ -1005,7 +1020,11 @@ class Writer:
     ) -> Iterator[tuple[float, Path, bool]]:
         """Return objects that may hold a value, and whether each is about it alone."""
         wrappers, around = room.wrappers, room.around
-        inner = {one.path[:-1] for one in self.known.wanted if len(one.path) > 1}
+        inner = {
+            one.path[:-1]
+            for one in self.known.wanted
+            if len(one.path) > 1 and one.path[-1] != FIRST  # a list holds no names
+        }
         for path in (*wrappers, *sorted(inner - {around, ()})):
             yield self._wrapper_cost(source, path)
         is_around = any({*words_of(path[-1])} <= ENVELOPES for path in wrappers)
