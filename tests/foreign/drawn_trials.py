@@ -12,6 +12,8 @@ the parts in `drawn`.
                                            that name everything in another language
     make foreign-drawn DRAWN="--strangely 0-200"
                                            that do both
+    make foreign-drawn DRAWN="--richly 0-200"
+                                           with lists, tags, offers, versions
 """
 
 import statistics
@@ -36,7 +38,7 @@ from tests.simulation.virtual_time import Timeline
 LONGEST_SECONDS = 120.0
 KINDS: dict[str, tuple[type[Drawn], float]] = {
     "--usually": (Drawn, 0.97),
-    "--richly": (DrawnRichly, 0.5),
+    "--richly": (DrawnRichly, 0.88),
     "--without-words": (DrawnWithoutWords, 0.9),
     "--in-finnish": (DrawnInFinnish, 0.95),
     "--strangely": (DrawnStrangely, 0.55),

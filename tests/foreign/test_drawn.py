@@ -2,7 +2,11 @@
 
 import pytest
 from tests.foreign.drawn import Drawn, described
-from tests.foreign.drawn_strangely import DrawnInFinnish, DrawnWithoutWords
+from tests.foreign.drawn_strangely import (
+    DrawnInFinnish,
+    DrawnRichly,
+    DrawnWithoutWords,
+)
 from tests.foreign.drawn_trials import DrawnTrial, main, try_seed
 from tests.foreign.trial import report
 
@@ -26,6 +30,13 @@ def test_what_is_refused_in_no_language_is_found_out_by_trial(seed: int) -> None
 @pytest.mark.parametrize("seed", range(18))
 def test_names_in_another_language_are_understood_by_what_they_do(seed: int) -> None:
     tried = try_seed(seed, DrawnInFinnish)
+
+    assert tried.is_earned, report(tried.what, tried.trial)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_lists_tags_offers_and_versions_are_sent_as_they_are_wanted(seed: int) -> None:
+    tried = try_seed(seed, DrawnRichly)
 
     assert tried.is_earned, report(tried.what, tried.trial)
 

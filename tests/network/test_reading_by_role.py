@@ -708,3 +708,12 @@ def test_the_only_number_is_rather_the_reward_than_the_id() -> None:
 
     assert [one.id for one in found] == ["tide-a", "tide-b", "tide-c", "tide-d"]
     assert [one.reward for one in found] == [10, 13, 16, 19]
+
+
+def test_an_id_of_its_own_that_each_record_has_tells_of_no_claim() -> None:
+    made: JSON = {
+        f"a-{n}": {"assignment_id": f"a-{n}", "pay": 5 + n, "text": text}
+        for n, text in enumerate(TEXTS)
+    }
+
+    assert {one.claimant for one in read({"assignments": made})} == {None}

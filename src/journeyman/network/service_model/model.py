@@ -830,7 +830,8 @@ class _Learning:
     def _wanted_objects(self) -> list[Path]:
         """Return the objects in the body that are there to be around its values."""
         empty = {one.path for one in self.shape.placed if one.constant == {}}
-        around = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
+        values = (one.path for one in self.shape.placed if one.source)
+        around = {path[:-1] for path in values if path[-1] != FIRST} - {()}
         wanted = {one.path for one in self.known.wanted if one.is_required}
         return sorted(
             path

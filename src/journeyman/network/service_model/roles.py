@@ -409,7 +409,14 @@ class _Search:
             and not column.has(other)
             and not column.ends_in(TIME_WORDS)
             and all(self._is_agent(column, one) for one in column.values.values())
+            and not self._names_all(column)
         )
+
+    def _names_all(self, column: _Column) -> bool:
+        """Return whether it has another id for each record: that is its own."""
+        ids = self._ids_of(column)
+        is_different = len({*ids}) == self._different >= _FEW
+        return is_different and column.ends_in(ID_WORDS)
 
     def _is_agent(self, column: _Column, value: JSON) -> bool:
         is_named = isinstance(value, dict) or column.ends_in(AGENT_WORDS)
