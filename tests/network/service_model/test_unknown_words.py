@@ -8,7 +8,7 @@ from tests.network.service_model.strict_network import (
 )
 
 from journeyman.domain.outcomes import Confirmed, Refused
-from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
+from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
 from journeyman.network.service_model.model import MOST_PHRASES, ServiceModel
 from journeyman.network.service_model.refusals import Fault, FieldFault, read_refusal
 
@@ -222,3 +222,28 @@ async def test_the_only_word_that_differs_from_an_earlier_refusal_is_a_name() ->
         await client.claim(TASK, KEY)
 
     assert "ebb" in network.bodies()[-1]
+
+
+async def test_the_id_of_a_task_is_sent_in_a_list_of_what_the_network_calls_it() -> (
+    None
+):
+    network = StrictNetwork({"claim": ["quests"]})
+    wrong: JSON = {"error": "quests must be an array"}
+    network.answers += [missing("quests"), (400, wrong), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(Task(id=TaskId("t-7"), raw={"quest_id": "t-7"}), KEY)
+
+    assert network.bodies()[-1]["quests"] == ["t-7"]
+
+
+async def test_an_array_that_may_be_no_list_is_an_object_as_in_php() -> None:
+    network = StrictNetwork({"submit": ["task_id", "work"]})
+    wrong: JSON = {"errors": {"work": ["This value should be of type array."]}}
+    lacks: JSON = {"errors": {"work.text": ["This value should not be blank."]}}
+    network.answers += [missing("work"), *[(422, wrong)] * 3, (422, lacks), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result(output="A B C D"), KEY)
+
+    assert network.bodies("submit")[-1]["work"] == {"text": "A B C D"}

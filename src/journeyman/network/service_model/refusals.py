@@ -5,8 +5,9 @@ A structure (pydantic, zod, ajv, problem details, JSON:API, google.rpc, Rails, L
 Django, ASP.NET) has the place in a field or a key beside the sentence, and a line of
 text before it, as in `task.id: must be an integer`; how some frameworks write that
 (fastify, Jackson, graphql-js) is rewritten so first. Else the names in the sentence
-are the places. A few words tell what is wrong there. Where no sentence is understood,
-a name in it that our body lacks is taken as missing. Nothing here raises.
+are the places. A few words tell what is wrong there. Where no word is understood, a
+name that our body lacks is taken as missing, and a value that it has as wrong, wherever
+they stand (decision 0113). Nothing here raises.
 """
 
 import json
@@ -2703,10 +2704,9 @@ def _before_colons(
     told = [one for one in clauses if one and not _is_verdict(one["name"])]
     names = leaf_names(sent)
     is_of_names = any(
-        one["name"] in names
-        or one["said"] in phrases
-        or _HUMPED.search(one["name"])
-        or (_MEANT | _AROUND).issuperset(words_of(one["name"]))
+        one["said"] in phrases
+        or one["name"] in _AROUND
+        or _is_surely_name(one["name"], sent)
         for one in told
     )
     if len(told) == len(clauses) and is_of_names:
