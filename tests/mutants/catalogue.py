@@ -171,8 +171,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a short text of a task is handed in",
             "network/service_model/search.py",
-            "value == task.text and value != task.id",
-            "value == task.id",
+            "                and value == task.text\n",
+            "                and value == task.id\n",
             "network/service_model/test_search.py",
         ),
         SourceMutant(

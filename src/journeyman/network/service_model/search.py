@@ -126,18 +126,25 @@ class Request:
 
     def values(self, shape: RequestShape | None = None) -> Values:
         """Return what it may say: anything, or what a shape takes."""
-        said = {n: v for n, v in self.said.items() if not self._is_task_text(n, v)}
         if self.task is None or (shape is not None and not shape.reads_record):
-            return said
+            return self._without_text(self.said)
         listed = values_in(RECORD[:-1], dict(self.task.raw), LONGEST_VALUE)
-        shown = {n: v for n, v in listed.items() if not self._is_task_text(n, v)}
-        return {**said, **shown}
+        return self._without_text({**self.said, **listed})
 
-    def _is_task_text(self, source: str, value: JSON) -> bool:
-        """Return whether a value is the text to work on: no result repeats that."""
-        is_shown = source.startswith((*GIVEN, RECORD)) and self.action == "submit"
-        task = self.task if is_shown else None
-        return task is not None and value == task.text and value != task.id
+    def _without_text(self, values: Values) -> Values:
+        """Return values without the text to work on: no result repeats that."""
+        task = self.task
+        if task is None or self.action != "submit":
+            return values
+        return {
+            source: value
+            for source, value in values.items()
+            if not (
+                source.startswith((*GIVEN, RECORD))
+                and value == task.text
+                and value != task.id
+            )
+        }
 
     @property
     def listed(self) -> Listed:
