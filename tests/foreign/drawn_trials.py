@@ -93,13 +93,16 @@ def main(words: list[str]) -> int:
 
 
 def _asked(words: Iterable[str]) -> Iterator[tuple[str, list[int]]]:
-    kind = "--usually"
+    kind, is_tried = "--usually", True
     for is_kind, several in groupby(words, lambda word: word.startswith("--")):
         if is_kind:
             *_, kind = several
             KINDS[kind]
         else:
             yield kind, [*_seeds_in(several)]
+        is_tried = not is_kind
+    if not is_tried:
+        raise ValueError(f"{kind} without seeds")
 
 
 def _try(kind: str, seeds: list[int]) -> bool:

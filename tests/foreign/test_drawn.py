@@ -53,7 +53,7 @@ def test_a_network_that_pays_nothing_is_not_earned_on() -> None:
     assert not DrawnTrial(3, tried.what, tried.trial).is_earned
 
 
-@pytest.mark.parametrize("words", [["many"], ["--in-latin", "1"]])
+@pytest.mark.parametrize("words", [["many"], ["--in-latin", "1"], ["--richly"]])
 def test_what_are_no_seeds_is_told(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

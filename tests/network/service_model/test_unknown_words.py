@@ -11,6 +11,7 @@ from journeyman.domain.outcomes import Confirmed, Refused
 from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
 from journeyman.network.service_model.model import MOST_PHRASES, ServiceModel
 from journeyman.network.service_model.refusals import Fault, FieldFault, read_refusal
+from journeyman.network.service_model.search import DOCUMENT, Learned, read_document
 
 SENT: JSON = {"task_id": "t-7", "agent_id": "a-9"}
 KEY = IdempotencyKey("key-1")
@@ -247,3 +248,26 @@ async def test_an_array_that_may_be_no_list_is_an_object_as_in_php() -> None:
         await client.submit(TASK, Result(output="A B C D"), KEY)
 
     assert network.bodies("submit")[-1]["work"] == {"text": "A B C D"}
+
+
+async def test_the_number_of_a_request_that_differs_each_time_is_no_name() -> None:
+    network = StrictNetwork({"claim": ["task_id"]})
+    numbers = ("a81f", "c07b", "e5d2")
+    for number in numbers:
+        told: JSON = {"error": f"vlork spab {number}"}
+        network.answers.append((400, told))
+    network.answers.append((200, {}))
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    named = {name for body in network.bodies() for name in body}
+    assert named.isdisjoint(numbers)
+
+
+def test_phrases_outlive_a_restart() -> None:
+    learned = Learned(model=ServiceModel(phrases={"E17": Fault.MISSING}))
+
+    again = read_document(DOCUMENT.dump_python(learned, mode="json"))
+
+    assert again.model.phrases == {"E17": Fault.MISSING}

@@ -1042,7 +1042,8 @@ def _apart(message: str, others: Iterable[str]) -> Iterator[str]:
                 yield name
 
 
-_A_WORD = re.compile(r"[A-Za-z_][\w.-]*")
+_A_WORD = re.compile(r"[A-Za-z_.-]+")
+"""With a digit in it, it is rather the number of a request, and differs each time."""
 
 
 def _told_in_words(name: str, said: str) -> bool:
