@@ -12,7 +12,15 @@ they stand (decision 0113). Nothing here raises.
 
 import json
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -53,6 +61,7 @@ from journeyman.network.service_model.request import (
     is_outside,
     leaves_of,
 )
+from journeyman.network.service_model.wording import Wording
 
 
 class Fault(StrEnum):
@@ -98,8 +107,8 @@ _MAX_SAID = 2 * MAX_TEXT
 """Of one fault."""
 
 
-def _any_case(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _any_case(pattern: str) -> Wording:
+    return Wording(pattern, re.IGNORECASE)
 
 
 # -- what is wrong ---------------------------------------------------------------
@@ -177,9 +186,9 @@ _TYPE_SAID = (
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
     # Of a type of the service's own, which is one of these.
-    re.compile(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
-    re.compile(r"required type \"\w*(?P<type>Input)!"),
-    re.compile(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
+    Wording(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
+    Wording(r"required type \"\w*(?P<type>Input)!"),
+    Wording(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
     # Stripe: Invalid integer: twelve
     _any_case(
@@ -195,7 +204,7 @@ _TYPE_SAID = (
     _any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
     # Django REST, Joi, Go
     _any_case(r"(?P<type>\w+) has wrong format\b"),
-    re.compile(r"on the '(?P<type>[a-z]+)\d?' tag"),
+    Wording(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
     _any_case(r"\bbe of (?P<type>\w+) type\b"),
@@ -207,7 +216,7 @@ _TYPE_SAID = (
         r" (?P<type>string|integer|number|object|array|boolean)\b"
     ),
 )
-_DAY = re.compile(
+_DAY = Wording(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
 )
 """How a date without a time is written, as different languages say it."""
@@ -216,7 +225,7 @@ _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
 _OF_A_RELATION = _any_case(r"\bmust exist\b|object does not exist\b")
 """ActiveRecord and Django REST, of the key of another record."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
-_OWN_TYPE = re.compile(
+_OWN_TYPE = Wording(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
     r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
     r"|\bof type (?:\w+\\)+[A-Z]"
@@ -228,12 +237,12 @@ _QUOTED_ITEM = (
 )
 _BARE_ITEM = r"[\w.:+-]{1,40}"
 _BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b)\s*"
-_QUOTED_SET = re.compile(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
-_ALTERNATIVES = re.compile(
+_QUOTED_SET = Wording(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
+_ALTERNATIVES = Wording(
     rf"(?<=: ){_QUOTED_ITEM}(?:,\s*{_QUOTED_ITEM})*,? or {_QUOTED_ITEM}\W*$"
 )
 """As in "accepted is required: 'yes' or 'no'": names that are missed have "and"."""
-_PIPED = re.compile(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
+_PIPED = Wording(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
@@ -252,10 +261,10 @@ _OPTIONS = _any_case(
     r"|accepted|known|supported|either)(?: are)?:?\s*"
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
-_OPTION = re.compile(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
-_OF_ONE = re.compile(r"\bbe \[(?=\w)")
+_OPTION = Wording(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_OF_ONE = Wording(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
-_TAIL = re.compile(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
+_TAIL = Wording(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
@@ -285,7 +294,7 @@ def type_of_word(word: str) -> str:
     return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
 
 
-_CODE = re.compile(r"(?<!\S)[A-Za-z]+(?:[_-][A-Za-z]+)+(?!\S)|^[a-z]+(?:[A-Z][a-z]+)+$")
+_CODE = Wording(r"(?<!\S)[A-Za-z]+(?:[_-][A-Za-z]+)+(?!\S)|^[a-z]+(?:[A-Z][a-z]+)+$")
 """As in `NOT_ALLOWED`, `unknown-field` and `notAllowed`."""
 
 
@@ -486,8 +495,8 @@ _NOUN = (
     r"|attribute|input|keyword|item(?= ['\"`])|member|variable|element|value|object"
     r"|name|campo|champ|feld|veld|pole)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
-_NOUN_AFTER = re.compile(rf"(?<=[`'\"]) {_NOUN}$")
-_OF_RAILS = re.compile(
+_NOUN_AFTER = Wording(rf"(?<=[`'\"]) {_NOUN}$")
+_OF_RAILS = Wording(
     r"^([A-Z][a-z]+(?: [a-z]+){0,3}) (?:must exist$"
     r"|(?=can't be blank$|is not included in the list$))",
     re.MULTILINE,
@@ -513,7 +522,7 @@ def _inside_of_ozzo(told: re.Match[str]) -> str:
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
-_REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+_REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     # The status line's words (RFC 9110, 15.5) before what is said
     (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
     # What only says that the request is refused
@@ -524,23 +533,23 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         ),
         "",
     ),
-    (re.compile(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
-    (re.compile(r"(?<=constraint failed: )\w+\."), ""),
+    (Wording(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
+    (Wording(r"(?<=constraint failed: )\w+\."), ""),
     # Mongoose, which joins what each path said
     (
-        re.compile(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
+        Wording(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
         r"\n\1: ",
     ),
     (
-        re.compile(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
+        Wording(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
         r"\n\1: not one of the values",
     ),
     (
-        re.compile(r"Tried to set nested object field `([\w.]+)` to primitive value"),
+        Wording(r"Tried to set nested object field `([\w.]+)` to primitive value"),
         r"\n\1: expected an object,",
     ),
     (
-        re.compile(
+        Wording(
             r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: (?:because|for) .*|\W*)$"
         ),
         r"\2: \1",
@@ -553,91 +562,91 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         "",
     ),
     # What Python shows of an error that is inside of another
-    (re.compile(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    (Wording(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
     # Sequelize, Hibernate, and a validator of Go, of a model's attribute
-    (re.compile(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
+    (Wording(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
     (
-        re.compile(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
+        Wording(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
         r"\1: required",
     ),
-    (re.compile(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
+    (Wording(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
     # What Python looks into for a value that was not sent
-    (re.compile(r"'NoneType' object "), ""),
+    (Wording(r"'NoneType' object "), ""),
     # ozzo, of what is inside of an object
-    (re.compile(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
+    (Wording(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
     # zod 4
     (_any_case(r"^invalid (?:input|option): (?=expected)"), ""),
     # Swift's decoder
-    (re.compile(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
+    (Wording(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
     # ArkType
     (
-        re.compile(r"^([\w.]+) must be (.*) \(was missing\)$"),
+        Wording(r"^([\w.]+) must be (.*) \(was missing\)$"),
         r'"\1": required, expected \2',
     ),
     # ASP.NET
-    (re.compile(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
+    (Wording(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
     # Names and what is said of them, joined otherwise
-    (re.compile(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
-    (re.compile(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
+    (Wording(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
+    (Wording(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
     (
-        re.compile(
+        Wording(
             r", (?=(?!which|that|it|this)[`'\"]?\w+[`'\"]?"
             r" is (?:an?|not|required|missing|invalid)\b)"
         ),
         "\n",
     ),
     # pydantic, as text
-    (re.compile(r"^\d+ validation errors? for \w+(?=\n)"), ""),
-    (re.compile(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
+    (Wording(r"^\d+ validation errors? for \w+(?=\n)"), ""),
+    (Wording(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
     # PHP, of what is handed to a function
-    (re.compile(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
+    (Wording(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
     # Circe and ZIO
-    (re.compile(r"^\w+Failure at \.?(?=\w)"), ""),
-    (re.compile(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
+    (Wording(r"^\w+Failure at \.?(?=\w)"), ""),
+    (Wording(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
     # Ajv, which joins what it says
-    (re.compile(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
+    (Wording(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
     # What is called, or points to a schema, is no field.
-    (re.compile(r"`?\b[\w.]+\(\)`?"), ""),
-    (re.compile(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
+    (Wording(r"`?\b[\w.]+\(\)`?"), ""),
+    (Wording(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
     # The type of what is named, as in "ref (string) is required"
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
     # zod's prettifyError
-    (re.compile(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
+    (Wording(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
     # PostgreSQL, of the key of another record
-    (re.compile(r"^insert or update on table .* violates foreign key .*"), ""),
-    (re.compile(r"^Key \((\w+)\)=\(.*\) is not present in table .*"), r"\1 is invalid"),
+    (Wording(r"^insert or update on table .* violates foreign key .*"), ""),
+    (Wording(r"^Key \((\w+)\)=\(.*\) is not present in table .*"), r"\1 is invalid"),
     # Symbols of Ruby
-    (re.compile(r"(?<=\s):(?=[a-z_]\w)"), ""),
+    (Wording(r"(?<=\s):(?=[a-z_]\w)"), ""),
     # ActiveRecord, which joins what each attribute lacks
-    (re.compile(r"^Validation failed: (?=[A-Z])"), ""),
+    (Wording(r"^Validation failed: (?=[A-Z])"), ""),
     # Rails, of what is around the attributes of a record
     (
-        re.compile(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
+        Wording(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
         _model_of_rails,
     ),
     # ActiveRecord, of a key that was not sent
-    (re.compile(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
+    (Wording(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # Python's KeyError, as a text and as its code
     (
-        re.compile(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
+        Wording(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
         r"missing key '\2'",
     ),
     # pydantic
     (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
     # Jackson
-    (re.compile(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
+    (Wording(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
     (
-        re.compile(
+        Wording(
             r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
             re.DOTALL,
         ),
         "expected an object",
     ),
     # Of a value that it does not name: see `_named_by_type`.
-    (re.compile(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
+    (Wording(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
     # API Platform, of what refers to a record
     (
-        re.compile(r'must be "array" \(nested document\) or "string" \(IRI\)'),
+        Wording(r'must be "array" \(nested document\) or "string" \(IRI\)'),
         "must be an IRI",
     ),
     # Valibot
@@ -656,37 +665,35 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         r'"\1": ',
     ),
     # AWS API Gateway, of a JSON schema
-    (re.compile(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
+    (Wording(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
     (
-        re.compile(r"object instance has properties .*? by the schema: \[(.*?)\]"),
+        Wording(r"object instance has properties .*? by the schema: \[(.*?)\]"),
         r"unknown fields \1",
     ),
     (
-        re.compile(r"object has missing required properties \(\[(.*?)\]\)"),
+        Wording(r"object has missing required properties \(\[(.*?)\]\)"),
         r"missing fields \1",
     ),
     (
-        re.compile(
-            r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"
-        ),
+        Wording(r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"),
         r"expected type \1",
     ),
-    (re.compile(r"instance value .*? not found in enum \(possible values"), "one of"),
-    (re.compile(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
+    (Wording(r"instance value .*? not found in enum \(possible values"), "one of"),
+    (Wording(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
     # kotlinx.serialization
     (
-        re.compile(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
+        Wording(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
         r"missing fields \1",
     ),
     (
-        re.compile(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
+        Wording(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
         r"\2: \1",
     ),
     # .NET
-    (re.compile(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
+    (Wording(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
     # A way in brackets at the end, such as a JSON pointer's.
     (
-        re.compile(
+        Wording(
             r"^(.*\S)\s*[\[(](?:[\w-]+: ?|at |in )?"
             r"(?:[#$]?/|\$\.)([\w./-]{1,200})[\])]\W*$",
             re.DOTALL,
@@ -695,25 +702,23 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
     # go-playground/validator: the type, the way, and its end again
     (
-        re.compile(
+        Wording(
             r"\bKey: '(?:\w{1,80}\.)?([^']{1,200})' Error:"
             r"(?:Field validation for '\w{1,80}' )?"
         ),
         r"\1: ",
     ),
     # graphql-js
-    (re.compile(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
+    (Wording(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
-        re.compile(
+        Wording(
             r"Variable [\"']\$(\w+)[\"'] got invalid value .*? at [\"']([\w.]+)[\"']; ",
             re.DOTALL,
         ),
         r"\2: ",
     ),
     (
-        re.compile(
-            r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"
-        ),
+        Wording(r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"),
         r"\1: ",
     ),
     # fastify
@@ -725,7 +730,7 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
         r"\1: ",
     ),
     # express-openapi-validator, of the whole
-    (re.compile(r"^request/body (?=must)"), ""),
+    (Wording(r"^request/body (?=must)"), ""),
     # Prism, behind a code such as "required"
     (
         _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
@@ -740,8 +745,8 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], 
     ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
-_OF_GRAPHQL = re.compile(r"Variable \"\$(\w+)\" of (?=required|non-null)")
-_OF_GRAPHQL_TYPE = re.compile(r"Variable \"\$\w+\" (?:of|got invalid)")
+_OF_GRAPHQL = Wording(r"Variable \"\$(\w+)\" of (?=required|non-null)")
+_OF_GRAPHQL_TYPE = Wording(r"Variable \"\$\w+\" (?:of|got invalid)")
 _SIGNATURE = _any_case(
     r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
@@ -749,14 +754,14 @@ _SIGNATURE = _any_case(
 """A function is named with all the arguments that it takes, as PostgREST does."""
 _SOUGHT = _any_case(r"\b(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
-_CHAIN = re.compile(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
-_LINK = re.compile(r"\[\"([^\"\]]{1,60})\"\]")
+_CHAIN = Wording(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
+_LINK = Wording(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
-_PLACE_LAST = re.compile(
+_PLACE_LAST = Wording(
     r"^(.*\S)[\s,-]+(?:at|@) (?=[\"'`$])[\"'`]?\$?\.?([\w.\[\]]*)[\"'`]?\W*$"
 )
 """As in `Required at "task.id"` of zod-validation-error, msgspec and cattrs."""
-_CLAUSES = re.compile(
+_CLAUSES = Wording(
     r"(?:;(?! found)|\n)+\s*"
     r"|\.\s+(?!(?:Expected|It|Must|Should|Allowed|Valid|One of|Use|Choose|Possible)\b)"
     r"(?=[A-Z\"'`])"
@@ -782,8 +787,8 @@ _VERB = (
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
-_SUBJECT = re.compile(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
-_PREDICATE = re.compile(rf"{_VERB} \w|(?:does|did|has|have) not ")
+_SUBJECT = Wording(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
+_PREDICATE = Wording(rf"{_VERB} \w|(?:does|did|has|have) not ")
 """What is said without its subject, which then stands before it."""
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
@@ -854,8 +859,8 @@ def is_name(text: str) -> bool:
     return bool(re.fullmatch(_NAME, text))
 
 
-_INDEX = re.compile(r"\[['\"]?([^\]'\"]*)['\"]?\]")
-_VARIABLE = re.compile(r"(data|input|payload|params|values|doc|document)\[['\"]")
+_INDEX = Wording(r"\[['\"]?([^\]'\"]*)['\"]?\]")
+_VARIABLE = Wording(r"(data|input|payload|params|values|doc|document)\[['\"]")
 """What a body is called in code that says `data['task']`."""
 _ROOTS = ("body", "request", "json", "instance", "(root)", "root", "obj")
 """What a way may begin with that is the body itself, and no field of it."""
@@ -921,14 +926,14 @@ def _in_address(found: FieldFault) -> FieldFault:
 
 _MOST_PLACES = 6
 """Before colons of one sentence, each of which has to be searched."""
-_EXAMPLE = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+_EXAMPLE = Wording(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 """A body that is shown in a sentence, with one object in it at most."""
 _OF_A_TYPE = (
-    (re.compile(r"\breadonly |[`\n]"), ""),
-    (re.compile(r";\s*"), ", "),
-    (re.compile(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
-    (re.compile(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
-    (re.compile(r",\s*(?=\})"), ""),
+    (Wording(r"\breadonly |[`\n]"), ""),
+    (Wording(r";\s*"), ", "),
+    (Wording(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
+    (Wording(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
+    (Wording(r",\s*(?=\})"), ""),
 )
 """How a type, as TypeScript writes it, is written as JSON."""
 _SHOWN_FOR = _any_case(
@@ -994,7 +999,7 @@ def _of_placeholder(value: JSON) -> tuple[str, tuple[str, ...]]:
 _PLAIN_TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 
 
-_ITEM = re.compile(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
+_ITEM = Wording(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
 _EACH = _any_case(
     rf"\b(?:each|every)\b(?P<list>(?: (?:of|in|the|item|entry|element|one|row)\b)*"
     rf"(?: {_NAME})?)"
@@ -1342,7 +1347,7 @@ _OPTION_KEYS = in_order(
     "options enum allowedvalues allowed accepted acceptedvalues permitted values const "
     "choices validvalues oneof expectedvalues supported"
 )
-_QUOTED_LIST = re.compile(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
+_QUOTED_LIST = Wording(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
 """Symfony has the values in one text, as `"text", "html"`."""
 _LISTS: Mapping[str, Fault] = {
     name: fault
@@ -1686,7 +1691,7 @@ class _Walk:
         return not is_of_others and (is_said or fault_in(said) is not None)
 
 
-_BLANK = re.compile(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
+_BLANK = Wording(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
 """Where a sentence that is translated has room for a name, as Magento's have."""
 
 
@@ -1765,7 +1770,7 @@ def _is_in(path: Path, found: FieldFault, said: str) -> bool:
     )
 
 
-_LIST_AT_END = re.compile(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
+_LIST_AT_END = Wording(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
 
 
 def _unpacked(text: str) -> JSON:
@@ -1822,9 +1827,9 @@ def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
     """
     inside = [one for one in value.values() if isinstance(one, dict)]
     for key, inner in (pair for layer in (*inside, value) for pair in layer.items()):
-        listed = inner if isinstance(inner, list) else [inner]
+        listed: Sequence[JSON] = inner if isinstance(inner, list) else [inner]
         if isinstance(inner, str) and _QUOTED_LIST.fullmatch(inner):
-            listed = [*_OPTION.findall(inner)]
+            listed = _OPTION.findall(inner)
         is_listed = spelling(key) in _OPTION_KEYS or len(listed) > 1
         if (
             is_listed
@@ -2086,7 +2091,7 @@ def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
     return next(iter(alike.values())) if len(alike) == 1 else ""
 
 
-_FORM_SHOWN = re.compile(
+_FORM_SHOWN = Wording(
     r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
 )
 _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
@@ -2219,10 +2224,10 @@ def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     return []
 
 
-_INSTANCE_OF = re.compile(
+_INSTANCE_OF = Wording(
     r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
 )
-_TYPE_NAMED = re.compile(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
+_TYPE_NAMED = Wording(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
 """Of a type of the service's own, which often is called as the field is."""
 
 
@@ -2238,10 +2243,10 @@ def _of_value(found: FieldFault) -> FieldFault:
     return replace(found, fault=Fault.VALUE) if is_value else found
 
 
-_UNCLOSED = re.compile(r"['\"]([^'\"]{1,80})$")
-_LAST = re.compile(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})*)\W*$")
+_UNCLOSED = Wording(r"['\"]([^'\"]{1,80})$")
+_LAST = Wording(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})*)\W*$")
 """What a sentence about a value lists at its end, be it a single one."""
-_LISTED_FOR = re.compile(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
+_LISTED_FOR = Wording(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
 
 
 def _with_options(found: FieldFault, told: Iterable[str]) -> FieldFault:
@@ -2373,9 +2378,7 @@ _OPTIONS_IN_PROSE = _any_case(
 )
 
 
-_POINTER = re.compile(
-    r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?"
-)
+_POINTER = Wording(r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?")
 """What has strokes in it, and is no choice."""
 
 
@@ -2672,7 +2675,7 @@ def _in_phrases(
 ) -> Iterator[FieldFault]:
     """Read the names that stand where a phrase has one, be they plain words."""
     frames = [
-        (re.compile(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
+        (Wording(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
         for phrase, fault in phrases.items()
         if phrase.count("#") == 1
     ]
@@ -2715,8 +2718,8 @@ def _before_colons(
 
 _AROUND = frozenset({"data", "input", "payload"})
 """What is around a body, and hardly begins a sentence."""
-_LINES = re.compile(r"[;\n]\s*")
-_NAMED_LINE = re.compile(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
+_LINES = Wording(r"[;\n]\s*")
+_NAMED_LINE = Wording(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 
@@ -2746,14 +2749,14 @@ def _is_container(name: str) -> bool:
     return spelling(name) in _CONTAINERS | {"fields"}
 
 
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
-_TOKEN = re.compile(
+_SENTENCES = Wording(r"(?<=[.!?;])\s+")
+_TOKEN = Wording(
     rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
 )
-_ASCII_TOKEN = re.compile(_TOKEN.pattern, re.ASCII)
-_HUMPED = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
+_ASCII_TOKEN = Wording(_TOKEN.pattern, re.ASCII)
+_HUMPED = Wording(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
 """What looks like a name in any language: it has a `_` or a hump."""
-_FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f]")
+_FOREIGN = Wording(r"[^\W\d_\u0000-\u036f]")
 """In a sentence of another script, what is written in this one is a name."""
 
 
@@ -2886,7 +2889,7 @@ def leaf_names(body: JSON) -> set[str]:
     return {name for path, _ in leaves_of(body) for name in path}
 
 
-_OBJECT_ID = re.compile(r"[0-9a-f]{24}")
+_OBJECT_ID = Wording(r"[0-9a-f]{24}")
 
 
 def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
