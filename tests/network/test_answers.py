@@ -198,7 +198,6 @@ async def test_a_task_that_is_ours_already_is_a_claim(
         (409, {"error": "already_claimed"}),
         (409, {"error": "already_claimed", "already_yours": False}),
         (409, {"message": "already claimed, you are too late"}),
-        (409, {"message": "You already hold a sheet, complete it first"}),
         (409, {"error": "already_claimed", "claimed_by": "agent-10"}),
         (409, "agent-1"),
         (409, ["already claimed by you"]),

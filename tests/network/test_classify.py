@@ -430,23 +430,47 @@ async def test_every_mapped_exception_ends_in_an_outcome(
     assert log.lines == []
 
 
+@pytest.mark.parametrize("status", [400, 403, 409, 422])
 @pytest.mark.parametrize(
-    "text",
+    "body",
     [
-        "you have 2 items on lease, annotate those first",
-        "Too many open assignments",
-        "A contractor may hold at most 3 claims",
+        {"error": "you have 2 items on lease, annotate those first"},
+        {"error": "Too many open assignments"},
+        {"error": "A contractor may hold at most 3 claims"},
+        {"message": "You already hold a sheet, complete it first"},
+        {"errors": {"base": ["You have 3 running assignments, the limit is 3"]}},
+        {"errors": {"base": ["agent has 3 claims that are not closed"]}},
+        {"detail": "worker holds 2 of 2 leases"},
     ],
 )
-async def test_a_conflict_over_how_many_tasks_we_hold_is_no_end_of_this_one(
-    server: ScriptedServer, network: NetworkClient, text: str
+async def test_that_as_many_tasks_are_held_as_may_be_is_about_no_task_and_no_body(
+    server: ScriptedServer, network: NetworkClient, status: int, body: JSON
 ) -> None:
-    server.will(answer(409, {"error": text}))
+    server.will(answer(status, body))
 
     outcome = await network.claim(TASK, KEY)
 
     assert isinstance(outcome, Refused)
-    assert outcome.refusal is Refusal.THROTTLED
+    assert outcome.refusal is Refusal.FULL
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("worker holds 2 of 2 leases, complete one first", Refusal.FULL),
+        ("Too many tasks claimed in the last minute", Refusal.THROTTLED),
+    ],
+)
+async def test_a_429_is_about_the_rate_unless_it_counts_what_is_held(
+    server: ScriptedServer, network: NetworkClient, said: str, meaning: Refusal
+) -> None:
+    server.will(answer(429, {"error": said}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is meaning
 
 
 @pytest.mark.parametrize("status", [400, 409, 422])

@@ -151,6 +151,9 @@ def _simulated_datetime(now: Callable[[], dt.datetime]) -> type:
         def __getattr__(cls, name: str) -> Any:  # noqa: ANN401 - whatever datetime has
             return getattr(dt.datetime, name)
 
+        def __call__(cls, *args: Any, **named: Any) -> dt.datetime:  # noqa: ANN401 - as above
+            return dt.datetime(*args, **named)
+
     class SimulatedDatetime(metaclass=Meta):
         @staticmethod
         def now(tz: dt.tzinfo | None = None) -> dt.datetime:

@@ -235,7 +235,7 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
         if len(held) == 2 and task_id not in held:
             said = "You have 2 sheets on loan. Return one first."
-            return Refused(Refusal.THROTTLED, said, 409, answer=said)
+            return Refused(Refusal.FULL, said, 409, answer=said)
         held.append(task_id)
         return CLAIMED
 
@@ -261,7 +261,7 @@ async def test_a_lost_completion_of_what_is_paid_and_held_is_asked_for_again(
 ) -> None:
     loop = make_loop(slots=1)
     full = "You have 1 sheet on loan. Return it first."
-    refused = Refused(Refusal.THROTTLED, full, 409, answer=full)
+    refused = Refused(Refusal.FULL, full, 409, answer=full)
     market.script["claim"] = [CLAIMED, refused, refused, CLAIMED]
     market.script["submit"] = [PAID] * 2
     market.script["complete"] = [Unknown("no answer"), COMPLETED, COMPLETED]

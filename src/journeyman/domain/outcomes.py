@@ -24,6 +24,8 @@ class Refusal(StrEnum):
     PENDING = "pending"
     #: 429: not now; nothing was done (RFC 6585, section 4).
     THROTTLED = "throttled"
+    #: Words that say so: this agent holds as many tasks as it may at once.
+    FULL = "full"
     #: 402, or a text that says so: not enough credits.
     UNAFFORDABLE = "unaffordable"
     #: A 2xx whose body says no, or words that judge the work.

@@ -32,6 +32,7 @@ _ADVICE = {
     "known.",
     Refusal.PENDING: "What it depends on is still under way: wait a while.",
     Refusal.THROTTLED: "The network asks for patience: wait a while.",
+    Refusal.FULL: "The agent holds as many tasks there as it may: finish one first.",
     Refusal.UNAFFORDABLE: "The agent has too few credits there.",
     Refusal.REJECTED: "The network has looked at it and said no.",
     Refusal.OTHER: "The network has said no, for the reason above; it would say the "

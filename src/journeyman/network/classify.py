@@ -80,14 +80,28 @@ def classify(
     if meaning:
         hint = _hint(reply.body, reply.status)
         meaning = hint.meaning if hint else meaning
-    if meaning is Refusal.CONFLICT and _OF_OUR_LIMIT.search(_prose(reply)):
-        meaning = Refusal.THROTTLED
     # To a read, a 403 is about the token (decision 0021).
     is_forbidden = reply.status == HTTPStatus.FORBIDDEN and expects is Expects.RECEIPT
     is_unclear = meaning in {Refusal.INVALID, Refusal.OTHER} or is_forbidden
     if is_unclear and _OF_ANOTHER.search(_prose(reply)):
         meaning = Refusal.CONFLICT
+    if (is_unclear or meaning in _OF_THE_MOMENT) and _says_full(reply, meaning):
+        meaning = Refusal.FULL
     return _failure(reply, meaning, now)
+
+
+_OF_THE_MOMENT = frozenset({Refusal.CONFLICT, Refusal.THROTTLED})
+
+
+def _says_full(reply: Reply, meaning: Refusal | None) -> bool:
+    """Return whether an agent has as many tasks as it may have at once.
+
+    A 429 is about the rate, unless it counts what is held.
+    """
+    said = _prose(reply)
+    if _OF_WHAT_IS_HELD.search(said):
+        return True
+    return meaning is not Refusal.THROTTLED and bool(_OF_OUR_LIMIT.search(said))
 
 
 _ELSE = r"(?:some(?:body|one)(?: else)?|an(?:other|y other)(?: \w+)?|other hands)"
@@ -103,13 +117,25 @@ _OF_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 """What is said of a task that another agent has, whatever the status."""
+_WORK = (
+    r"(?:open|active|unfinished|running|concurrent|claimed|unsubmitted|outstanding"
+    r"|(?:claim|lease|assignment|reservation|booking|task|job|gig|order|item|sheet"
+    r"|work)s?)\b"
+)
 _OF_OUR_LIMIT = re.compile(
-    r"\byou (?:already )?(?:have|hold) (?:\w+ ){0,2}\d+ "
-    r"|\b(?:too many|maximum of|max(?:imum)? number of|limit of|at most) (?:\d+ )?"
-    r"(?:open|active|unfinished|concurrent|claims?|claimed|leases?|assignments?|tasks?)\b",
+    r"\b(?:too many|maximum of|max(?:imum)? number of|limit of|at most) (?:\d+ )?"
+    rf"{_WORK}",
     re.IGNORECASE,
 )
-"""What is said where an agent has as many tasks as it may have at once."""
+_OF_WHAT_IS_HELD = re.compile(
+    r"\b(?:you|agent|worker|contractor|account|user)\b(?: [\w-]+)? "
+    r"(?:already )?(?:have|has|hold|holds)(?: \w+)? \d+ (?:(?:of|/) ?\d+ )?"
+    rf"(?:\w+ ){{0,2}}?{_WORK}"
+    r"|\b(?:complete|finish|return|deliver|submit|close|release|annotate)"
+    r" (?:one|it|them|those|some|(?:an|the)other)(?: of (?:them|those))? first\b",
+    re.IGNORECASE,
+)
+"""What is said of how many tasks an agent has and may have."""
 
 
 def _prose(reply: Reply) -> str:

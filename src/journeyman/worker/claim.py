@@ -36,8 +36,8 @@ from journeyman.worker.intents import (
 )
 from journeyman.worker.submit import complete_paid
 
-CONFLICT, GONE = 409, 410
-"""Statuses. That a task is gone no gateway says by mistake (RFC 9110, 15.5.11)."""
+GONE = 410
+"""A status. That a task is gone no gateway says by mistake (RFC 9110, 15.5.11)."""
 
 PUT_BACK_SECONDS = 60.0
 """Until a task that was refused for now is decided about again: a strategy that wants
@@ -157,18 +157,34 @@ class Claim:
         claim, when fewer are held, tells, whatever the words. Where none is held as far
         as we know, it may be one that was paid, and is to be completed all the same.
         """
-        if not isinstance(failure, Refused) or not _is_conflict(failure):
+        if not isinstance(failure, Refused):
             return False
+        if failure.refusal is not Refusal.CONFLICT:
+            is_full = failure.refusal is Refusal.FULL
+            if is_full:
+                await self._make_room(failure)
+            return is_full
         others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
         held = None if others else self._paid_and_held(failure)
-        if failure.refusal is Refusal.CONFLICT:
-            if not others and held is None:
-                return False
-            if not self.intents.proof.may_be_full(record.task_id, max(others, 1)):
-                return False
+        is_possible = bool(others) or held is not None
+        proof = self.intents.proof
+        if not is_possible or not proof.may_be_full(record.task_id, max(others, 1)):
+            return False
         if held is not None:
             await self._complete_paid(held)
-        return failure.refusal is Refusal.CONFLICT
+        return True
+
+    async def _make_room(self, full: Refused) -> None:
+        """Complete a task that was paid and is still held, or claim no more for now."""
+        proof, tasks = self.intents.proof, self.intents.journal.tasks
+        at_work = tasks.count_in(IN_FLIGHT - {TaskState.CLAIMING})
+        held = None if at_work else self._paid_and_held(full)
+        if held is not None:
+            await self._complete_paid(held)
+            return
+        if at_work:
+            proof.limit_to(at_work)
+        proof.hold_claims()
 
     async def _complete_paid(self, held: TaskRecord) -> None:
         self.intents.proof.note_paid_is_held()
@@ -266,14 +282,6 @@ class Claim:
         record = await self.intents.close(record, TaskState.LOST, message)
         self.log.emit(events.LOST, task_id=record.task_id, message=message)
         return record
-
-
-def _is_conflict(refused: Refused) -> bool:
-    """Return whether a claim is in conflict with the tasks that there are, or ours."""
-    is_of_our_limit = (
-        refused.refusal is Refusal.THROTTLED and refused.status == CONFLICT
-    )
-    return refused.refusal is Refusal.CONFLICT or is_of_our_limit
 
 
 def _is_answered_as_a_repeat(record: TaskRecord, failure: Failure) -> bool:

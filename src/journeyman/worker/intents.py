@@ -53,7 +53,9 @@ PASSED_BY = 3
 """So much sooner a result is given up of which a network says that there is no such
 task, while it goes on to take those of other tasks: after an hour and more."""
 
-NOT_NOW = frozenset({Refusal.THROTTLED, Refusal.UNAUTHORIZED, Refusal.PENDING})
+NOT_NOW = frozenset(
+    {Refusal.THROTTLED, Refusal.FULL, Refusal.UNAUTHORIZED, Refusal.PENDING}
+)
 """Refusals that mean "not now" rather than "never"."""
 
 

@@ -155,10 +155,11 @@ class Proof:
         put_off = others.put_off
         if not has_proven and not self._refusals:
             put_off += others.in_long_doubt
-        bound = self._bound(put_off)
+        room = self._bound(put_off) - undelivered
         if self._limit and self.clock.monotonic() < self._limited_until:
-            bound = min(bound, self._limit)
-        return bound - undelivered
+            # The network counts those in review, too.
+            room = min(room, self._limit - others.in_flight - running)
+        return room
 
     def _bound(self, put_off: int) -> int:
         """Return how many undelivered tasks there may be.
@@ -199,9 +200,13 @@ class Proof:
         if task_id in self._conflicts or self._vain_repeats >= VAIN_REPEATS:
             return False
         self._conflicts.add(task_id)
+        self.limit_to(held)
+        return True
+
+    def limit_to(self, held: int) -> None:
+        """Hold no more tasks than these for a while, since the network said so."""
         self._limit = min(held, self._limit or held)
         self._limited_until = self.clock.monotonic() + LIMITED_SECONDS
-        return True
 
     def note_repeat(self, task_id: TaskId, *, is_won: bool | None) -> None:
         """Note how the claim after such a conflict ended; None: there was none."""

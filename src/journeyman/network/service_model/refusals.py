@@ -1344,7 +1344,8 @@ _SAYING_KEYS = in_order(
 )
 """Where it says what is wrong with it."""
 _OPTION_KEYS = in_order(
-    "options enum allowedvalues allowed accepted acceptedvalues permitted values const "
+    "options enum allowedvalue allowedvalues allowed accepted acceptedvalues permitted "
+    "values const "
     "choices validvalues oneof expectedvalues supported"
 )
 _QUOTED_LIST = Wording(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
@@ -2016,7 +2017,8 @@ def read_refusal(
     body = message if body is None else body
     clear = _understood(body, message, sent, is_prose_read=is_prose_read)
     is_open = is_prose_read and is_of_body
-    if is_open and (not clear or any(one.phrase for one in clear)):
+    is_unclear = not clear or any(one.phrase and not one.options for one in clear)
+    if is_open and is_unclear:
         others = [
             *_placed_anyhow(body, sent, phrases),
             *_in_phrases(body, sent, phrases),

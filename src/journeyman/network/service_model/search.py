@@ -538,6 +538,8 @@ class RequestSearch:
         """Return what a refusal says of a shape; None where it is not about that."""
         if not isinstance(outcome, outcomes.Refused) or outcome.is_of_method:
             return None
+        if outcome.refusal is Refusal.FULL:
+            return None
         if request.may_have_worked and request.may_have_worked(outcome):
             return None
         answer, message = outcome.answer, outcome.message

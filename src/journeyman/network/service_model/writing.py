@@ -415,10 +415,16 @@ class Writer:
         things: where a refusal says nothing, it tests all those names at once.
         """
         placed = {one.path: one for one in likeliest.placed}
-        # Beside a value, too, that stands in an object that was asked for.
+        # Beside a value, too, that stands in an object that was asked for: as such, or
+        # by a name under which no value was ever wrong.
         filled = {one.path[:-1] for one in likeliest.placed}
-        asked = [one.path for one in self.known.wanted if one.wants == "object"]
-        around = [likeliest.envelope, *(path for path in asked if path in filled)]
+        wrong = {path for path, _ in self.known.misfits}
+        asked = [
+            one.path
+            for one in self.known.wanted
+            if one.path in filled and (one.wants == "object" or one.path not in wrong)
+        ]
+        around = [likeliest.envelope, *asked]
         written = [pair for _, one in self._in_each_case() for pair in one._all_names()]
         for above, (source, name) in product(dict.fromkeys(around), written):
             path = (*above, name)
