@@ -120,6 +120,8 @@ def around_all(path: Path, action: str, sources: Collection[str]) -> Path:
 _STEPS = NOUNS["claim"] | NOUNS["submit"] | NOUNS["complete"]
 _IDS = frozenset({"task_id", "agent_id"})
 
+_OF_A_REQUEST = ("request", "id")
+
 
 def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     action: str, path: Path, source: str, noun: str
@@ -139,7 +141,10 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
         return _post_affinity(words, source)
     match source:
         case "task_id":
-            return _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
+            # A request's id is rather that of ours where a task is no request.
+            is_ours = words == _OF_A_REQUEST and noun not in {"", "request"}
+            cost = _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
+            return cost + 2.5 * is_ours
         case "task_tail":
             return affinity(action, path, "task_id", noun) + 0.8
         case "agent_id":
@@ -160,7 +165,7 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
             is_key = _KEY_WORDS & {*words} or words in (
-                ("request", "id"),
+                _OF_A_REQUEST,
                 ("client", "token"),
             )
             # Or the identifier of what is made, where its maker has to name it.
@@ -203,7 +208,8 @@ def _is_of_a_trade(word: str) -> bool:
 def _plain_name(name: str) -> str:
     """Return a name without what only says where it stands, as a header."""
     plain = name.removeprefix(QUERY).removeprefix(HEADER).rstrip(":")
-    plain = plain.removeprefix("X-").removeprefix("x-")
+    # SQL has `p_` before the parameters of a function.
+    plain = plain.removeprefix("X-").removeprefix("x-").removeprefix("p_")
     # RFC 9110, 13.1.1: it takes an entity tag.
     return "etag" if plain.lower() == "if-match" else plain
 

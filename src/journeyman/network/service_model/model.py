@@ -682,13 +682,36 @@ class _Learning:
         for finding in told:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
-        faults = {one.fault for one in told}
+        is_first = {one.fault for one in told} == {Fault.UNKNOWN}
+        is_first = is_first and not self._was_passed_over(told)
+        several = self.known.tells_several or len({one.path for one in told}) > 1
         return replace(
             known,
+            tells_several=several,
+            fitting=tuple(self._unmentioned(told)) if several else (),
             is_strict=known.is_strict or fact.is_strict,
-            stops_at_unknown=known.stops_at_unknown or faults == {Fault.UNKNOWN},
+            stops_at_unknown=known.stops_at_unknown or is_first,
             tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
+
+    def _was_passed_over(self, told: Iterable[FieldFault]) -> bool:
+        """Return whether something was missing first while these stood there, too.
+
+        Then a network that comes to what it does not know misses nothing.
+        """
+        has_missed = any(one.is_required for one in self.known.wanted)
+        before = {path for shape in self.earlier for path in shape.paths}
+        return has_missed and any(one.path in before for one in told)
+
+    def _unmentioned(self, told: Iterable[FieldFault]) -> Iterator[tuple[Path, str]]:
+        """Return the values of which nothing is said, and where they stand."""
+        places = [path for one in told for path in self._places(one)]
+        for one in self.shape.placed:
+            is_told = any(
+                path[: len(one.path)] == one.path[: len(path)] for path in places
+            )
+            if one.source and not is_told:
+                yield one.path, one.source
 
     def _tells_way(self, finding: FieldFault) -> bool:
         """Return whether a finding has the whole way to a value in an object."""

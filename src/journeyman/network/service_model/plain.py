@@ -126,7 +126,9 @@ def _untyped(value: Object) -> JSON:
         return value
     if kind in value and value.keys() <= {kind, "type", "id", "name"}:
         return None if value[kind] == [] else value[kind]
-    is_typed = "value" in value and kind.lower() in _TYPES
+    # With more beside it, it is a record that has a value, such as a stored result.
+    is_alone = len(value.keys() - {"value", "id", "name", *_BESIDE}) <= 1
+    is_typed = "value" in value and kind.lower() in _TYPES and is_alone
     return value["value"] if is_typed else value
 
 

@@ -525,6 +525,8 @@ _REASONS = "|".join(
 _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     # The status line's words (RFC 9110, 15.5) before what is said
     (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
+    # Elasticsearch
+    (_any_case(r"^((?:required|missing)(?: \w+)?) \[([\w., ]+)\]$"), r"\1: \2"),
     # What only says that the request is refused
     (
         _any_case(

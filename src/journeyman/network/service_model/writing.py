@@ -148,6 +148,10 @@ class Constraints:
     """It has refused a name that it does not know, and told nothing that it lacks."""
     tells_ways: bool = False
     """It has told the whole way to a value in an object: a lone name is in none."""
+    tells_several: bool = False
+    """It has told several faults at once: what it does not mention is none."""
+    fitting: tuple[tuple[Path, str], ...] = ()
+    """Sources that stood there, and were not mentioned by a network that tells all."""
 
     def is_refused_as(self, one: Placed) -> bool:
         """Return whether a value was found wrong there, in the form that it has."""
@@ -591,6 +595,7 @@ class Writer:
         if self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
         is_said_so = self._is_said_so(wanted.path, source, value)
+        is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
         cost = min(cost, -0.2) if is_said_so else cost
         # Of two answers the later one knows better, such as of a revision.
         cost -= 0.05 * source.startswith("submit.")
@@ -1011,6 +1016,9 @@ class Writer:
         known = self.style.paths.get(source)
         if known is not None:
             yield _KNOWN_PLACE, known
+        for path, stood in self.known.fitting:
+            if stood == source:
+                yield _LISTED_NAME, path
         if self.known.get((WHOLE,)) is not None:
             names = self._names(source, is_own=False)
             yield from ((cost, (QUERY + name,)) for cost, name in names)
