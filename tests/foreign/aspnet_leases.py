@@ -8,12 +8,13 @@ The text is shown by the claim only; the check of the result happens at submit.
 
 import base64
 import binascii
+import contextlib
 import json
 import re
 import secrets
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from tests.foreign.backend import Backend, Request, Response
 
@@ -44,7 +45,7 @@ _TEXTS = [
 _MOST = 3  # active assignments of one agent
 
 
-class _Json(Exception):
+class _JsonError(Exception):
     """JsonException: a path and a message."""
 
     def __init__(self, path: str, message: str) -> None:
@@ -58,7 +59,7 @@ class _Body:
     def __init__(self, raw: bytes) -> None:
         self.text = raw.decode(errors="replace")
 
-    def convert(self, path: str, type_: str) -> _Json:
+    def convert(self, path: str, type_: str) -> _JsonError:
         start = 0
         for name in path.split(".")[1:]:
             if found := re.compile(f'"{re.escape(name)}"\\s*:\\s*').search(
@@ -67,14 +68,12 @@ class _Body:
                 start = found.end()
         end = start + 1
         if self.text[start : start + 1] not in ("{", "["):
-            try:
+            with contextlib.suppress(ValueError):
                 end = json.JSONDecoder().raw_decode(self.text, start)[1]
-            except ValueError:
-                pass
         before = self.text[:end]
         line = before.count("\n")
         at = len(before.rsplit("\n", 1)[-1].encode())
-        return _Json(
+        return _JsonError(
             path,
             f"The JSON value could not be converted to {type_}. Path: {path} | "
             f"LineNumber: {line} | BytePositionInLine: {at}.",
@@ -86,7 +85,7 @@ class _Body:
         except ValueError as error:
             at = getattr(error, "pos", 0)
             shown = self.text[at : at + 1]
-            raise _Json(
+            raise _JsonError(
                 "$",
                 (
                     f"'{shown}' is an invalid start of a value."
@@ -132,9 +131,12 @@ def _number(source: _Body, path: str, value: Any, type_: str) -> float | None:
         )
         if re.fullmatch(pattern, value):
             return float(value)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        if type_ != "System.Int32" or isinstance(value, int):
-            return float(value)
+    elif (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (type_ != "System.Int32" or isinstance(value, int))
+    ):
+        return float(value)
     raise source.convert(path, _nullable(type_))
 
 
@@ -207,7 +209,7 @@ class AspnetLeases(Backend):
             challenge = 'Bearer error="invalid_token"' if request.token else "Bearer"
             return Response(401, b"", {"WWW-Authenticate": challenge})
         if request.method == "GET":
-            return inner(request)
+            return cast("Response", inner(request))
         kind = (request.headers.get("Content-Type") or "").split(";")[0].strip()
         if request.raw and kind not in ("application/json", "text/json"):
             return self._problem(415)
@@ -219,8 +221,8 @@ class AspnetLeases(Backend):
                 }
             )
         try:
-            return inner(request)
-        except _Json as error:
+            return cast("Response", inner(request))
+        except _JsonError as error:
             return self._validation(
                 {
                     "request": ["The request field is required."],
@@ -372,7 +374,7 @@ class AspnetLeases(Backend):
         """Submit: {assignmentId, result: {format, content}, confidence}."""
         return self._guarded(request, self._submit)
 
-    def _submit(self, request: Request) -> Response:
+    def _submit(self, request: Request) -> Response:  # noqa: PLR0915 - one action
         source = _Body(request.raw)
         body = source.root(f"{_NS}.SubmitResultRequest")
         if body is None:
@@ -396,6 +398,8 @@ class AspnetLeases(Backend):
                             )
                         elif inner.lower() == "content":
                             values["Content"] = _string(source, f"{path}.{inner}", part)
+                case _:
+                    pass
         errors: dict[str, list[str]] = {}
         confidence, assignment = values.get("Confidence"), values.get("AssignmentId")
         if values.get("Result") is None:
@@ -464,7 +468,7 @@ class AspnetLeases(Backend):
         if version is not None:
             try:
                 if not isinstance(version, str):
-                    raise ValueError
+                    raise ValueError  # noqa: TRY004 - caught below
                 base64.b64decode(version, validate=True)
             except (ValueError, binascii.Error):
                 raise source.convert(f"$.{name}", "System.Byte[]") from None

@@ -9,11 +9,11 @@ import json
 import random
 import re
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from .backend import Backend, Request, Response
+from tests.foreign.backend import Backend, Request, Response
 
 _DOCUMENTS = [
     ("Market stall signs", "two kilos of early potatoes", 6),
@@ -34,15 +34,15 @@ _NULL = ["This field may not be null."]
 _MISSING = object()
 
 
-class _Invalid(Exception):
+class _InvalidError(Exception):
     """serializers.ValidationError."""
 
-    def __init__(self, detail: Any):
+    def __init__(self, detail: Any) -> None:
         self.detail = detail
 
 
-class _APIException(Exception):
-    def __init__(self, status: int, detail: str):
+class _APIError(Exception):
+    def __init__(self, status: int, detail: str) -> None:
         self.status, self.detail = status, detail
 
 
@@ -51,56 +51,58 @@ def _stamp(moment: datetime) -> str:
 
 
 def _now() -> datetime:
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)
 
 
 # --- fields: each takes a value and returns the internal one ----------------------------
 
 
 class _Integer:
-    def __init__(self, low: int, high: int):
+    def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
 
     def run(self, v: Any) -> Any:
         try:
             n = int(re.sub(r"\.0*\s*$", "", str(v)))
         except ValueError:
-            raise _Invalid(["A valid integer is required."]) from None
+            raise _InvalidError(["A valid integer is required."]) from None
         if n < self.low:
-            raise _Invalid(
+            raise _InvalidError(
                 [f"Ensure this value is greater than or equal to {self.low}."]
             )
         if n > self.high:
-            raise _Invalid([f"Ensure this value is less than or equal to {self.high}."])
+            raise _InvalidError(
+                [f"Ensure this value is less than or equal to {self.high}."]
+            )
         return n
 
 
 class _Char:
-    def __init__(self, max_length: int, required: bool = True):
+    def __init__(self, max_length: int, *, required: bool = True) -> None:
         self.max_length, self.required = max_length, required
 
     def run(self, v: Any) -> Any:
         if isinstance(v, bool) or not isinstance(v, (str, int, float)):
-            raise _Invalid(["Not a valid string."])
+            raise _InvalidError(["Not a valid string."])
         text = str(v).strip()
         if not text:
-            raise _Invalid(["This field may not be blank."])
+            raise _InvalidError(["This field may not be blank."])
         if len(text) > self.max_length:
-            raise _Invalid(
+            raise _InvalidError(
                 [f"Ensure this field has no more than {self.max_length} characters."]
             )
         return text
 
 
 class _Choice:
-    def __init__(self, *choices: str):
+    def __init__(self, *choices: str) -> None:
         self.choices = choices
 
     def run(self, v: Any) -> Any:
         if v == "":
-            raise _Invalid(['"" is not a valid choice.'])
+            raise _InvalidError(['"" is not a valid choice.'])
         if str(v) not in self.choices:
-            raise _Invalid([f'"{v}" is not a valid choice.'])
+            raise _InvalidError([f'"{v}" is not a valid choice.'])
         return str(v)
 
 
@@ -111,10 +113,12 @@ class _Duration:
     def run(self, v: Any) -> Any:
         match = self.pattern.match(str(v)) or self.iso.match(str(v))
         if not match:
-            raise _Invalid(
+            raise _InvalidError(
                 [
-                    "Duration has wrong format. Use one of these formats instead: "
-                    "[DD] [HH:[MM:]]ss[.uuuuuu]."
+                    (
+                        "Duration has wrong format. Use one of these formats instead: "
+                        "[DD] [HH:[MM:]]ss[.uuuuuu]."
+                    )
                 ]
             )
         d, h, m, s = (int(g or 0) for g in match.groups())
@@ -124,33 +128,35 @@ class _Duration:
 class _Related:
     """PrimaryKeyRelatedField."""
 
-    def __init__(self, rows: dict[int, dict[str, Any]]):
+    def __init__(self, rows: dict[int, dict[str, Any]]) -> None:
         self.rows = rows
 
     def run(self, v: Any) -> Any:
         wrong = [f"Incorrect type. Expected pk value, received {type(v).__name__}."]
         if isinstance(v, bool) or not isinstance(v, (int, str, float)):
-            raise _Invalid(wrong)
+            raise _InvalidError(wrong)
         try:
             pk = int(v)
         except (ValueError, OverflowError):
-            raise _Invalid(wrong) from None
+            raise _InvalidError(wrong) from None
         if pk not in self.rows:
-            raise _Invalid([f'Invalid pk "{v}" - object does not exist.'])
+            raise _InvalidError([f'Invalid pk "{v}" - object does not exist.'])
         return self.rows[pk]
 
 
 class _Serializer:
-    def __init__(self, many: bool = False, checks: Any = None, **fields: Any):
+    def __init__(
+        self, *, many: bool = False, checks: Any = None, **fields: Any
+    ) -> None:
         self.many, self.fields, self.checks = many, fields, checks or {}
 
     def run(self, v: Any) -> Any:
         if v is None:  # only at the top: the fields above refuse null themselves
-            raise _Invalid({"non_field_errors": ["No data provided"]})
+            raise _InvalidError({"non_field_errors": ["No data provided"]})
         if not self.many:
             return self._one(v)
         if not isinstance(v, list):
-            raise _Invalid(
+            raise _InvalidError(
                 {
                     "non_field_errors": [
                         f'Expected a list of items but got type "{type(v).__name__}".'
@@ -158,21 +164,22 @@ class _Serializer:
                 }
             )
         if not v:
-            raise _Invalid({"non_field_errors": ["This list may not be empty."]})
-        good, errors = [], []
+            raise _InvalidError({"non_field_errors": ["This list may not be empty."]})
+        good: list[Any] = []
+        errors: list[Any] = []
         for item in v:
             try:
                 good.append(self._one(item))
                 errors.append({})
-            except _Invalid as e:
+            except _InvalidError as e:
                 errors.append(e.detail)
         if any(errors):
-            raise _Invalid(errors)
+            raise _InvalidError(errors)
         return good
 
     def _one(self, v: Any) -> dict[str, Any]:
         if not isinstance(v, dict):
-            raise _Invalid(
+            raise _InvalidError(
                 {
                     "non_field_errors": [
                         f"Invalid data. Expected a dictionary, but got {type(v).__name__}."
@@ -192,10 +199,10 @@ class _Serializer:
                     good[name] = field.run(value)
                     if name in self.checks:
                         self.checks[name](good[name])
-                except _Invalid as e:
+                except _InvalidError as e:
                     errors[name] = e.detail
         if errors:
-            raise _Invalid(errors)
+            raise _InvalidError(errors)
         return good
 
 
@@ -204,12 +211,12 @@ class DrfNested(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rng = random.Random(20)
+        self._rng = random.Random(20)  # noqa: S311 - no secret
         self._agents: dict[str, dict[str, Any]] = {}
         self._tasks: dict[int, dict[str, Any]] = {}
         self._assignments: dict[int, dict[str, Any]] = {}
         self._submissions: dict[int, dict[str, Any]] = {}
-        start = datetime(2025, 2, 11, 9, 3, 55, 120937, timezone.utc)
+        start = datetime(2025, 2, 11, 9, 3, 55, 120937, UTC)
         for n, (name, text, reward) in enumerate(_DOCUMENTS):
             pk = 118 + 3 * n
             self._tasks[pk] = {
@@ -259,9 +266,9 @@ class DrfNested(Backend):
         )
         try:
             return self._answer(good, work(), allow)
-        except _Invalid as e:
+        except _InvalidError as e:
             return self._answer(400, e.detail, allow)
-        except _APIException as e:
+        except _APIError as e:
             return self._answer(e.status, {"detail": e.detail}, allow)
 
     def missing(self, request: Request) -> Response:
@@ -275,9 +282,9 @@ class DrfNested(Backend):
 
     def _user(self, request: Request) -> dict[str, Any]:
         if not request.token:
-            raise _APIException(401, "Authentication credentials were not provided.")
+            raise _APIError(401, "Authentication credentials were not provided.")
         if request.token not in self._agents:
-            raise _APIException(401, "Invalid token.")
+            raise _APIError(401, "Invalid token.")
         return self._agents[request.token]
 
     def _data(self, request: Request) -> Any:
@@ -285,14 +292,14 @@ class DrfNested(Backend):
             return {}
         kind = (request.headers.get("Content-Type") or "").partition(";")[0].strip()
         if kind != "application/json":
-            raise _APIException(415, f'Unsupported media type "{kind}" in request.')
+            raise _APIError(415, f'Unsupported media type "{kind}" in request.')
         try:
             return request.json()
         except ValueError as e:
-            raise _APIException(400, f"JSON parse error - {e}") from None
+            raise _APIError(400, f"JSON parse error - {e}") from None
 
     @staticmethod
-    def _public(task: dict[str, Any], detail: bool = False) -> dict[str, Any]:
+    def _public(task: dict[str, Any], *, detail: bool = False) -> dict[str, Any]:
         shown = {k: v for k, v in task.items() if not k.startswith("_")}
         if detail:
             shown["source"] = {
@@ -309,7 +316,7 @@ class DrfNested(Backend):
             self._data(request)
             self.book.registrations += 1
             token = f"{self._rng.getrandbits(160):040x}"
-            agent = {"pk": len(self._agents) + 2051, "credits": 100}
+            agent: dict[str, Any] = {"pk": len(self._agents) + 2051, "credits": 100}
             agent["username"] = f"agent-{agent['pk']}"
             self._agents[token] = agent
             return {
@@ -358,7 +365,7 @@ class DrfNested(Backend):
     def claim(self, request: Request) -> Response:
         def available(task: dict[str, Any]) -> None:
             if task["state"] != "available":
-                raise _Invalid(
+                raise _InvalidError(
                     [f"This task is not available (state: {task['state']})."]
                 )
 
@@ -374,7 +381,7 @@ class DrfNested(Backend):
             ).run(self._data(request))
             task = data["task"]
             if task["audience"] != "everyone":
-                raise _APIException(403, "Only verified agents may take this task.")
+                raise _APIError(403, "Only verified agents may take this task.")
             task["state"] = "assigned"
             now = _now()
             row = {
@@ -403,7 +410,7 @@ class DrfNested(Backend):
     def submit(self, request: Request) -> Response:
         def open_(row: dict[str, Any]) -> None:
             if row["status"] != "in_progress":
-                raise _Invalid([f"Assignment is already {row['status']}."])
+                raise _InvalidError([f"Assignment is already {row['status']}."])
 
         def work() -> Any:
             user = self._user(request)
@@ -420,14 +427,16 @@ class DrfNested(Backend):
             task = self._tasks[row["task"]]
             outputs = data["outputs"]
             if len(outputs) != 1:
-                raise _Invalid({"outputs": ["This task takes exactly one output."]})
+                raise _InvalidError(
+                    {"outputs": ["This task takes exactly one output."]}
+                )
             if outputs[0]["format"] not in task["output_formats"]:
                 allowed = ", ".join(task["output_formats"])
-                raise _Invalid(
+                raise _InvalidError(
                     {"non_field_errors": [f"Output format must be one of: {allowed}."]}
                 )
             if outputs[0]["content"] != task["_text"].upper():
-                raise _Invalid(
+                raise _InvalidError(
                     {
                         "non_field_errors": [
                             "Content is not the source text in upper case."
@@ -463,7 +472,7 @@ class DrfNested(Backend):
             ).run(self._data(request))
             row = mine[data["submission"]["assignment"]]
             if row["status"] == "completed":
-                raise _Invalid(
+                raise _InvalidError(
                     {"non_field_errors": ["Assignment is already completed."]}
                 )
             task = self._tasks[row["task"]]

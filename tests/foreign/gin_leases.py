@@ -99,7 +99,7 @@ _QUEUE = [
 ]
 
 
-class _Bad(Exception):
+class _BadError(Exception):
     """What Go's `err.Error()` says."""
 
 
@@ -121,12 +121,12 @@ def _parsed(raw: bytes) -> Any:
     """Parse the first JSON value of a body and complain as encoding/json does."""
     text = raw.decode(errors="replace").lstrip(" \t\r\n")
     if not text:
-        raise _Bad("EOF")
+        raise _BadError("EOF")
     try:
         return json.JSONDecoder().raw_decode(text)[0]
     except json.JSONDecodeError as fault:
         if fault.pos >= len(text) or "Unterminated" in fault.msg:
-            raise _Bad("unexpected EOF") from None
+            raise _BadError("unexpected EOF") from None
         where = "looking for beginning of value"
         if "property name" in fault.msg:
             where = "looking for beginning of object key string"
@@ -136,18 +136,20 @@ def _parsed(raw: bytes) -> Any:
             where = "after object key:value pair"
         letter = text[fault.pos]
         shown = "'\\''" if letter == "'" else f"'{letter}'"
-        raise _Bad(f"invalid character {shown} {where}") from None
+        raise _BadError(f"invalid character {shown} {where}") from None
 
 
 def _quoted_int(value: Any) -> int:
     """Decode an int64 with the option `,string`."""
     start = "json: invalid use of ,string struct tag, trying to unmarshal"
     if not isinstance(value, str):
-        raise _Bad(f"{start} unquoted value into int64")
+        raise _BadError(f"{start} unquoted value into int64")
     if not re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
-        raise _Bad(f"{start} {json.dumps(value, ensure_ascii=False)} into int64")
+        raise _BadError(f"{start} {json.dumps(value, ensure_ascii=False)} into int64")
     if not -(2**63) <= int(value) < 2**63:
-        raise _Bad(f"json: cannot unmarshal number {value} into Go value of type int64")
+        raise _BadError(
+            f"json: cannot unmarshal number {value} into Go value of type int64"
+        )
     return int(value)
 
 
@@ -164,7 +166,9 @@ def _decoded(struct: _Struct, value: Any, root: str, path: str = "") -> dict[str
     for name, item in value.items():
         target = by_name.get(name) or folded.get(name.lower())
         if target is None:
-            raise _Bad(f"json: unknown field {json.dumps(name, ensure_ascii=False)}")
+            raise _BadError(
+                f"json: unknown field {json.dumps(name, ensure_ascii=False)}"
+            )
         if item is None:
             continue
         here = f"{path}{target.json}"
@@ -183,7 +187,7 @@ def _decoded(struct: _Struct, value: Any, root: str, path: str = "") -> dict[str
         if kind == "number" and wanted == "int":
             kind = f"number {json.dumps(item)}"
         shown = f"api.{wanted}" if wanted in struct.inner else wanted
-        raise _Bad(
+        raise _BadError(
             f"json: cannot unmarshal {kind} into Go struct field {root}.{here} of type {shown}"
         )
     return read
@@ -193,7 +197,7 @@ def _fails(rule: str, value: Any) -> bool:
     """Return whether a value fails a rule of the validator."""
     name, _, argument = rule.partition("=")
     size = len(value) if isinstance(value, str) else value
-    return {
+    rules: dict[str, Any] = {
         "required": lambda: not value,
         "min": lambda: size < int(argument),
         "max": lambda: size > int(argument),
@@ -201,7 +205,8 @@ def _fails(rule: str, value: Any) -> bool:
         "oneof": lambda: value not in argument.split(),
         "uuid4": lambda: not re.fullmatch(_UUID4, value),
         "hexadecimal": lambda: not re.fullmatch("(0[xX])?[0-9a-fA-F]+", value),
-    }[name]()
+    }
+    return bool(rules[name]())
 
 
 def _faults(struct: _Struct, read: dict[str, Any], path: str) -> list[str]:
@@ -289,12 +294,12 @@ class LeaseQueue(Backend):
         try:
             value = _parsed(request.raw)
             if value is not None and not isinstance(value, dict):
-                raise _Bad(
+                raise _BadError(
                     f"json: cannot unmarshal {_json_kind(value)} into Go value of type "
                     f"api.{struct.name}"
                 )
             read = _decoded(struct, value or {}, struct.name)
-        except _Bad as fault:
+        except _BadError as fault:
             return None, self._error(400, str(fault))
         if faults := _faults(struct, read, struct.name):
             return None, self._error(400, "\n".join(faults))

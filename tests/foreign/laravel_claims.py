@@ -45,7 +45,7 @@ def _attribute(name: str) -> str:
 
 
 def _empty(value: Any) -> bool:
-    return value is None or value == "" or value == [] or value == {}
+    return value is None or value in ("", [], {})
 
 
 class _Errors:
@@ -83,7 +83,7 @@ class LaravelClaims(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._random = random.Random(29)
+        self._random = random.Random(29)  # noqa: S311 - no secret
         self._agents: dict[str, int] = {}
         self._balance: dict[int, int] = {}
         self._tasks: dict[str, dict[str, Any]] = {}
@@ -173,6 +173,7 @@ class LaravelClaims(Backend):
         )
 
     def _task(self, key: str) -> dict[str, Any]:
+        key = str(key)
         task = self._tasks[key]
         return {
             "id": key,
@@ -279,6 +280,7 @@ class LaravelClaims(Backend):
                 errors.add("accept_terms", "The :attribute field must be accepted.")
         if errors.bag:
             return self._invalid(errors)
+        key = str(key)
         task = self._tasks[key]
         if task["status"] != "open":
             return self._abort(409, "This task has already been claimed.")
@@ -322,7 +324,7 @@ class LaravelClaims(Backend):
         """Check claim_reference: required, string, exists for this agent."""
         reference = body.get("claim_reference")
         if errors.string("claim_reference", reference):
-            claim = self._claims.get(reference)
+            claim = self._claims.get(str(reference))
             if claim is None or claim["agent"] != self._agents[request.token]:
                 errors.add("claim_reference", "The selected :attribute is invalid.")
         return reference if isinstance(reference, str) else ""

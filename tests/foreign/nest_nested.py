@@ -15,10 +15,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from .backend import Backend, Request, Response
+from tests.foreign.backend import Backend, Request, Response
 
-_RNG = random.Random(4711)
-_UUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.I)
+_RNG = random.Random(4711)  # noqa: S311 - no secret
+_UUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 _UNDEFINED = object()
 
 _SOURCES = [
@@ -106,7 +106,9 @@ def is_enum(*values: str) -> Check:
 class _Prop:
     """A DTO property; checks stand in the order in which decorators register (bottom up)."""
 
-    def __init__(self, *checks: Check, optional: bool = False, nested: Any = None):
+    def __init__(
+        self, *checks: Check, optional: bool = False, nested: Any = None
+    ) -> None:
         self.checks, self.optional, self.nested = checks, optional, nested
 
 
@@ -175,7 +177,7 @@ _COMPLETE = {
 
 
 class _HttpError(Exception):
-    def __init__(self, status: int, message: Any, error: str = ""):
+    def __init__(self, status: int, message: Any, error: str = "") -> None:
         self.status = status
         self.body = {"message": message}
         if error:
@@ -223,7 +225,7 @@ class NestNested(Backend):
     def _answer(self, status: int, body: Any) -> Response:
         text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
         raw = text.encode()
-        tag = b64encode(hashlib.sha1(raw).digest()).decode()[:27]
+        tag = b64encode(hashlib.sha1(raw).digest()).decode()[:27]  # noqa: S324 - no secret
         return Response(
             status,
             text,
@@ -298,7 +300,7 @@ class NestNested(Backend):
         errors = _validate(dto, body)
         if errors:
             raise _bad(errors)
-        return body
+        return dict(body)
 
     # --- controllers ---
 

@@ -122,7 +122,7 @@ class Bureau(Backend):
         return {
             "Content-Type": "application/json; charset=utf-8",
             "Cache-Control": "max-age=0, private, must-revalidate",
-            "ETag": f'W/"{hashlib.md5(body.encode()).hexdigest()}"',
+            "ETag": f'W/"{hashlib.md5(body.encode()).hexdigest()}"',  # noqa: S324 - no secret
             "X-Request-Id": str(uuid.uuid4()),
             "X-Runtime": "0.011482",
         }
@@ -182,7 +182,7 @@ class Bureau(Backend):
             params = {"_json": params}
         if is_json and root not in params:
             params[root] = {k: v for k, v in params.items() if k in _COLUMNS[root]}
-        given = params[root] if root in params else None
+        given = params.get(root)
         read = {}
         if isinstance(given, dict):
             read = {
@@ -286,9 +286,8 @@ class Bureau(Backend):
         job = self._jobs.get(self._integer(given.get("job_id")) or 0)
         if job is None:
             errors["job"] = ["must exist"]
-        else:
-            if said := self._equal(self._decimal(given.get("agreed_fee")), job["fee"]):
-                errors["agreed_fee"] = said
+        elif said := self._equal(self._decimal(given.get("agreed_fee")), job["fee"]):
+            errors["agreed_fee"] = said
         if given.get("terms_accepted") not in (True, 1, "1", "true", "t", "on"):
             errors["terms_accepted"] = ["must be accepted"]
         if job and job["state"] != "open":
@@ -368,7 +367,7 @@ class Bureau(Backend):
         assignment["state"] = "delivered"
         return self._render(delivery)
 
-    def _last(self, assignment: int, judged: bool = False) -> dict[str, Any]:
+    def _last(self, assignment: int, *, judged: bool = False) -> dict[str, Any]:
         """Return the newest delivery of an assignment, judged if its time has come."""
         mine = [
             d for d in self._deliveries.values() if d["assignment_id"] == assignment
@@ -397,6 +396,8 @@ class Bureau(Backend):
         errors: dict[str, list[str]] = {}
         agent = self._agents[request.token]
         delivery = self._deliveries.get(self._integer(given.get("delivery_id")) or 0)
+        assignment: dict[str, Any] = {}
+        job: dict[str, Any] = {}
         if delivery:
             assignment = self._assignments[delivery["assignment_id"]]
             if assignment["agent_id"] != agent:

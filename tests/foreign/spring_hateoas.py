@@ -10,7 +10,7 @@ import json
 import random
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from tests.foreign.backend import Backend, Request, Response
 
@@ -31,7 +31,7 @@ _TEXTS = [
 ]
 
 
-class _Unreadable(Exception):
+class _UnreadableError(Exception):
     """HttpMessageNotReadableException."""
 
 
@@ -49,8 +49,8 @@ def _token(value: Any) -> str:
     return _TOKENS[type(value)]
 
 
-def _cannot(java: str, value: Any) -> _Unreadable:
-    return _Unreadable(
+def _cannot(java: str, value: Any) -> _UnreadableError:
+    return _UnreadableError(
         f"JSON parse error: Cannot deserialize value of type `{java}` from {_token(value)}"
     )
 
@@ -58,13 +58,13 @@ def _cannot(java: str, value: Any) -> _Unreadable:
 def _long(value: Any) -> int | None:
     if value is None or value == "":
         return None
-    if isinstance(value, bool) or isinstance(value, dict | list):
+    if isinstance(value, (bool, dict | list)):
         raise _cannot("java.lang.Long", value)
     if isinstance(value, str):
         try:
             return int(value.strip())
         except ValueError:
-            raise _Unreadable(
+            raise _UnreadableError(
                 "JSON parse error: Cannot deserialize value of type `java.lang.Long` from "
                 f'String "{value}": not a valid `java.lang.Long` value'
             ) from None
@@ -81,7 +81,7 @@ def _uuid(value: Any) -> str | None:
             raise ValueError
         return str(uuid.UUID(value))
     except ValueError:
-        raise _Unreadable(
+        raise _UnreadableError(
             "JSON parse error: Cannot deserialize value of type `java.util.UUID` from "
             f'String "{value}": UUID has to be represented by standard 36-char '
             "representation"
@@ -102,19 +102,19 @@ def _enum(java: str, names: list[str], value: Any) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         if 0 <= value < len(names):
             return names[value]
-        raise _Unreadable(
+        raise _UnreadableError(
             f"JSON parse error: Cannot deserialize value of type `{_PACKAGE}.{java}` from "
             f"number {value}: index value outside legal index range [0..{len(names) - 1}]"
         )
     if not isinstance(value, str):
         raise _cannot(f"{_PACKAGE}.{java}", value)
     if not value.strip():
-        raise _Unreadable(
+        raise _UnreadableError(
             f'JSON parse error: Cannot coerce empty String ("") to `{_PACKAGE}.{java}` '
             "value (but could if coercion was enabled using `CoercionConfig`)"
         )
     if value.strip() not in names:
-        raise _Unreadable(
+        raise _UnreadableError(
             f"JSON parse error: Cannot deserialize value of type `{_PACKAGE}.{java}` from "
             f'String "{value}": not one of the values accepted for Enum class: '
             f"[{', '.join(names)}]"
@@ -138,7 +138,7 @@ def _record(java: str, value: Any) -> dict[str, Any] | None:
         else ("double/Double", f"({value})")
     )
     what = "String" if kind == "String" else "Boolean" if "B" in kind else "Number"
-    raise _Unreadable(
+    raise _UnreadableError(
         f"JSON parse error: Cannot construct instance of `{full}` (although at least one "
         f"Creator exists): no {kind}-argument constructor/factory method to deserialize "
         f"from {what} value {shown}"
@@ -154,7 +154,7 @@ class SpringHateoas(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._random = random.Random(11)
+        self._random = random.Random(11)  # noqa: S311 - no secret
         self._agents: dict[str, str] = {}
         self._balance: dict[str, int] = {}
         self._tasks: dict[int, dict[str, Any]] = {}
@@ -216,7 +216,7 @@ class SpringHateoas(Backend):
 
     def _read(self, request: Request, java: str, method: str) -> dict[str, Any]:
         if not request.raw:
-            raise _Unreadable(
+            raise _UnreadableError(
                 "Required request body is missing: "
                 "public org.springframework.hateoas.EntityModel<?> "
                 f"{_PACKAGE}.MarketController.{method}({_PACKAGE}.{java},"
@@ -225,13 +225,13 @@ class SpringHateoas(Backend):
         try:
             body = request.json()
         except ValueError as error:
-            raise _Unreadable(
+            raise _UnreadableError(
                 "JSON parse error: Unexpected character "
                 f"at position {getattr(error, 'pos', 0)}: was expecting a valid value"
             ) from None
         record = _record(java, body)
         if record is None:
-            raise _Unreadable(
+            raise _UnreadableError(
                 "Required request body is missing: "
                 "public org.springframework.hateoas.EntityModel<?> "
                 f"{_PACKAGE}.MarketController.{method}({_PACKAGE}.{java},"
@@ -254,8 +254,8 @@ class SpringHateoas(Backend):
             answer.headers["Accept"] = "application/json, application/*+json"
             return answer
         try:
-            return inner(request)
-        except _Unreadable as error:
+            return cast("Response", inner(request))
+        except _UnreadableError as error:
             return self._problem(request, 400, "Bad Request", str(error))
 
     def _hal(self, body: dict[str, Any]) -> Response:

@@ -9,10 +9,10 @@ import json
 import random
 import re
 import uuid
-from datetime import datetime, timedelta, timezone
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
-from .backend import Backend, Request, Response
+from tests.foreign.backend import Backend, Request, Response
 
 _ROWS = [
     ("Caps for a tram destination", "harbour square via old town", 12, "solo"),
@@ -38,26 +38,28 @@ _CORS = {
 }
 
 
-class _Failed(Exception):
-    def __init__(self, status: int, body: Any):
+class _FailedError(Exception):
+    def __init__(self, status: int, body: Any) -> None:
         self.status, self.body = status, body
 
 
-def _said(message: str, status: int = 400) -> _Failed:
+def _said(message: str, status: int = 400) -> _FailedError:
     """`return json({ error: "..." }, status)`, written by hand."""
-    return _Failed(status, {"error": message})
+    return _FailedError(status, {"error": message})
 
 
-def _sql(code: str, message: str, details: Any = None, hint: Any = None) -> _Failed:
+def _sql(
+    code: str, message: str, details: Any = None, hint: Any = None
+) -> _FailedError:
     """`if (error) return json({ error }, 400)`: PostgREST's own object."""
-    return _Failed(
+    return _FailedError(
         400,
         {"error": {"code": code, "details": details, "hint": hint, "message": message}},
     )
 
 
 def _now() -> datetime:
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)
 
 
 def _text(v: Any) -> str:
@@ -106,11 +108,11 @@ def _typename(v: Any) -> str:
 class _Zod:
     """A schema: an object with keys, or a leaf of one kind."""
 
-    def __init__(self, kind: str, keys: Any = None, options: Any = None):
+    def __init__(self, kind: str, keys: Any = None, options: Any = None) -> None:
         self.kind, self.keys, self.options = kind, keys or {}, options or []
 
     def issues(
-        self, v: Any, path: list[Any], there: bool = True
+        self, v: Any, path: list[Any], *, there: bool = True
     ) -> list[dict[str, Any]]:
         kind = {"uuid": "string", "int": "number", "enum": "string"}.get(
             self.kind, self.kind
@@ -124,12 +126,12 @@ class _Zod:
                 head = {"code": "invalid_type", "expected": kind, "received": got}
             text = "Required" if not there else f"Expected {kind}, received {got}"
             return [{**head, "path": path, "message": text}]
-        return getattr(self, "_" + self.kind)(v, path)
+        return cast("list[dict[str, Any]]", getattr(self, "_" + self.kind)(v, path))
 
     def _object(self, v: Any, path: list[Any]) -> list[dict[str, Any]]:
         found = []
         for k, schema in self.keys.items():
-            found += schema.issues(v.get(k), [*path, k], k in v)
+            found += schema.issues(v.get(k), [*path, k], there=k in v)
         extra = [k for k in v if k not in self.keys]
         if extra:
             found.append(
@@ -224,12 +226,12 @@ class SupabaseEdge(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rng = random.Random(5)
+        self._rng = random.Random(5)  # noqa: S311 - no secret
         self._agents: dict[str, dict[str, Any]] = {}
         self._tasks: dict[int, dict[str, Any]] = {}
         self._claims: dict[str, dict[str, Any]] = {}
         self._results: dict[int, dict[str, Any]] = {}
-        start = datetime(2025, 3, 1, 10, 0, 0, 481516, timezone.utc)
+        start = datetime(2025, 3, 1, 10, 0, 0, 481516, UTC)
         for n, (title, body, credits_, mode) in enumerate(_ROWS):
             self._tasks[n + 31] = {
                 "id": n + 31,
@@ -266,7 +268,7 @@ class SupabaseEdge(Backend):
     def _run(self, work: Any) -> Response:
         try:
             return self._json(200, work())
-        except _Failed as e:
+        except _FailedError as e:
             return self._json(e.status, e.body)
 
     def missing(self, request: Request) -> Response:
@@ -361,7 +363,7 @@ class SupabaseEdge(Backend):
                         f"Could not find the '{name}' column of 'task_claims' "
                         "in the schema cache",
                     )
-            row = {"id": self._uuid(), **dict.fromkeys(list(types)[1:])}
+            row: dict[str, Any] = {"id": self._uuid(), **dict.fromkeys(list(types)[1:])}
             row["status"], row["created_at"] = "active", _now().isoformat()
             row.update({k: _cast(types[k], given[k]) for k in sorted(given)})
             task = self._tasks.get(row["task_id"] or 0)
@@ -418,7 +420,9 @@ class SupabaseEdge(Backend):
             body = self._body(request)
             issues = _SUBMISSION.issues(body, [])
             if issues:
-                raise _Failed(400, {"error": "Invalid request body", "issues": issues})
+                raise _FailedError(
+                    400, {"error": "Invalid request body", "issues": issues}
+                )
             claim = self._claims.get(body["claim_id"].lower())
             if claim is None or claim["agent_id"] != agent["id"]:
                 raise _sql(

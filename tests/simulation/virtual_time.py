@@ -152,7 +152,7 @@ def _simulated_datetime(now: Callable[[], dt.datetime]) -> type:
             return getattr(dt.datetime, name)
 
         def __call__(cls, *args: Any, **named: Any) -> dt.datetime:  # noqa: ANN401 - as above
-            return dt.datetime(*args, **named)
+            return dt.datetime(*args, **named)  # noqa: DTZ001 - as it is asked for
 
     class SimulatedDatetime(metaclass=Meta):
         @staticmethod
