@@ -448,3 +448,32 @@ async def test_an_idle_worker_sleeps_until_something_is_due(
         assert loop.worker._seconds_until_due(loop.worker._workload()) == 30.0
         loop.clock.advance(49)
         assert 1 <= loop.worker._seconds_until_due(loop.worker._workload()) <= 30
+
+
+async def test_an_agent_that_holds_as_many_as_it_may_asks_for_no_other(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=6)
+    held: set[TaskId] = set()
+
+    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
+        if len(held - {task_id}) == 2:
+            said = "You have 2 running assignments, the limit is 2"
+            return Refused(Refusal.FULL, said, 422, answer=said)
+        held.add(task_id)
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.discard(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [two_at_most] * 400
+    market.script["complete"] = [complete] * 30
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(30)))
+    async with loop.running():
+        for _ in range(100):
+            await loop.later(10)
+
+    assert states(loop) == {"completed": 30}
+    # What leaves at once before the first is told, and little else.
+    assert market.verbs().count("claim") <= 30 + 10

@@ -182,8 +182,11 @@ class Claim:
         if held is not None:
             await self._complete_paid(held)
             return
-        if at_work:
-            proof.limit_to(at_work)
+        # Of claims that left at once, nobody knows yet which were taken.
+        said = str(full.answer)[:LONGEST_CONFLICT]
+        told = [int(one) for one in re.findall(r"(?<![\w.-])\d{1,3}(?![\w.-])", said)]
+        if limit := at_work or max(told, default=0):
+            proof.limit_to(limit)
         proof.hold_claims()
 
     async def _complete_paid(self, held: TaskRecord) -> None:

@@ -36,3 +36,21 @@ def test_a_claims_answer_that_is_one_value_is_the_claims_id() -> None:
     assert affinity("submit", ("claimId",), "claim.value", "task") < 1
     assert affinity("submit", ("batchId",), "claim.value", "task") == TOO_DEAR
     assert affinity("submit", ("claimId",), "claim.poster.value", "task") == TOO_DEAR
+
+
+def test_a_requests_id_is_ours_where_a_task_is_called_otherwise() -> None:
+    def costs(noun: str) -> tuple[float, float]:
+        path = ("requestId",)
+        return affinity("claim", path, "task_id", noun), affinity(
+            "claim", path, "key", noun
+        )
+
+    of_task, of_ours = costs("job")
+    assert of_ours < of_task
+    of_task, of_ours = costs("request")
+    assert of_task < of_ours
+
+
+def test_a_parameter_of_an_sql_function_is_known_without_its_prefix() -> None:
+    assert affinity("claim", ("p_task_id",), "task_id", "task") == 0
+    assert affinity("complete", ("p_result_id",), "submit.result.id", "task") < 0

@@ -18,6 +18,11 @@ PARAGRAPHS = [
         ({"id": {"$oid": "5f"}, "pay": {"N": "5"}}, {"id": "5f", "pay": "5"}),
         ({"x": {"type": "Integer", "value": 5, "valueInfo": {}}}, {"x": 5}),
         ({"x": {"id": "%3A", "type": "number", "number": 5}}, {"x": 5}),
+        # A record that has a type and a value among others
+        (
+            {"result": {"id": 7, "job": 3, "type": "text", "value": "A", "round": 1}},
+            {"result": {"id": 7, "job": 3, "type": "text", "value": "A", "round": 1}},
+        ),
         ({"who": {"type": "people", "people": []}}, {"who": None}),
         # Lists of names and values.
         (

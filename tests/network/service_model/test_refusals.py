@@ -2292,3 +2292,31 @@ def test_words_beside_a_name_may_describe_a_value_of_ours(
     values: dict[str, JSON] = {"agent_id": "a-1", "claim.award": "V-00031"}
 
     assert meant_in({"error": text}, values) == source
+
+
+def test_a_constant_is_the_only_option_and_no_name_of_a_field() -> None:
+    answer: JSON = {
+        "message": "body/status must be equal to constant",
+        "validation": [
+            {
+                "instancePath": "/status",
+                "keyword": "const",
+                "params": {"allowedValue": "done"},
+                "message": "must be equal to constant",
+            }
+        ],
+    }
+
+    (found,) = read_refusal(answer, "", {"status": "completed"})
+
+    assert (found.path, found.options) == (("status",), ("done",))
+
+
+@pytest.mark.parametrize("said", ["Required [id, worker]", "Missing [id, worker]"])
+def test_names_may_stand_in_brackets(said: str) -> None:
+    found = read_refusal({"error": said}, "", {"task_id": "x"})
+
+    assert [(one.path, one.fault) for one in found] == [
+        (("id",), Fault.MISSING),
+        (("worker",), Fault.MISSING),
+    ]

@@ -1819,3 +1819,65 @@ async def test_our_id_is_never_the_work_whatever_the_words_beside_it_say() -> No
         await client.submit(TASK, RESULT, KEY)
 
     assert network.bodies("submit")[-1]["deliverable"] == "41"
+
+
+def _pydantic(*faults: tuple[str, str, str]) -> tuple[int, JSON]:
+    detail: list[JSON] = [
+        {"type": kind, "loc": ["body", *place.split(".")], "msg": said}
+        for kind, place, said in faults
+    ]
+    return 422, {"detail": detail}
+
+
+async def test_what_a_network_that_tells_all_faults_does_not_mention_stays() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        _pydantic(
+            ("missing", "task_revision", "Field required"),
+            ("missing", "claimant", "Field required"),
+            ("extra_forbidden", "agent_id", "Extra inputs are not permitted"),
+        ),
+        _pydantic(("dict_type", "claimant", "Input should be a valid dictionary")),
+        (200, {}),
+    ]
+    task = replace(TASK, raw={"id": "task-1", "task_revision": 4})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    last = network.bodies()[-1]
+    assert (last["task_id"], last["task_revision"]) == ("task-1", 4)
+    assert isinstance(last["claimant"], dict)
+
+
+async def test_work_stays_where_what_lacks_was_told_before_what_is_too_much() -> None:
+    network = StrictNetwork(SNAKE)
+    missing: JSON = {"message": "body must have required property 'idempotency_key'"}
+    unknown: JSON = {
+        "message": "body must NOT have additional properties",
+        "params": {"additionalProperty": "task_id"},
+    }
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        network.answers = [(400, missing), (400, unknown), (200, {})]
+        await client.submit(TASK, RESULT, KEY)
+
+    bodies = network.bodies("submit")
+    assert len(bodies) == 3
+    assert all("result" in body for body in bodies)
+
+
+async def test_all_names_are_tried_in_an_object_that_is_still_missing() -> None:
+    """Rails keeps of an object only what it knows; an empty one is missing."""
+    network = StrictNetwork(SNAKE)
+    lacks: JSON = {"error": "param is missing or the value is empty: delivery"}
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        network.answers = [(400, lacks), (400, lacks), (200, {})]
+        await client.submit(TASK, RESULT, KEY)
+
+    delivery = network.bodies("submit")[-1]["delivery"]
+    assert isinstance(delivery, dict)
+    assert {"result", "output", "answer", "text"} <= delivery.keys()
