@@ -155,6 +155,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "worker/test_slots.py",
         ),
         SourceMutant(
+            "whoever holds as many as may be asks for more",
+            "worker/claim.py",
+            "if limit := at_work or max(told, default=0):",
+            "if limit := 0:",
+            "worker/test_slots.py",
+        ),
+        SourceMutant(
             "words stand for a task",
             "network/service_model/writing.py",
             "        if min(own) <= _MEANT:",
