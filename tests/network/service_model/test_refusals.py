@@ -2320,3 +2320,28 @@ def test_names_may_stand_in_brackets(said: str) -> None:
         (("id",), Fault.MISSING),
         (("worker",), Fault.MISSING),
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (
+            "task_id is not a string, worker is required",
+            {"task_id": Fault.TYPE, "worker": Fault.MISSING},
+        ),
+        ("`fast` is not a valid enum value for path `kind`.", {"kind": Fault.VALUE}),
+        (
+            'Field "claim" argument "worker" of type "ID!" is required, but was not given',
+            {"worker": Fault.MISSING},
+        ),
+        ("request/body must be object", {}),
+    ],
+)
+def test_what_a_sentence_is_about_is_told_from_what_it_mentions(
+    said: str, found: dict[str, Fault]
+) -> None:
+    sent: JSON = {"task_id": 7, "kind": "fast"}
+
+    read = read_refusal({"error": said}, "", sent)
+
+    assert {".".join(one.path): one.fault for one in read} == found

@@ -572,14 +572,10 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         r"\1: required",
     ),
     (Wording(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
-    # What Python looks into for a value that was not sent
-    (Wording(r"'NoneType' object "), ""),
     # ozzo, of what is inside of an object
     (Wording(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
     # zod 4
     (_any_case(r"^invalid (?:input|option): (?=expected)"), ""),
-    # Swift's decoder
-    (Wording(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
     # ArkType
     (
         Wording(r"^([\w.]+) must be (.*) \(was missing\)$"),
@@ -598,7 +594,6 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         "\n",
     ),
     # pydantic, as text
-    (Wording(r"^\d+ validation errors? for \w+(?=\n)"), ""),
     (Wording(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
     # PHP, of what is handed to a function
     (Wording(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
@@ -615,7 +610,6 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     # zod's prettifyError
     (Wording(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
     # PostgreSQL, of the key of another record
-    (Wording(r"^insert or update on table .* violates foreign key .*"), ""),
     (Wording(r"^Key \((\w+)\)=\(.*\) is not present in table .*"), r"\1 is invalid"),
     # Symbols of Ruby
     (Wording(r"(?<=\s):(?=[a-z_]\w)"), ""),
@@ -636,14 +630,6 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     # pydantic
     (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
     # Jackson
-    (Wording(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
-    (
-        Wording(
-            r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
-            re.DOTALL,
-        ),
-        "expected an object",
-    ),
     # Of a value that it does not name: see `_named_by_type`.
     (Wording(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
     # API Platform, of what refers to a record
@@ -680,7 +666,6 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         Wording(r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"),
         r"expected type \1",
     ),
-    (Wording(r"instance value .*? not found in enum \(possible values"), "one of"),
     (Wording(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
     # kotlinx.serialization
     (
