@@ -2331,7 +2331,7 @@ def test_names_may_stand_in_brackets(said: str) -> None:
         ),
         ("`fast` is not a valid enum value for path `kind`.", {"kind": Fault.VALUE}),
         (
-            'Field "claim" argument "worker" of type "ID!" is required, but was not given',
+            'Field "claim" argument "worker" of type "ID!" is required, but not given',
             {"worker": Fault.MISSING},
         ),
         ("request/body must be object", {}),
