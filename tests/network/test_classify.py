@@ -455,6 +455,17 @@ async def test_that_as_many_tasks_are_held_as_may_be_is_about_no_task_and_no_bod
     assert len(server.requests) == 1
 
 
+async def test_a_conflict_may_count_what_we_hold_whatever_it_is_called(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(answer(409, {"error": "You have 2 parcels in transit."}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.FULL
+
+
 @pytest.mark.parametrize(
     ("said", "meaning"),
     [

@@ -98,10 +98,13 @@ def _says_full(reply: Reply, meaning: Refusal | None) -> bool:
 
     A 429 is about the rate, unless it counts what is held.
     """
+    patterns = [_OF_WHAT_IS_HELD]
+    if meaning is not Refusal.THROTTLED:
+        patterns.append(_OF_OUR_LIMIT)
+    if meaning is Refusal.CONFLICT:
+        patterns.append(_OF_OUR_COUNT)
     said = _prose(reply)
-    if _OF_WHAT_IS_HELD.search(said):
-        return True
-    return meaning is not Refusal.THROTTLED and bool(_OF_OUR_LIMIT.search(said))
+    return any(pattern.search(said) for pattern in patterns)
 
 
 _ELSE = r"(?:some(?:body|one)(?: else)?|an(?:other|y other)(?: \w+)?|other hands)"
@@ -131,11 +134,15 @@ _OF_WHAT_IS_HELD = re.compile(
     r"\b(?:you|agent|worker|contractor|account|user)\b(?: [\w-]+)? "
     r"(?:already )?(?:have|has|hold|holds)(?: \w+)? \d+ (?:(?:of|/) ?\d+ )?"
     rf"(?:\w+ ){{0,2}}?{_WORK}"
-    r"|\b(?:complete|finish|return|deliver|submit|close|release|annotate)"
+    r"|\b(?:complete|finish|return|close|release|annotate)"
     r" (?:one|it|them|those|some|(?:an|the)other)(?: of (?:them|those))? first\b",
     re.IGNORECASE,
 )
 """What is said of how many tasks an agent has and may have."""
+_OF_OUR_COUNT = re.compile(
+    r"\byou (?:already )?(?:have|hold) (?:\w+ ){0,2}\d+ ", re.IGNORECASE
+)
+"""The same, whatever a task is called: only where it sounds like a conflict."""
 
 
 def _prose(reply: Reply) -> str:

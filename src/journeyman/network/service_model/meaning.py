@@ -141,10 +141,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
         return _post_affinity(words, source)
     match source:
         case "task_id":
-            # A request's id is rather that of ours where a task is no request.
-            is_ours = words == _OF_A_REQUEST and noun not in {"", "request"}
             cost = _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
-            return cost + 2.5 * is_ours
+            return cost + 2.5 * _is_of_our_request(words, noun)
         case "task_tail":
             return affinity(action, path, "task_id", noun) + 0.8
         case "agent_id":
@@ -164,10 +162,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
         case "length" | "word_count" | "line_count":
             return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
-            is_key = _KEY_WORDS & {*words} or words in (
-                _OF_A_REQUEST,
-                ("client", "token"),
-            )
+            is_own = words in (_OF_A_REQUEST, ("client", "token"))
+            is_key = is_own or _KEY_WORDS & {*words}
             # Or the identifier of what is made, where its maker has to name it.
             known = TASK_NOUNS.union(AGENT_NOUNS, *NOUNS.values(), [noun])
             is_made = words[-1] in ID_WORDS and {*words[:-1]} - known
@@ -203,6 +199,11 @@ def _asks_how_many(words: Sequence[str], source: str) -> bool:
 def _is_of_a_trade(word: str) -> bool:
     """Return whether a word may be for who does the work, as far as its end tells."""
     return word.endswith(("er", "or")) and word not in TASK_NOUNS | ID_WORDS
+
+
+def _is_of_our_request(words: tuple[str, ...], noun: str) -> bool:
+    """Return whether an id is that of our request, since a task is called otherwise."""
+    return words == _OF_A_REQUEST and noun not in {"", "request"}
 
 
 def _plain_name(name: str) -> str:

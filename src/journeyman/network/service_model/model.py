@@ -684,7 +684,8 @@ class _Learning:
                 known = self._with(known, finding, path)
         is_first = {one.fault for one in told} == {Fault.UNKNOWN}
         is_first = is_first and not self._was_passed_over(told)
-        several = self.known.tells_several or len({one.path for one in told}) > 1
+        at_fault = {one.path for one in told if one.fault is not Fault.ALLOWED}
+        several = self.known.tells_several or len(at_fault) > 1
         return replace(
             known,
             tells_several=several,

@@ -33,6 +33,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
 from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.service_model.lazy_pattern import LazyPattern
 from journeyman.network.service_model.meaning import (
     AGENT_NOUNS,
     EVIDENCE_WORDS,
@@ -61,7 +62,6 @@ from journeyman.network.service_model.request import (
     is_outside,
     leaves_of,
 )
-from journeyman.network.service_model.wording import Wording
 
 
 class Fault(StrEnum):
@@ -107,8 +107,8 @@ _MAX_SAID = 2 * MAX_TEXT
 """Of one fault."""
 
 
-def _any_case(pattern: str) -> Wording:
-    return Wording(pattern, re.IGNORECASE)
+def _any_case(pattern: str) -> LazyPattern:
+    return LazyPattern(pattern, re.IGNORECASE)
 
 
 # -- what is wrong ---------------------------------------------------------------
@@ -186,9 +186,9 @@ _TYPE_SAID = (
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
     # Of a type of the service's own, which is one of these.
-    Wording(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
-    Wording(r"required type \"\w*(?P<type>Input)!"),
-    Wording(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
+    LazyPattern(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
+    LazyPattern(r"required type \"\w*(?P<type>Input)!"),
+    LazyPattern(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
     _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
     # Stripe: Invalid integer: twelve
     _any_case(
@@ -204,7 +204,7 @@ _TYPE_SAID = (
     _any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
     # Django REST, Joi, Go
     _any_case(r"(?P<type>\w+) has wrong format\b"),
-    Wording(r"on the '(?P<type>[a-z]+)\d?' tag"),
+    LazyPattern(r"on the '(?P<type>[a-z]+)\d?' tag"),
     _any_case(r"\bin (?P<type>iso) 8601"),
     _any_case(r"parsing (?P<type>time) "),
     _any_case(r"\bbe of (?P<type>\w+) type\b"),
@@ -216,7 +216,7 @@ _TYPE_SAID = (
         r" (?P<type>string|integer|number|object|array|boolean)\b"
     ),
 )
-_DAY = Wording(
+_DAY = LazyPattern(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
 )
 """How a date without a time is written, as different languages say it."""
@@ -225,7 +225,7 @@ _KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
 _OF_A_RELATION = _any_case(r"\bmust exist\b|object does not exist\b")
 """ActiveRecord and Django REST, of the key of another record."""
 _ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
-_OWN_TYPE = Wording(
+_OWN_TYPE = LazyPattern(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
     r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
     r"|\bof type (?:\w+\\)+[A-Z]"
@@ -237,12 +237,12 @@ _QUOTED_ITEM = (
 )
 _BARE_ITEM = r"[\w.:+-]{1,40}"
 _BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b)\s*"
-_QUOTED_SET = Wording(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
-_ALTERNATIVES = Wording(
+_QUOTED_SET = LazyPattern(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
+_ALTERNATIVES = LazyPattern(
     rf"(?<=: ){_QUOTED_ITEM}(?:,\s*{_QUOTED_ITEM})*,? or {_QUOTED_ITEM}\W*$"
 )
 """As in "accepted is required: 'yes' or 'no'": names that are missed have "and"."""
-_PIPED = Wording(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
+_PIPED = LazyPattern(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
 _OPTIONS = _any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
@@ -261,10 +261,10 @@ _OPTIONS = _any_case(
     r"|accepted|known|supported|either)(?: are)?:?\s*"
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
-_OPTION = Wording(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
-_OF_ONE = Wording(r"\bbe \[(?=\w)")
+_OPTION = LazyPattern(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
-_TAIL = Wording(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
+_TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 _ONLY_ONE = _any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
@@ -294,7 +294,9 @@ def type_of_word(word: str) -> str:
     return _TYPES.get(last.rstrip("s"), "") or _TYPES.get(last, "")
 
 
-_CODE = Wording(r"(?<!\S)[A-Za-z]+(?:[_-][A-Za-z]+)+(?!\S)|^[a-z]+(?:[A-Z][a-z]+)+$")
+_CODE = LazyPattern(
+    r"(?<!\S)[A-Za-z]+(?:[_-][A-Za-z]+)+(?!\S)|^[a-z]+(?:[A-Z][a-z]+)+$"
+)
 """As in `NOT_ALLOWED`, `unknown-field` and `notAllowed`."""
 
 
@@ -495,8 +497,8 @@ _NOUN = (
     r"|attribute|input|keyword|item(?= ['\"`])|member|variable|element|value|object"
     r"|name|campo|champ|feld|veld|pole)(?:\(s\)|s|(?!\(s\)))(?![a-z_])"
 )
-_NOUN_AFTER = Wording(rf"(?<=[`'\"]) {_NOUN}$")
-_OF_RAILS = Wording(
+_NOUN_AFTER = LazyPattern(rf"(?<=[`'\"]) {_NOUN}$")
+_OF_RAILS = LazyPattern(
     r"^([A-Z][a-z]+(?: [a-z]+){0,3}) (?:must exist$"
     r"|(?=can't be blank$|is not included in the list$))",
     re.MULTILINE,
@@ -522,7 +524,7 @@ def _inside_of_ozzo(told: re.Match[str]) -> str:
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
-_REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
+_REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
     # The status line's words (RFC 9110, 15.5) before what is said
     (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
     # Elasticsearch
@@ -535,23 +537,23 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         ),
         "",
     ),
-    (Wording(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
-    (Wording(r"(?<=constraint failed: )\w+\."), ""),
+    (LazyPattern(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
+    (LazyPattern(r"(?<=constraint failed: )\w+\."), ""),
     # Mongoose, which joins what each path said
     (
-        Wording(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
+        LazyPattern(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
         r"\n\1: ",
     ),
     (
-        Wording(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
+        LazyPattern(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
         r"\n\1: not one of the values",
     ),
     (
-        Wording(r"Tried to set nested object field `([\w.]+)` to primitive value"),
+        LazyPattern(r"Tried to set nested object field `([\w.]+)` to primitive value"),
         r"\n\1: expected an object,",
     ),
     (
-        Wording(
+        LazyPattern(
             r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: (?:because|for) .*|\W*)$"
         ),
         r"\2: \1",
@@ -564,77 +566,97 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         "",
     ),
     # What Python shows of an error that is inside of another
-    (Wording(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    (LazyPattern(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
     # Sequelize, Hibernate, and a validator of Go, of a model's attribute
-    (Wording(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
+    (LazyPattern(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
     (
-        Wording(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
+        LazyPattern(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
         r"\1: required",
     ),
-    (Wording(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
+    (LazyPattern(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
+    # What Python looks into for a value that was not sent
+    (LazyPattern(r"'NoneType' object "), ""),
     # ozzo, of what is inside of an object
-    (Wording(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
+    (LazyPattern(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
     # zod 4
     (_any_case(r"^invalid (?:input|option): (?=expected)"), ""),
+    # Swift's decoder
+    (LazyPattern(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
     # ArkType
     (
-        Wording(r"^([\w.]+) must be (.*) \(was missing\)$"),
+        LazyPattern(r"^([\w.]+) must be (.*) \(was missing\)$"),
         r'"\1": required, expected \2',
     ),
     # ASP.NET
-    (Wording(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
+    (LazyPattern(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
     # Names and what is said of them, joined otherwise
-    (Wording(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
-    (Wording(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
+    (LazyPattern(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
+    (LazyPattern(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
     (
-        Wording(
+        LazyPattern(
             r", (?=(?!which|that|it|this)[`'\"]?\w+[`'\"]?"
             r" is (?:an?|not|required|missing|invalid)\b)"
         ),
         "\n",
     ),
     # pydantic, as text
-    (Wording(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"), r"\n\1: \2"),
+    (LazyPattern(r"^\d+ validation errors? for \w+(?=\n)"), ""),
+    (
+        LazyPattern(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"),
+        r"\n\1: \2",
+    ),
     # PHP, of what is handed to a function
-    (Wording(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
+    (LazyPattern(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
     # Circe and ZIO
-    (Wording(r"^\w+Failure at \.?(?=\w)"), ""),
-    (Wording(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
+    (LazyPattern(r"^\w+Failure at \.?(?=\w)"), ""),
+    (LazyPattern(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
     # Ajv, which joins what it says
-    (Wording(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
+    (LazyPattern(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
     # What is called, or points to a schema, is no field.
-    (Wording(r"`?\b[\w.]+\(\)`?"), ""),
-    (Wording(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
+    (LazyPattern(r"`?\b[\w.]+\(\)`?"), ""),
+    (LazyPattern(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
     # The type of what is named, as in "ref (string) is required"
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
     # zod's prettifyError
-    (Wording(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
+    (LazyPattern(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
     # PostgreSQL, of the key of another record
-    (Wording(r"^Key \((\w+)\)=\(.*\) is not present in table .*"), r"\1 is invalid"),
+    (LazyPattern(r"^insert or update on table .* violates foreign key .*"), ""),
+    (
+        LazyPattern(r"^Key \((\w+)\)=\(.*\) is not present in table .*"),
+        r"\1 is invalid",
+    ),
     # Symbols of Ruby
-    (Wording(r"(?<=\s):(?=[a-z_]\w)"), ""),
+    (LazyPattern(r"(?<=\s):(?=[a-z_]\w)"), ""),
     # ActiveRecord, which joins what each attribute lacks
-    (Wording(r"^Validation failed: (?=[A-Z])"), ""),
+    (LazyPattern(r"^Validation failed: (?=[A-Z])"), ""),
     # Rails, of what is around the attributes of a record
     (
-        Wording(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
+        LazyPattern(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
         _model_of_rails,
     ),
     # ActiveRecord, of a key that was not sent
-    (Wording(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
+    (LazyPattern(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # Python's KeyError, as a text and as its code
     (
-        Wording(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
+        LazyPattern(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
         r"missing key '\2'",
     ),
     # pydantic
     (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
     # Jackson
+    (LazyPattern(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
+    (
+        LazyPattern(
+            r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
+            re.DOTALL,
+        ),
+        "expected an object",
+    ),
     # Of a value that it does not name: see `_named_by_type`.
-    (Wording(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
+    (LazyPattern(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
     # API Platform, of what refers to a record
     (
-        Wording(r'must be "array" \(nested document\) or "string" \(IRI\)'),
+        LazyPattern(r'must be "array" \(nested document\) or "string" \(IRI\)'),
         "must be an IRI",
     ),
     # Valibot
@@ -653,34 +675,37 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         r'"\1": ',
     ),
     # AWS API Gateway, of a JSON schema
-    (Wording(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
+    (LazyPattern(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
     (
-        Wording(r"object instance has properties .*? by the schema: \[(.*?)\]"),
+        LazyPattern(r"object instance has properties .*? by the schema: \[(.*?)\]"),
         r"unknown fields \1",
     ),
     (
-        Wording(r"object has missing required properties \(\[(.*?)\]\)"),
+        LazyPattern(r"object has missing required properties \(\[(.*?)\]\)"),
         r"missing fields \1",
     ),
     (
-        Wording(r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"),
+        LazyPattern(
+            r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"
+        ),
         r"expected type \1",
     ),
-    (Wording(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
+    (LazyPattern(r"instance value .*? not found in enum \(possible values"), "one of"),
+    (LazyPattern(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
     # kotlinx.serialization
     (
-        Wording(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
+        LazyPattern(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
         r"missing fields \1",
     ),
     (
-        Wording(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
+        LazyPattern(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
         r"\2: \1",
     ),
     # .NET
-    (Wording(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
+    (LazyPattern(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
     # A way in brackets at the end, such as a JSON pointer's.
     (
-        Wording(
+        LazyPattern(
             r"^(.*\S)\s*[\[(](?:[\w-]+: ?|at |in )?"
             r"(?:[#$]?/|\$\.)([\w./-]{1,200})[\])]\W*$",
             re.DOTALL,
@@ -689,23 +714,25 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     ),
     # go-playground/validator: the type, the way, and its end again
     (
-        Wording(
+        LazyPattern(
             r"\bKey: '(?:\w{1,80}\.)?([^']{1,200})' Error:"
             r"(?:Field validation for '\w{1,80}' )?"
         ),
         r"\1: ",
     ),
     # graphql-js
-    (Wording(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
+    (LazyPattern(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
-        Wording(
+        LazyPattern(
             r"Variable [\"']\$(\w+)[\"'] got invalid value .*? at [\"']([\w.]+)[\"']; ",
             re.DOTALL,
         ),
         r"\2: ",
     ),
     (
-        Wording(r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"),
+        LazyPattern(
+            r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"
+        ),
         r"\1: ",
     ),
     # fastify
@@ -717,7 +744,7 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
         r"\1: ",
     ),
     # express-openapi-validator, of the whole
-    (Wording(r"^request/body (?=must)"), ""),
+    (LazyPattern(r"^request/body (?=must)"), ""),
     # Prism, behind a code such as "required"
     (
         _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
@@ -732,8 +759,8 @@ _REWRITTEN: tuple[tuple[Wording, str | Callable[[re.Match[str]], str]], ...] = (
     ),
 )
 """How frameworks write `place: what is said`, and what they say besides."""
-_OF_GRAPHQL = Wording(r"Variable \"\$(\w+)\" of (?=required|non-null)")
-_OF_GRAPHQL_TYPE = Wording(r"Variable \"\$\w+\" (?:of|got invalid)")
+_OF_GRAPHQL = LazyPattern(r"Variable \"\$(\w+)\" of (?=required|non-null)")
+_OF_GRAPHQL_TYPE = LazyPattern(r"Variable \"\$\w+\" (?:of|got invalid)")
 _SIGNATURE = _any_case(
     r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
@@ -741,14 +768,14 @@ _SIGNATURE = _any_case(
 """A function is named with all the arguments that it takes, as PostgREST does."""
 _SOUGHT = _any_case(r"\b(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
-_CHAIN = Wording(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
-_LINK = Wording(r"\[\"([^\"\]]{1,60})\"\]")
+_CHAIN = LazyPattern(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
+_LINK = LazyPattern(r"\[\"([^\"\]]{1,60})\"\]")
 """Jackson names the way to a value at the end of what it says of it."""
-_PLACE_LAST = Wording(
+_PLACE_LAST = LazyPattern(
     r"^(.*\S)[\s,-]+(?:at|@) (?=[\"'`$])[\"'`]?\$?\.?([\w.\[\]]*)[\"'`]?\W*$"
 )
 """As in `Required at "task.id"` of zod-validation-error, msgspec and cattrs."""
-_CLAUSES = Wording(
+_CLAUSES = LazyPattern(
     r"(?:;(?! found)|\n)+\s*"
     r"|\.\s+(?!(?:Expected|It|Must|Should|Allowed|Valid|One of|Use|Choose|Possible)\b)"
     r"(?=[A-Z\"'`])"
@@ -774,8 +801,8 @@ _VERB = (
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
-_SUBJECT = Wording(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
-_PREDICATE = Wording(rf"{_VERB} \w|(?:does|did|has|have) not ")
+_SUBJECT = LazyPattern(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
+_PREDICATE = LazyPattern(rf"{_VERB} \w|(?:does|did|has|have) not ")
 """What is said without its subject, which then stands before it."""
 _OF_TWO_WORDS = _any_case(
     r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
@@ -846,8 +873,8 @@ def is_name(text: str) -> bool:
     return bool(re.fullmatch(_NAME, text))
 
 
-_INDEX = Wording(r"\[['\"]?([^\]'\"]*)['\"]?\]")
-_VARIABLE = Wording(r"(data|input|payload|params|values|doc|document)\[['\"]")
+_INDEX = LazyPattern(r"\[['\"]?([^\]'\"]*)['\"]?\]")
+_VARIABLE = LazyPattern(r"(data|input|payload|params|values|doc|document)\[['\"]")
 """What a body is called in code that says `data['task']`."""
 _ROOTS = ("body", "request", "json", "instance", "(root)", "root", "obj")
 """What a way may begin with that is the body itself, and no field of it."""
@@ -913,14 +940,14 @@ def _in_address(found: FieldFault) -> FieldFault:
 
 _MOST_PLACES = 6
 """Before colons of one sentence, each of which has to be searched."""
-_EXAMPLE = Wording(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+_EXAMPLE = LazyPattern(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 """A body that is shown in a sentence, with one object in it at most."""
 _OF_A_TYPE = (
-    (Wording(r"\breadonly |[`\n]"), ""),
-    (Wording(r";\s*"), ", "),
-    (Wording(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
-    (Wording(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
-    (Wording(r",\s*(?=\})"), ""),
+    (LazyPattern(r"\breadonly |[`\n]"), ""),
+    (LazyPattern(r";\s*"), ", "),
+    (LazyPattern(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
+    (LazyPattern(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
+    (LazyPattern(r",\s*(?=\})"), ""),
 )
 """How a type, as TypeScript writes it, is written as JSON."""
 _SHOWN_FOR = _any_case(
@@ -986,7 +1013,7 @@ def _of_placeholder(value: JSON) -> tuple[str, tuple[str, ...]]:
 _PLAIN_TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 
 
-_ITEM = Wording(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
+_ITEM = LazyPattern(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
 _EACH = _any_case(
     rf"\b(?:each|every)\b(?P<list>(?: (?:of|in|the|item|entry|element|one|row)\b)*"
     rf"(?: {_NAME})?)"
@@ -1335,7 +1362,7 @@ _OPTION_KEYS = in_order(
     "values const "
     "choices validvalues oneof expectedvalues supported"
 )
-_QUOTED_LIST = Wording(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
+_QUOTED_LIST = LazyPattern(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
 """Symfony has the values in one text, as `"text", "html"`."""
 _LISTS: Mapping[str, Fault] = {
     name: fault
@@ -1679,7 +1706,7 @@ class _Walk:
         return not is_of_others and (is_said or fault_in(said) is not None)
 
 
-_BLANK = Wording(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
+_BLANK = LazyPattern(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
 """Where a sentence that is translated has room for a name, as Magento's have."""
 
 
@@ -1758,7 +1785,7 @@ def _is_in(path: Path, found: FieldFault, said: str) -> bool:
     )
 
 
-_LIST_AT_END = Wording(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
+_LIST_AT_END = LazyPattern(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
 
 
 def _unpacked(text: str) -> JSON:
@@ -2080,7 +2107,7 @@ def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
     return next(iter(alike.values())) if len(alike) == 1 else ""
 
 
-_FORM_SHOWN = Wording(
+_FORM_SHOWN = LazyPattern(
     r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
 )
 _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
@@ -2213,10 +2240,10 @@ def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     return []
 
 
-_INSTANCE_OF = Wording(
+_INSTANCE_OF = LazyPattern(
     r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
 )
-_TYPE_NAMED = Wording(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
+_TYPE_NAMED = LazyPattern(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
 """Of a type of the service's own, which often is called as the field is."""
 
 
@@ -2232,10 +2259,10 @@ def _of_value(found: FieldFault) -> FieldFault:
     return replace(found, fault=Fault.VALUE) if is_value else found
 
 
-_UNCLOSED = Wording(r"['\"]([^'\"]{1,80})$")
-_LAST = Wording(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})*)\W*$")
+_UNCLOSED = LazyPattern(r"['\"]([^'\"]{1,80})$")
+_LAST = LazyPattern(rf":\s*({_BARE_ITEM}(?:,\s*{_BARE_ITEM})*)\W*$")
 """What a sentence about a value lists at its end, be it a single one."""
-_LISTED_FOR = Wording(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
+_LISTED_FOR = LazyPattern(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
 
 
 def _with_options(found: FieldFault, told: Iterable[str]) -> FieldFault:
@@ -2367,7 +2394,9 @@ _OPTIONS_IN_PROSE = _any_case(
 )
 
 
-_POINTER = Wording(r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?")
+_POINTER = LazyPattern(
+    r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?"
+)
 """What has strokes in it, and is no choice."""
 
 
@@ -2664,7 +2693,7 @@ def _in_phrases(
 ) -> Iterator[FieldFault]:
     """Read the names that stand where a phrase has one, be they plain words."""
     frames = [
-        (Wording(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
+        (LazyPattern(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
         for phrase, fault in phrases.items()
         if phrase.count("#") == 1
     ]
@@ -2707,8 +2736,8 @@ def _before_colons(
 
 _AROUND = frozenset({"data", "input", "payload"})
 """What is around a body, and hardly begins a sentence."""
-_LINES = Wording(r"[;\n]\s*")
-_NAMED_LINE = Wording(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
+_LINES = LazyPattern(r"[;\n]\s*")
+_NAMED_LINE = LazyPattern(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 
@@ -2738,14 +2767,14 @@ def _is_container(name: str) -> bool:
     return spelling(name) in _CONTAINERS | {"fields"}
 
 
-_SENTENCES = Wording(r"(?<=[.!?;])\s+")
-_TOKEN = Wording(
+_SENTENCES = LazyPattern(r"(?<=[.!?;])\s+")
+_TOKEN = LazyPattern(
     rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
 )
-_ASCII_TOKEN = Wording(_TOKEN.pattern, re.ASCII)
-_HUMPED = Wording(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
+_ASCII_TOKEN = LazyPattern(_TOKEN.pattern, re.ASCII)
+_HUMPED = LazyPattern(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
 """What looks like a name in any language: it has a `_` or a hump."""
-_FOREIGN = Wording(r"[^\W\d_\u0000-\u036f]")
+_FOREIGN = LazyPattern(r"[^\W\d_\u0000-\u036f]")
 """In a sentence of another script, what is written in this one is a name."""
 
 
@@ -2878,7 +2907,7 @@ def leaf_names(body: JSON) -> set[str]:
     return {name for path, _ in leaves_of(body) for name in path}
 
 
-_OBJECT_ID = Wording(r"[0-9a-f]{24}")
+_OBJECT_ID = LazyPattern(r"[0-9a-f]{24}")
 
 
 def _without_root(found: FieldFault, sent: JSON) -> FieldFault:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 
-class Wording:
+class LazyPattern:
     """What `re.compile` returns, so far as it is used, but cheap to make.
 
     A pattern that is wrong raises `re.error` at the first use.
