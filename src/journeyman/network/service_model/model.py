@@ -520,12 +520,15 @@ def examples_in(action: str, values: Values) -> Iterator[Wanted]:
 
 
 def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
-    """Return what is to be filled in, where an answer shows what is wanted as a form.
+    """Return what is inside of what is wanted, where an answer shows that.
 
     `deliverables` may be wanted that a claim shows as `[{"position": 1, "content":
-    null}]`: then so it is sent, with the result where nothing is. It is tried once.
+    null}]`: then so it is sent, with the result where nothing is. And a `receipt` that
+    is to be an object is sent as the submission's answer had it. It is tried once, and
+    again without what is too much of it.
     """
     tried = {path for one in known.refused for path in one.shape.paths}
+    unknown = known.constraints.unknown
     for wanted in known.constraints.wanted:
         form = re.compile(
             rf"(?:{_OF_ANSWERS})(?:.*\.)?{re.escape(wanted.path[-1])}(\.0)?\.(\w+)"
@@ -536,9 +539,11 @@ def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
             for way, value in shown
             if way
         }
-        if None in inside.values() and tried.isdisjoint(inside):
-            blank = (path for path, value in inside.items() if not _is_prose(value))
-            yield from map(Wanted, blank)
+        is_told = None in inside.values() or wanted.wants == "object"
+        if is_told and (tried.isdisjoint(inside) or inside.keys() & {*unknown}):
+            for path, value in inside.items():
+                if not _is_prose(value) and known.constraints.get(path) is None:
+                    yield Wanted(path)
 
 
 _OF_ANSWERS = "|".join(map(re.escape, GIVEN))

@@ -1176,7 +1176,8 @@ class _Prose:
                 is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
                 is_sent = path[-1] in self._sent
                 is_around = is_sent and not is_again
-                found = self._in_clause(said, path if is_around else above, depth + 1)
+                inside = path if is_around else path[:-1] if is_again else above
+                found = self._in_clause(said, inside, depth + 1)
                 named = [one for one in found if one.fault in _OF_NAMES]
                 others = {
                     spelling(one.path[-1])
