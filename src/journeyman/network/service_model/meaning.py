@@ -241,6 +241,8 @@ def _id_affinity(
         return 3.5 * is_made + 1.0 * (not is_id)
     if noun & others:
         return TOO_DEAR - 1
+    if not is_id and noun <= NOUNS[action]:
+        return ELIMINATED + 2  # what it makes: a `lease` that is still to be described
     earlier = {
         word for verb, known in NOUNS.items() for word in known if verb != action
     }

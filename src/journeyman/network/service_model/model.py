@@ -691,10 +691,13 @@ class _Learning:
         is_first = is_first and not self._was_passed_over(told)
         at_fault = {one.path for one in told if one.fault is not Fault.ALLOWED}
         several = self.known.tells_several or len(at_fault) > 1
+        # Who refuses names that it does not know, and comes to a value, knows them all.
+        faults = {one.fault for one in told} - {Fault.ALLOWED}
+        is_checked = bool(self.known.unknown) and faults <= {Fault.TYPE, Fault.VALUE}
         return replace(
             known,
             tells_several=several,
-            fitting=tuple(self._unmentioned(told)) if several else (),
+            fitting=tuple(self._unmentioned(told)) if several or is_checked else (),
             is_strict=known.is_strict or fact.is_strict,
             stops_at_unknown=known.stops_at_unknown or is_first,
             tells_ways=known.tells_ways or any(map(self._tells_way, told)),

@@ -285,6 +285,8 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     """Return how else a value may be written where a type is wanted."""
     if source == "result" and wants in {"", "string"}:
         return ("json",)
+    if source == "key":
+        return ("",)
     return ("date",) if source == "now" and wants in {"", "string", "datetime"} else ()
 
 
@@ -555,8 +557,9 @@ class Writer:
             misfit = 0.0 if is_uuid or is_date else type_cost(value, wanted.wants)
             cost = self._cost_of_value(wanted, source, value)
             kind = wants if wants in _SCALARS | {"array"} or is_date else ""
-            kind = "id" if source == "key" and cost > 1 else kind
-            kind = "uuid" if is_uuid else kind
+            if source == "key":
+                # A UUID where it is sure to be meant, too: many ask for one next.
+                kind = "uuid" if is_uuid or cost <= _MEANT else "id"
             forms = [(cost + misfit, Placed(wanted.path, source, kind))]
             forms += [
                 (cost + 1.5, Placed(wanted.path, source, other))
