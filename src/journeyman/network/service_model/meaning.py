@@ -41,6 +41,8 @@ EVIDENCE_WORDS = word_set(
     "evidence proof notes note metadata meta details comment comments "
     "explanation summary log"
 )
+_FOR_PEOPLE = EVIDENCE_WORDS | word_set("message reason motivation remark remarks")
+"""Names of what is said in words."""
 _KEY_WORDS = word_set(
     "idempotency idempotent nonce dedupe dedup correlation transaction trace"
 )
@@ -239,14 +241,14 @@ def _id_affinity(
         head = words[-2] if is_id else words[-1]  # a `task_claim` is made of a task
         is_made = len(noun) > 1 and head in _STEPS - own
         return 3.5 * is_made + 1.0 * (not is_id)
-    if noun & others:
+    if noun & others or (noun & _FOR_PEOPLE and not is_id):
         return TOO_DEAR - 1
-    if not is_id and noun <= NOUNS[action]:
-        return ELIMINATED + 2  # what it makes: a `lease` that is still to be described
     earlier = {
         word for verb, known in NOUNS.items() for word in known if verb != action
     }
-    return 4.0 if noun & earlier else (3.0 if is_id else ELIMINATED + 1)
+    is_made = noun <= NOUNS[action]  # a `lease` that is still to be described
+    unknown = 3.0 if is_id else ELIMINATED + 1 + is_made
+    return 4.0 if noun & earlier else unknown
 
 
 def _result_affinity(path: Path, words: tuple[str, ...]) -> float:

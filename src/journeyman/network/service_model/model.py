@@ -549,6 +549,20 @@ def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
 _OF_ANSWERS = "|".join(map(re.escape, GIVEN))
 
 
+def _respelled_as(known: Constraints, path: Path, told: str) -> Constraints:
+    """Return constraints with a name in a case that was not refused.
+
+    A framework may say `RequestId`, as its language has it, of what the body has as
+    `requestId`, where we have sent `request_id`.
+    """
+    cases = (Style(case).write(told) for case in ("camel", "snake", "kebab", "pascal"))
+    refused = _together(known.unknown, [path])
+    ways = ((*path[:-1], name) for name in (*cases, told))
+    other = next((way for way in ways if way not in refused), path)
+    known = _rerooted(_wanting(known, Wanted(path)), path, other)
+    return replace(known, unknown=refused)
+
+
 def _within_first(
     around: Path, shapes: Iterable[RequestShape]
 ) -> Iterator[RequestShape]:
@@ -684,7 +698,11 @@ class _Learning:
         known = self.known
         # What is missing does not belong into an object that is too much.
         told = sorted(fact.findings, key=lambda one: one.fault is not Fault.UNKNOWN)
-        for finding in told:
+        rest = list(told)
+        for missed, path in self._in_other_case(told):
+            known = _respelled_as(known, path, missed.path[-1])
+            rest = [one for one in rest if one.path[-1:] not in {missed.path[-1:], path[-1:]}]
+        for finding in rest:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
         is_first = {one.fault for one in told} == {Fault.UNKNOWN}
@@ -702,6 +720,17 @@ class _Learning:
             stops_at_unknown=known.stops_at_unknown or is_first,
             tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
+
+    def _in_other_case(
+        self, told: Iterable[FieldFault]
+    ) -> Iterator[tuple[FieldFault, Path]]:
+        """Return what is missing and was sent, and unknown, in another case."""
+        sent = {spelling(path[-1]): path for path in self.shape.paths}
+        unknown = {one.path[-1] for one in told if one.fault is Fault.UNKNOWN}
+        for one in told:
+            path = sent.get(spelling(one.path[-1])) if one.path else None
+            if one.fault is Fault.MISSING and path and path[-1] in unknown:
+                yield one, path
 
     def _was_passed_over(self, told: Iterable[FieldFault]) -> bool:
         """Return whether something was missing first while these stood there, too.
