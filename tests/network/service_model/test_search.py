@@ -1881,3 +1881,81 @@ async def test_all_names_are_tried_in_an_object_that_is_still_missing() -> None:
     delivery = network.bodies("submit")[-1]["delivery"]
     assert isinstance(delivery, dict)
     assert {"result", "output", "answer", "text"} <= delivery.keys()
+
+
+async def test_an_object_of_an_answer_is_sent_again_without_what_is_too_much() -> None:
+    network = StrictNetwork(SNAKE)
+    receipt: JSON = {"id": "r-1", "digest": "d41d8c", "issued_at": "2026-01-05"}
+    network.answers = [(200, {"receipt": receipt})]
+    told = [
+        "receipt: invalid type: string, expected struct ReceiptRef",
+        "receipt.issued_at: unknown field `issued_at`, expected `id` or `digest`",
+    ]
+
+    async with client_of(network) as client:
+        submitted = await client.submit(TASK, RESULT, KEY)
+        assert isinstance(submitted, Confirmed)
+        network.answers = [missing("receipt"), *((422, one) for one in told), (200, {})]
+        await client.complete(TASK, KEY, submitted.value.given)
+
+    assert network.bodies("complete")[-1]["receipt"] == {
+        "id": "r-1",
+        "digest": "d41d8c",
+    }
+
+
+async def test_a_name_missed_and_unknown_at_once_is_written_in_another_case() -> None:
+    """Go calls a field as its code does, and not as its JSON does."""
+    network = StrictNetwork(SNAKE)
+    tag = "Error:Field validation for 'RequestId' failed on the 'required' tag"
+    lacks = f"Key: 'Request.RequestId' {tag}"
+    network.answers = [
+        (400, lacks),
+        (400, f'{lacks}\njson: unknown field "request_id"'),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    last = network.bodies()[-1]
+    assert UUID(str(last["requestId"])).version == 4
+    assert not {"request_id", "RequestId"} & last.keys()
+
+
+async def test_words_are_sent_as_a_message_and_never_an_id() -> None:
+    network = StrictNetwork({**SNAKE, "claim": ["errand", "message"]}, by_pydantic)
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed), outcome
+    last = network.bodies()[-1]
+    assert last["errand"] == "task-1"
+    assert last["message"] not in {"task-1", last.get("agent_id")}
+
+
+async def test_where_a_value_alone_is_at_fault_the_names_beside_it_are_known() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        missing("request_id"),
+        missing("lease"),
+        (400, {"error": "unknown field: agent_id"}),
+        (400, {"error": "lease must be object"}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies()[-1]["task_id"] == "task-1"
+    assert isinstance(network.bodies()[-1]["lease"], dict)
+
+
+async def test_a_key_that_is_asked_for_is_sent_as_a_uuid() -> None:
+    network = StrictNetwork({**SNAKE, "claim": ["task_id", "idempotency_key"]})
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert UUID(str(network.bodies()[-1]["idempotency_key"])).version == 4

@@ -701,7 +701,8 @@ class _Learning:
         rest = list(told)
         for missed, path in self._in_other_case(told):
             known = _respelled_as(known, path, missed.path[-1])
-            rest = [one for one in rest if one.path[-1:] not in {missed.path[-1:], path[-1:]}]
+            told_of = {missed.path[-1], path[-1]}
+            rest = [one for one in rest if told_of.isdisjoint(one.path[-1:])]
         for finding in rest:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
