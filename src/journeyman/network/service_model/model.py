@@ -1005,8 +1005,10 @@ class _Learning:
         *around, name = sent.path
         is_pascal = case_of(p[-1] for p in self.shape.paths) == "pascal"
         lower = (*around, name[:1].lower() + name[1:])
-        # Perhaps it is in no object, and we put it into one.
-        outside = [self._rooted(finding)] if around and len(named) == 1 else []
+        # Perhaps it is in fewer objects than we put it into.
+        is_bare = len(named) == 1
+        above = (around[:i] for i in reversed(range(len(around) * is_bare)))
+        outside = [(*objects, *self._rooted(finding)) for objects in above]
         ways: list[Path] = [*outside, *(() if is_pascal else (lower,))]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
