@@ -710,28 +710,41 @@ class _Learning:
         is_first = is_first and not self._was_passed_over(told)
         at_fault = {one.path for one in told if one.fault is not Fault.ALLOWED}
         several = self.known.tells_several or len(at_fault) > 1
-        # Who refuses names that it does not know, and comes to a value, knows them all.
-        faults = {one.fault for one in told} - {Fault.ALLOWED}
-        is_checked = bool(self.known.unknown) and faults <= {Fault.TYPE, Fault.VALUE}
+        fitting = self._unmentioned(told) if several else self._named_well(told)
         return replace(
             known,
             tells_several=several,
-            fitting=tuple(self._unmentioned(told)) if several or is_checked else (),
+            fitting=tuple(fitting),
             is_strict=known.is_strict or fact.is_strict,
             stops_at_unknown=known.stops_at_unknown or is_first,
             tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
 
+    def _named_well(self, told: Iterable[FieldFault]) -> Iterator[tuple[Path, str]]:
+        """Return the values under names of ours that the network knows.
+
+        It does, where it has refused a name before and comes to a value now.
+        """
+        faults = {one.fault for one in told} - {Fault.ALLOWED}
+        if self.known.unknown and faults <= {Fault.TYPE, Fault.VALUE}:
+            for path, source in self._unmentioned(told):
+                if self.known.get(path) is None:
+                    yield path, source
+
     def _in_other_case(
         self, told: Iterable[FieldFault]
     ) -> Iterator[tuple[FieldFault, Path]]:
         """Return what is missing and was sent, and unknown, in another case."""
-        sent = {spelling(path[-1]): path for path in self.shape.paths}
         unknown = {one.path[-1] for one in told if one.fault is Fault.UNKNOWN}
-        for one in told:
-            path = sent.get(spelling(one.path[-1])) if one.path else None
-            if one.fault is Fault.MISSING and path and path[-1] in unknown:
-                yield one, path
+        lacking = [one for one in told if one.fault is Fault.MISSING and one.path]
+        for one in lacking:
+            alike = [
+                path
+                for path in self.shape.paths
+                if spelling(path[-1]) == spelling(one.path[-1])
+            ]
+            if len(alike) == 1 and alike[0][-1] in unknown:
+                yield one, alike[0]
 
     def _was_passed_over(self, told: Iterable[FieldFault]) -> bool:
         """Return whether something was missing first while these stood there, too.
@@ -1054,7 +1067,12 @@ class _Learning:
                 known, unknown=_together(known.unknown, self._beside_items(path))
             )
         if sent is not None or finding.options or finding.wants or not is_value:
-            known = _wanting(known, _wanted_by(finding, path))
+            wanted = _wanted_by(finding, path)
+            if sent is not None and sent.source in {"", WORDS} and is_value:
+                # Something was looked for by our mere words: rather the task.
+                is_sought = "not found" in self.said.lower()
+                wanted = replace(wanted, means="task_id" if is_sought else wanted.means)
+            known = _wanting(known, wanted)
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
