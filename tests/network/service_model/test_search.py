@@ -1959,3 +1959,41 @@ async def test_a_key_that_is_asked_for_is_sent_as_a_uuid() -> None:
         await client.claim(TASK, KEY)
 
     assert UUID(str(network.bodies()[-1]["idempotency_key"])).version == 4
+
+
+async def test_a_name_that_is_missed_in_two_objects_is_sought_in_the_outer_one() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        missing("kuori"),
+        (400, {"error": "kuori must be an object"}),
+        missing("retki"),
+        (400, {"error": "retki must be an object"}),
+        missing("id"),
+        missing("tekija_id"),
+        missing("tekija_id"),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    before, last = (json.dumps(body["kuori"]) for body in network.bodies()[-2:])
+    assert '"tekija_id"' in before.partition("}")[0]
+    assert '"tekija_id"' in last.partition("}")[2]
+
+
+async def test_a_task_is_named_where_words_of_ours_were_not_found() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        missing("retki"),
+        missing("viesti"),
+        (404, {"errors": [{"field": "retki", "message": "not found"}]}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies()[-1]["retki"] == "task-1"

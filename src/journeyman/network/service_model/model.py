@@ -1018,11 +1018,10 @@ class _Learning:
         *around, name = sent.path
         is_pascal = case_of(p[-1] for p in self.shape.paths) == "pascal"
         lower = (*around, name[:1].lower() + name[1:])
-        # Perhaps it is in fewer objects than we put it into.
-        is_bare = len(named) == 1
-        above = (around[:i] for i in reversed(range(len(around) * is_bare)))
-        outside = [(*objects, *self._rooted(finding)) for objects in above]
-        ways: list[Path] = [*outside, *(() if is_pascal else (lower,))]
+        ways: list[Path] = [
+            *self._further_out(finding, (*around,)),
+            *(() if is_pascal else (lower,)),
+        ]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
         ways += [named[i:] for i in range(1, len(named))]
@@ -1050,6 +1049,16 @@ class _Learning:
             ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
+
+    def _further_out(self, finding: FieldFault, around: Path) -> list[Path]:
+        """Return where a bare name stands that is in fewer objects than we put it into.
+
+        The nearest first; an item of a list is no object to leave.
+        """
+        if len(finding.path) > 1:
+            return []
+        sizes = [i for i, one in enumerate(around) if one != FIRST]
+        return [(*around[:i], *self._rooted(finding)) for i in reversed(sizes)]
 
     def _valued(
         self, known: Constraints, finding: FieldFault, path: Path
