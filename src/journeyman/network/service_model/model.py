@@ -768,7 +768,7 @@ class _Learning:
     def _tells_way(self, finding: FieldFault) -> bool:
         """Return whether a finding has the whole way to a value in an object."""
         is_inside = len(finding.path) > 1 and self._is_object(finding.path[:1])
-        return finding.is_exact and bool(finding.phrase) and is_inside
+        return finding.is_exact and is_inside
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""
@@ -777,8 +777,9 @@ class _Learning:
             path = path[:-1]
         if not path:
             return
+        is_sent = self.shape.at(path) is not None
         is_whole = self.known.tells_ways and finding.is_exact
-        is_whole = is_whole and finding.fault is Fault.MISSING
+        is_whole = is_whole and finding.fault is Fault.MISSING and not is_sent
         if is_outside(path) or finding.is_root or is_whole:
             yield path
             return
@@ -926,7 +927,8 @@ class _Learning:
                     known = _rerooted(known, path, inside)
                 if asked is not None and asked.is_required and len(path) > 1:
                     # It is missed, and we put it into an object where it is not.
-                    outside = (*path[:-2], path[-1])
+                    size = -3 if path[-2] == FIRST else -2
+                    outside = (*path[:size], path[-1])
                     if not known.is_unknown(outside):
                         known = _rerooted(known, path, outside)
                 wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
