@@ -618,7 +618,10 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     # The type of what is named, as in "ref (string) is required"
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
     # zod's prettifyError
-    (LazyPattern(r"\n\s*\u2192 at ([\w.\[\]]+)"), r' at "\1"'),
+    (
+        LazyPattern(r"\u2716 ([^\n]*)\n\s*\u2192 at ([\w.\[\]]+)"),
+        r'\n"\2": \1',
+    ),
     # PostgreSQL, of the key of another record
     (LazyPattern(r"^insert or update on table .* violates foreign key .*"), ""),
     (
@@ -735,10 +738,18 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"\1: ",
     ),
+    # Ajv, of what is inside of an object: perhaps with the object's own name
+    (
+        _any_case(
+            r"(?m:^)(?:request/body|body|data|request|payload)?/([\w./-]+) (?:must|should)"
+            r" have required property '([^']+)'"
+        ),
+        r'"\1/\2": required',
+    ),
     # fastify
     (
         _any_case(
-            r"^(?:request/body|body|data|request|payload)?/(?!body )([\w./-]+)"
+            r"(?m:^)(?:request/body|body|data|request|payload)?/(?!body )([\w./-]+)"
             r" (?=must|should)"
         ),
         r"\1: ",
@@ -1163,6 +1174,8 @@ class _Prose:
             before, said = clause[: colon.start()], clause[colon.end() :]
             name = before.rpartition(": ")[2].strip()
             is_quoted = name.endswith(("`", "'", '"'))
+            # A word alone, such as `format`, is a name where it has values.
+            is_quoted |= before == name and name.islower() and bool(options_in(said))
             name = name.strip("`'\" ")
             _, is_way, way = name.rpartition("$.")
             name = way if is_way else _INTRODUCED.sub("", name)
@@ -1188,17 +1201,23 @@ class _Prose:
                 is_value = not re.search(r"[`'\"]value[`'\"]", said)
                 if others - {spelling(path[-1]), "value" if is_value else ""}:
                     yield from named  # as in `output: missing field "kind"`
-                else:
+                elif not self._has_too_much(path, said):
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
                 return
         yield from self._in_sentence(clause, above)
+
+    def _has_too_much(self, path: Path, said: str) -> bool:
+        """Return whether an object that was sent has too much inside, and is not it."""
+        is_object = isinstance(value_at(self._top, path), dict)
+        return is_object and bool(_STRICT.search(said))
 
     def _is_told_of(self, name: str, said: str, *, is_quoted: bool) -> bool:
         """Return whether what is said is about a name that stands before it."""
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
             is_judged = bool(wanted_type(said) or options_in(said))
-            return fault is not None or (name in self._sent and is_judged)
+            is_marked = is_quoted or name in self._sent
+            return fault is not None or (is_marked and is_judged)
         is_sentence = name.rpartition(".")[2] in self._sent and " " in said
         is_sentence = is_sentence or bool(_PREDICATE.match(said))
         is_sentence = is_sentence or bool(_ONLY_ONE.search(said))
@@ -1491,7 +1510,7 @@ class _Walk:
             place = ()  # it is said of the name above it
         scope = value.get("scope")  # Rails names the object whose names it lists
         within = path_of(scope) if isinstance(scope, str) and is_name(scope) else ()
-        listed = [*_listed(value, (*above, *(place or within)), said)]
+        listed = [*_listed(value, (*above, *(place or within)), said, self._sent)]
         yield from listed
         if place is not None and not listed:
             told = self._at((*above, *place), said, value)
@@ -1808,8 +1827,11 @@ def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]
     yield value
 
 
-def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[FieldFault]:
+def _listed(
+    value: Mapping[str, JSON], above: Path, said: str, sent: JSON
+) -> Iterator[FieldFault]:
     """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
+    is_object = isinstance(value_at(sent, above), dict)
     worded = {"fields", "keys"} if said else set[str]()
     told = [inner for key, inner in value.items() if key in worded]
     named = [
@@ -1832,7 +1854,8 @@ def _listed(value: Mapping[str, JSON], above: Path, said: str) -> Iterator[Field
             if fault is not None and all(isinstance(name, str) for name in names):
                 for name in filter(is_name, map(str, names)):
                     path = path_of(name)
-                    is_again = fault is Fault.MISSING and above[-len(path) :] == path
+                    is_again = not is_object and fault is Fault.MISSING
+                    is_again = is_again and above[-len(path) :] == path
                     yield FieldFault(above if is_again else (*above, *path), fault)
 
 

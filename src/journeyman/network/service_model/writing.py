@@ -1155,7 +1155,8 @@ class Writer:
         """
         is_beside = path[:-1] == self.style.envelope and self.known.get(path) is None
         is_refused = self.known.is_unknown(path)
-        return not is_refused and not (is_beside and self.style.is_picky)
+        is_picky = self.style.is_picky or self.known.is_strict
+        return not is_refused and not (is_beside and is_picky)
 
     def _ordered(
         self, placed: tuple[Placed, ...], constants: tuple[Placed, ...]
