@@ -248,7 +248,8 @@ class RequestModel:
         settled = {path[-1] for one in (alike[0], *others) for path in one.shape.paths}
         asked = {one.hoped for one in alike}
         if {*fact.mentioned} - {*self.misread}:
-            asked |= {one.path[-1] for one in fact.findings if len(one.path) == 1}
+            bare = (one for one in fact.findings if not one.is_exact)
+            asked |= {one.path[-1] for one in bare if len(one.path) == 1}
         sent = {path[-1] for path in fact.shape.paths}
         settled |= {name for name in asked if _told_in_words(name, fact.message)}
         return tuple(sorted(sent & asked - settled - {*self.misread}))

@@ -28,6 +28,7 @@ from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice, product, takewhile
 from types import MappingProxyType
+from typing import cast
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
@@ -143,7 +144,7 @@ _UNKNOWN = _any_case(
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
     r"|(?:did|does|do)(?: not|n't) (?:expect|allow|send)|wrong (?:field|key)|\brogue\b"
     r"|extraneous|not (?:part of|in) (?:the |its |this )?schema"
-    r"|not part of (?:the|this) (?:request|body)|read[- ]?only|cannot set"
+    r"|not part of (?:the|this) (?:request|body)|read[- ]?only(?! [\[{])|cannot set"
     r"|has no column|remove (?:it|this|them)\b"
     # In the languages of Laravel's and Symfony's translations that are used most
     r"|inconnu|unbekannt|desconoci|desconheci|sconosciut|onbekend|nieznan|неизвестн|未知"
@@ -309,9 +310,22 @@ def fault_in(said: str) -> Fault | None:
     return Fault.MISSING if _MISSING.search(said) else None
 
 
+_OF_TYPESCRIPT = (
+    (LazyPattern(r"^Expected (?:readonly \[|ReadonlyArray<).*"), "expected an array"),
+    (LazyPattern(r"^Expected \{.*"), "expected an object"),
+)
+
+
+def _in_json_types(said: str) -> str:
+    """Return what Effect says with JSON's type in place of TypeScript's."""
+    for notation, plain in _OF_TYPESCRIPT:
+        said = notation.sub(plain, said)
+    return said
+
+
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
-    said = said[:MAX_TEXT]
+    said = _in_json_types(said[:MAX_TEXT])
     if _KEY_BUT_NO_TEXT.search(said):
         return "integer"
     if _DAY.search(said):
@@ -1335,6 +1349,29 @@ class _Prose:
                 yield path
 
 
+_BRANCH = LazyPattern(r"^([\u2502 ]*)[\u251c\u2514]\u2500 ?(.*)$", re.MULTILINE)
+"""A line of a tree that is drawn with the characters for boxes."""
+_KEY_IN_BRANCH = LazyPattern(r"\[\"?(\w+)\"?\]")
+
+
+def _from_branches(text: str) -> str:
+    """Return a tree that is drawn in lines, as Effect does, as `way: what is said`."""
+    ways: dict[int, str] = {}
+    told: list[str] = []
+    branches = [(len(one[1]), one[2].strip()) for one in _BRANCH.finditer(text)]
+    if not branches:
+        return text
+    for i, (depth, label) in enumerate(branches):
+        above = [way for at, way in sorted(ways.items()) if at < depth]
+        ways = {at: way for at, way in ways.items() if at < depth}
+        is_last = i + 1 == len(branches) or branches[i + 1][0] <= depth
+        if key := _KEY_IN_BRANCH.fullmatch(label):
+            ways[depth] = key[1]
+        elif is_last and above:
+            told.append(f'"{".".join(above)}": {_in_json_types(label)}')
+    return "\n".join(told)
+
+
 def _place_first(told: re.Match[str]) -> str:
     return f"{told[2]}: {told[1]}" if told[2] else told[1]
 
@@ -1466,7 +1503,7 @@ class _Walk:
             if inner is not None:
                 yield from self.findings(inner, above, fields=fields, depth=depth + 1)
             elif not value.isupper() or " " in value:  # no code
-                text = value[: min(MAX_TEXT, self._letters)]
+                text = _from_branches(value)[: min(MAX_TEXT, self._letters)]
                 self._letters -= len(text)
                 found = [*self._prose.findings(text, above)]
                 is_judged = above[-1:] == (FIRST,) and _INVALID.search(text)
@@ -1484,6 +1521,8 @@ class _Walk:
             if isinstance(inner := value[name], dict):
                 yield from self._by_field(inner, above, depth=depth)
                 value = {key: one for key, one in value.items() if key != name}
+        if isinstance(value.get("_errors"), list):
+            value = _as_tree(value)
         if _is_tree(value):
             yield from self._in_tree(value, above)
         elif fields and _is_of_codes(value):
@@ -1749,6 +1788,16 @@ def _texts(value: JSON) -> list[str]:
     """Return the texts of a list of them."""
     listed = value if isinstance(value, list) else [value]
     return [one for one in listed if isinstance(one, str)]
+
+
+def _as_tree(formatted: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what zod 3's `format` made as the tree that zod 4 makes."""
+    members = (pair for pair in formatted.items() if isinstance(pair[1], dict))
+    inside = {
+        FIRST if name.isdigit() else name: _as_tree(inner)
+        for name, inner in cast("Iterable[tuple[str, dict[str, JSON]]]", members)
+    }
+    return {"errors": formatted.get("_errors"), "properties": {**inside}}
 
 
 def _is_tree(value: Mapping[str, JSON]) -> bool:
