@@ -248,8 +248,9 @@ class RequestModel:
         settled = {path[-1] for one in (alike[0], *others) for path in one.shape.paths}
         asked = {one.hoped for one in alike}
         if {*fact.mentioned} - {*self.misread}:
-            bare = (one for one in fact.findings if not one.is_exact)
-            asked |= {one.path[-1] for one in bare if len(one.path) == 1}
+            # Where it stood elsewhere, it may have been right, and is looked for there.
+            there = (one.path for one in fact.findings if len(one.path) == 1)
+            asked |= {path[-1] for path in there if path in fact.shape.paths}
         sent = {path[-1] for path in fact.shape.paths}
         settled |= {name for name in asked if _told_in_words(name, fact.message)}
         return tuple(sorted(sent & asked - settled - {*self.misread}))

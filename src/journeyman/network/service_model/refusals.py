@@ -12,6 +12,7 @@ they stand (decision 0113). Nothing here raises.
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import (
     Callable,
     Collection,
@@ -631,6 +632,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (LazyPattern(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
     # The type of what is named, as in "ref (string) is required"
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
+    # What was sent, behind what was expected
+    (
+        LazyPattern(r"(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"),
+        "",
+    ),
     # zod's prettifyError
     (
         LazyPattern(r"\u2716 ([^\n]*)\n\s*\u2192 at ([\w.\[\]]+)"),
@@ -1460,6 +1466,9 @@ _NO_SUBJECT = _any_case(
     r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
 )
 """A sentence that begins so is about the key that it stands under."""
+_OF_ITS_FIELD = _any_case(
+    r"^(?:this |a )?(?:required |unknown |missing )?field\b|required field|^required\W*$"
+)
 _OF_FIELDS = word_set("fields fielderrors invalidfields")
 """Below these there is nothing but names of ours."""
 _CODE_KEYS = word_set("status type code summary title description reason hint")
@@ -1521,7 +1530,9 @@ class _Walk:
             if isinstance(inner := value[name], dict):
                 yield from self._by_field(inner, above, depth=depth)
                 value = {key: one for key, one in value.items() if key != name}
-        if isinstance(value.get("_errors"), list):
+        if isinstance(said := value.get("_errors"), list) and len(_texts(said)) == len(
+            said
+        ):
             value = _as_tree(value)
         if _is_tree(value):
             yield from self._in_tree(value, above)
@@ -1543,6 +1554,7 @@ class _Walk:
         is_judged = fault_in(said) or _BAD_TYPE.search(said)
         is_told = is_judged or wanted_type(said) or _points(value)
         tells = " " in said or not said.isascii() or is_told
+        tells = tells and not (fields and _is_of_lists_alone(value))
         is_around = _has_parts(value)
         place = self._place_of(value) if tells and not is_around else None
         if tells and above and fields and place is None:
@@ -1579,7 +1591,16 @@ class _Walk:
         One that was sent tells, so that a `status` beside it is a name, too.
         """
         is_of_lists = all(isinstance(one, list) and one for one in value.values())
-        return is_of_lists and any(value_at(self._sent, (one,)) for one in value)
+        if not is_of_lists or any(value_at(self._sent, (one,)) for one in value):
+            return is_of_lists
+        said = [text for one in value.values() for text in _texts(one)]
+        is_of_fields = any(spelling(one) not in _KEYS | _BODY_KEYS for one in value)
+        return is_of_fields and bool(said) and all(map(self._is_of_its_field, said))
+
+    def _is_of_its_field(self, said: str) -> bool:
+        """Return whether a sentence judges what it stands under, and names nothing."""
+        is_judged = " " in said and bool(fault_in(said))
+        return is_judged and not any(self._prose.findings(said))
 
     def _repeats(self, inner: JSON) -> bool:
         """Return whether a list has nothing but names that were sent."""
@@ -1645,7 +1666,13 @@ class _Walk:
         """
         value = value_at(self._sent, found.path)
         is_quoted = isinstance(value, str | int) and len(f"{value}") > 1
-        if found.fault is Fault.UNKNOWN and is_quoted and f"{value}" in said:
+        is_echo = "received" in said
+        if (
+            found.fault is Fault.UNKNOWN
+            and is_quoted
+            and not is_echo
+            and f"{value}" in said
+        ):
             return replace(found, fault=Fault.VALUE)
         return found
 
@@ -1663,7 +1690,7 @@ class _Walk:
         if is_said and above and name in _OF_THE_WHOLE:
             yield _fault_at(above, said)
             return
-        if is_said and self._is_field(name, inner, said, fields=fields):
+        if is_said and self._is_field(name, inner, said, above, fields=fields):
             yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
             return
         if fields and isinstance(inner, dict) and _is_of_rules(inner):
@@ -1678,7 +1705,11 @@ class _Walk:
             # Where it repeats our body, a word such as "data" is a field of it.
             told = inner.keys() - _OF_THE_WHOLE
             is_again = any(one.startswith(f"{name}.") for one in told)
-            is_container = is_again or not _KEYS.isdisjoint(map(spelling, told))
+            is_container = is_again or any(
+                spelling(one) in _KEYS
+                and (isinstance(inner[one], str) or spelling(one) in _CONTAINERS)
+                for one in told
+            )
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
             is_object = bool(inner) and all(map(self._is_saying, inner))
@@ -1724,11 +1755,13 @@ class _Walk:
 
     def _is_saying(self, item: JSON) -> bool:
         """Return whether an object says something, of a field named elsewhere."""
-        if not isinstance(item, dict):
+        if not isinstance(item, dict) or _is_of_lists_alone(item):
             return False
         return any(_sayings(item)) and _place_in(item, self._sent) is None
 
-    def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
+    def _is_field(
+        self, name: str, inner: JSON, said: str, above: Path, *, fields: bool
+    ) -> bool:
         """Return whether a member says something of the field of ours that it names."""
         spelled = spelling(name)
         is_odd = "error" in spelled or spelled == "fullmessages"
@@ -1747,6 +1780,8 @@ class _Walk:
             is_alone = is_told and not any(self._prose.findings(said))
             is_judged = bool(spelled in _CODE_KEYS and is_alone)
             is_judged = is_judged or bool(_NO_SUBJECT.match(said))
+            # What is said of a field stands under its name, even if that is `message`.
+            is_judged = is_judged or bool(is_alone and _OF_ITS_FIELD.search(said))
             is_word = spelled in _PROSE_KEYS and not is_judged
             return fields and is_sentence and not is_word
         if fields:
@@ -1812,6 +1847,16 @@ def _is_of_lists(value: JSON) -> bool:
     return all(isinstance(one, list) and one for one in value.values())
 
 
+def _is_of_lists_alone(value: Mapping[str, JSON]) -> bool:
+    """Return whether all members are lists or objects: fields, whatever their names.
+
+    Lists of sentences, that is: Play has `{"msg": ["error.path.missing"]}`.
+    """
+    is_of_lists = all(isinstance(one, list | dict) for one in value.values())
+    said = (text for one in value.values() for text in _texts(one))
+    return bool(value) and is_of_lists and all(" " in text for text in said)
+
+
 def _is_of_rules(value: Mapping[str, JSON]) -> bool:
     """Return whether an object says by rule what is wrong with a field.
 
@@ -1862,10 +1907,20 @@ def _unpacked(text: str) -> JSON:
     listed = _LIST_AT_END.search(text)
     if text.lstrip()[:1] not in {"[", "{"} and not listed:
         return None
+    packed = (listed[1] if listed else text)[:_MAX_LETTERS]
     try:
-        return parse((listed[1] if listed else text)[:_MAX_LETTERS])
+        return parse(packed)
     except UnreadableJSONError:
-        return None
+        return _from_python(packed)
+
+
+def _from_python(text: str) -> JSON:
+    """Return what Python shows of a dictionary or a list; None where it is none."""
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        shown = literal_eval(text)
+        with suppress(TypeError):
+            return parse(json.dumps(shown))
+    return None
 
 
 def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]]:
@@ -3112,10 +3167,12 @@ def _of_another_type(found: FieldFault, sent: JSON) -> FieldFault:
     Where something was sent, it is of another type.
     """
     there = value_at(sent, found.path)
-    if there is None and len(found.path) == 1 and not found.is_exact:
-        there = _within(sent, found.path[0])
+    is_elsewhere = there is None and len(found.path) == 1 and not found.is_exact
+    there = _within(sent, found.path[0]) if is_elsewhere else there
     is_typed = found.fault is Fault.MISSING and found.wants not in {"", "id"}
     if not is_typed or there is None:
         return found
     is_other = found.wants != type_of(there)
+    if is_elsewhere and not is_other:
+        return found  # of the right type, in the wrong object
     return replace(found, fault=Fault.TYPE if is_other else Fault.VALUE)
