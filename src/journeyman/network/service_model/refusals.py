@@ -1636,6 +1636,7 @@ class _Walk:
         prose = (
             one
             for sentence in _sayings(value)
+            if " " in sentence  # else a code, or a value that was received
             for one in self._prose.findings(sentence, path)
         )
         inside = [one for one in prose if _is_in(path, one, said)]
@@ -1716,7 +1717,10 @@ class _Walk:
             is_nested = bool(inner) and all(
                 isinstance(one, list) or _is_of_lists(one) for one in inner
             )
-            name, is_object = (f"{name}.0", True) if is_nested else (name, is_object)
+            is_object = is_object or is_nested
+            # Cerberus has a list around the faults of an object, too.
+            is_listed = is_nested and not isinstance(there, dict)
+            name = f"{name}.0" if is_listed else name
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
