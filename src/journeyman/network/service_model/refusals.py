@@ -632,6 +632,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (LazyPattern(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
     # The type of what is named, as in "ref (string) is required"
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
+    # Voluptuous
+    (
+        LazyPattern(r"^(.*?)(?: for dictionary value)? @ (data\[[^@]{1,200}\])$"),
+        r"\2: \1",
+    ),
     # What was sent, behind what was expected
     (
         LazyPattern(r"(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"),
@@ -1127,7 +1132,8 @@ class _Prose:
 
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
-        text = _SOUGHT.sub("", without_echo(text[:MAX_TEXT], self._top))
+        text = self._with_name_for_value(text[:MAX_TEXT])
+        text = _SOUGHT.sub("", without_echo(text, self._top))
         for shown in [*_EXAMPLE.finditer(text)]:
             place = _place_before(text, shown, above)
             found = [*_of_example(shown[0], self._top, place)]
@@ -1158,6 +1164,18 @@ class _Prose:
                 told = self._in_clause(clause, above)
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
                 yield from map(_in_address, told) if is_address else told
+
+    def _with_name_for_value(self, text: str) -> str:
+        """Return a text that begins with one of our values with its name in front.
+
+        Python's jsonschema says "'Forty-one' is not of type 'array'".
+        """
+        told = _OF_A_VALUE.match(text)
+        shown = _from_python(told[1]) if told else None
+        ways = [way for way, value in walk(self._top) if way and value == shown]
+        if told is None or len(ways) != 1:
+            return text
+        return f"{'.'.join(ways[0])}: {text[told.end(1) :].lstrip()}"
 
     def _in_variables(self, text: str) -> str:
         """Return a text with a variable of GraphQL where it has not been sent yet.
@@ -1207,6 +1225,10 @@ class _Prose:
                 path = above if above[-len(path) :] == path else (*above, *path)
                 # serde tells of a field again after the way to it.
                 is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
+                is_object = isinstance(value_at(self._top, path), dict)
+                own = {spelling(path[-1])}
+                if is_object and fault_in(said) is Fault.MISSING:
+                    is_again, own = None, set()  # it may lack a member of its name
                 is_sent = path[-1] in self._sent
                 is_around = is_sent and not is_again
                 inside = path if is_around else path[:-1] if is_again else above
@@ -1219,7 +1241,7 @@ class _Prose:
                     and one.path[-1] not in self._values
                 }
                 is_value = not re.search(r"[`'\"]value[`'\"]", said)
-                if others - {spelling(path[-1]), "value" if is_value else ""}:
+                if others - own - {"value" if is_value else ""}:
                     yield from named  # as in `output: missing field "kind"`
                 elif not self._has_too_much(path, said):
                     yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
@@ -1378,6 +1400,24 @@ def _from_branches(text: str) -> str:
     return "\n".join(told)
 
 
+_OF_A_VALUE = LazyPattern(
+    r"^(['\"\[{\d].*?) (?:is not (?:of type|one of|valid)|is too|does not match"
+    r"|should be non-empty)\b",
+    re.DOTALL,
+)
+_WITH_SCHEMA = LazyPattern(
+    r"^(.*?)\n+Failed validating .*\n+On instance((?:\[[^\]\n]+\])*):\n", re.DOTALL
+)
+
+
+def _without_schema(text: str) -> str:
+    """Return an error of Python's jsonschema without the schema and our body."""
+    told = _WITH_SCHEMA.search(text)
+    if told is None:
+        return text
+    return f"data{told[2]}: {told[1]}" if told[2] else told[1]
+
+
 def _place_first(told: re.Match[str]) -> str:
     return f"{told[2]}: {told[1]}" if told[2] else told[1]
 
@@ -1512,7 +1552,8 @@ class _Walk:
             if inner is not None:
                 yield from self.findings(inner, above, fields=fields, depth=depth + 1)
             elif not value.isupper() or " " in value:  # no code
-                text = _from_branches(value)[: min(MAX_TEXT, self._letters)]
+                text = _without_schema(_from_branches(value))
+                text = text[: min(MAX_TEXT, self._letters)]
                 self._letters -= len(text)
                 found = [*self._prose.findings(text, above)]
                 is_judged = above[-1:] == (FIRST,) and _INVALID.search(text)
@@ -1639,8 +1680,8 @@ class _Walk:
             if " " in sentence  # else a code, or a value that was received
             for one in self._prose.findings(sentence, path)
         )
-        inside = [one for one in prose if _is_in(path, one, said)]
         is_object = isinstance(value_at(self._sent, path), dict)
+        inside = [one for one in prose if _is_in(path, one, said, is_object=is_object)]
         if is_object and not inside and fault_in(said) is Fault.MISSING:
             # An object that is there lacks what is named beside it.
             names = filter(is_name, map(str, _unsaid(value)))
@@ -1893,11 +1934,17 @@ _RULES = word_set(
 )
 
 
-def _is_in(path: Path, found: FieldFault, said: str) -> bool:
-    """Return whether a sentence about an object names a member of it."""
+def _is_in(
+    path: Path, found: FieldFault, said: str, *, is_object: bool = False
+) -> bool:
+    """Return whether a sentence about an object names a member of it.
+
+    Perhaps one of the same name, if an object was sent there.
+    """
     name = found.path[-1]
     is_quoted = re.search(rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]", said)
-    is_other = len(found.path) > len(path) and spelling(name) != spelling(path[-1])
+    is_new = is_object or spelling(name) != spelling(path[-1])
+    is_other = len(found.path) > len(path) and is_new
     return (
         found.fault in {Fault.MISSING, Fault.UNKNOWN} and is_other and bool(is_quoted)
     )
