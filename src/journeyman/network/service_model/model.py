@@ -927,12 +927,9 @@ class _Learning:
                     # GraphQL asks for a variable, which is inside of `variables`.
                     inside = ("variables", *path)
                     known = _rerooted(known, path, inside)
-                if asked is not None and asked.is_required and len(path) > 1:
+                if asked is not None and asked.is_required:
                     # It is missed, and we put it into an object where it is not.
-                    size = -3 if path[-2] == FIRST else -2
-                    outside = (*path[:size], path[-1])
-                    if not known.is_unknown(outside):
-                        known = _rerooted(known, path, outside)
+                    known = self._elsewhere(known, path)
                 wanted = tuple(o for o in known.wanted if o.path[: len(path)] != path)
                 return replace(known, unknown=unknown, wanted=wanted)
             case Fault.MISSING:
@@ -943,6 +940,17 @@ class _Learning:
                 return known if is_known else _wanting(known, wanted_here)
             case _:
                 return self._valued(known, finding, path)
+
+    def _elsewhere(self, known: Constraints, path: Path) -> Constraints:
+        """Return constraints with a name in the next object that may lack it."""
+        size = -3 if path[-2:-1] == (FIRST,) else -2
+        outer = [(*path[:size], path[-1])] if len(path) > 1 else []
+        asked = [one.path for one in known.wanted if one.wants == "object"]
+        inner = [(*above, path[-1]) for above in asked if self._is_object(above)]
+        tried = {path, *self._tried}
+        places = (p for p in (*outer, *inner) if p not in tried)
+        place = next((p for p in places if not known.is_unknown(p)), None)
+        return _rerooted(known, path, place) if place else known
 
     def _fault(self, finding: FieldFault, path: Path) -> Fault:
         """Return what is said; of a value that nobody asked for, it is too much."""
@@ -972,8 +980,11 @@ class _Learning:
         sent = self.shape.at(path) or self.shape.at(inner)
         if sent is None:
             revived = tuple(p for p in known.unknown if path[: len(p)] != p)
-            known = self._moved_into(path, replace(known, unknown=revived))
-            return _wanting(known, wanted)
+            known = replace(known, unknown=revived)
+            there = next((p for p in (path, inner) if self._has_lost(known, p)), None)
+            if there is not None:
+                return _wanting(known, replace(wanted, path=(*there, there[-1])))
+            return _wanting(self._moved_into(path, known), wanted)
         if self._was_at_root(known, sent, finding):
             return _wanting(known, replace(wanted, path=finding.path))
         respelled = self._respelled(known, sent, finding)
@@ -986,6 +997,16 @@ class _Learning:
             respelled=_together(known.respelled, [sent.path, respelled]),
         )
         return _wanting(known, replace(wanted, path=respelled))
+
+    def _has_lost(self, known: Constraints, path: Path) -> bool:
+        """Return whether a value was seen there, and an object is not.
+
+        Since it is not missing, it rather lacks a member that has its name.
+        """
+        asked = known.get(path)
+        was_seen = any(one.at(path) for one in self.earlier)
+        is_asked = asked is not None and asked.wants == "object"
+        return is_asked and was_seen and self._is_object(path)
 
     def _moved_into(self, path: Path, known: Constraints) -> Constraints:
         """Return constraints with an object that was sent where it is missed now."""

@@ -124,7 +124,7 @@ _TYPES: Mapping[str, str] = {
         "number": "number float double decimal numeric float64 f64 f32",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
         " struct structure hash record model jsonobject input",
-        "array": "array list slice sequence",
+        "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
@@ -185,6 +185,9 @@ _TYPE_SAID = (
         r"[`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
     _any_case(r"expected start of the (?P<type>object|array)\b"),
+    # Python's schema and colander
+    _any_case(r"\binstance of '(?P<type>\w+)'"),
+    _any_case(r"\bis not (?P<type>iter)able\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
     _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
     # Of a type of the service's own, which is one of these.
@@ -532,6 +535,26 @@ def _key_of_model(told: re.Match[str]) -> str:
     return f"{'_'.join(words_of(told[1]))}.id: required"
 
 
+def _way_of_keys(told: re.Match[str]) -> str:
+    way = ".".join(re.findall(r"Key .(\w+)", told[1]))
+    return f'"{way}": '
+
+
+def _keys_of_mapping(told: re.Match[str]) -> str:
+    shown = _from_python(told[1])
+    names = ", ".join(f"'{name}'" for name in shown) if isinstance(shown, dict) else ""
+    return f"unknown fields {names}"
+
+
+def _place_of_io_ts(told: re.Match[str]) -> str:
+    """Return a place, and what was expected there, of a value that is `told[1]`."""
+    way = ".".join(re.findall(r"/(\w+): ", told[2]))
+    kind = re.split(r"/\w+: ", told[2])[-1]
+    kind = "array" if kind.startswith("Array<") else "object" if "{" in kind else kind
+    is_missing = told[1] == "undefined"
+    return f'"{way}": ' + ("required" if is_missing else f"expected {kind}")
+
+
 def _inside_of_ozzo(told: re.Match[str]) -> str:
     return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
 
@@ -636,6 +659,20 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (
         LazyPattern(r"^(.*?)(?: for dictionary value)? @ (data\[[^@]{1,200}\])$"),
         r"\2: \1",
+    ),
+    # fastjsonschema
+    (
+        LazyPattern(r"^(data\S*) must not contain \{(.*)\} properties$"),
+        r"\1: unknown fields \2",
+    ),
+    # Python's schema, from the outermost name to the value
+    (LazyPattern(r"^((?:Key '\w+' error:\n)+)"), _way_of_keys),
+    # colander
+    (LazyPattern(r"^Unrecognized keys in mapping: \"(.*)\"$"), _keys_of_mapping),
+    # io-ts
+    (
+        LazyPattern(r"^Invalid value (.*?) supplied to : .*?((?:/\w+: [^/]+)+)$"),
+        _place_of_io_ts,
     ),
     # What was sent, behind what was expected
     (
@@ -932,6 +969,8 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
             parts.pop(0)
             if root != "req":
                 break
+    if len(parts) > 1 and parts[-1] in _OF_THE_WHOLE:
+        parts.pop()
     variable = _VARIABLE.match(named)
     if variable and variable[1] not in sent and parts[1:]:
         parts.pop(0)
@@ -1173,9 +1212,11 @@ class _Prose:
         told = _OF_A_VALUE.match(text)
         shown = _from_python(told[1]) if told else None
         ways = [way for way, value in walk(self._top) if way and value == shown]
-        if told is None or len(ways) != 1:
+        if told is None or not ways:
             return text
-        return f"{'.'.join(ways[0])}: {text[told.end(1) :].lstrip()}"
+        # Words of ours may stand under several names: the result's is the likeliest.
+        way = min(ways, key=_likeness_to_a_result)
+        return f"{'.'.join(way)}: {text[told.end(1) :].lstrip()}"
 
     def _in_variables(self, text: str) -> str:
         """Return a text with a variable of GraphQL where it has not been sent yet.
@@ -1502,7 +1543,7 @@ _OF_THE_WHOLE = word_set(
 """Under these is what is said of the object around them, and of no field of it."""
 _TREE_KEYS = frozenset({"errors", "properties", "items"})
 _NO_SUBJECT = _any_case(
-    r"(?:this (?:field|value|property) )?"
+    r"(?:(?:this )?(?:field|value|property) )?"
     r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
 )
 """A sentence that begins so is about the key that it stands under."""
