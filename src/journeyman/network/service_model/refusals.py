@@ -546,9 +546,15 @@ def _keys_of_mapping(told: re.Match[str]) -> str:
     return f"unknown fields {names}"
 
 
+_OF_IO_TS = LazyPattern(
+    r"^Invalid value (.*?) supplied to : .*?((?:/\w+: [^/]+)+)$", re.DOTALL
+)
+
+
 def _place_of_io_ts(told: re.Match[str]) -> str:
     """Return a place, and what was expected there, of a value that is `told[1]`."""
-    way = ".".join(re.findall(r"/(\w+): ", told[2]))
+    # A number before the first name is a member of an intersection.
+    way = ".".join(re.findall(r"/(\w+): ", told[2])).lstrip("0123456789.")
     kind = re.split(r"/\w+: ", told[2])[-1]
     kind = "array" if kind.startswith("Array<") else "object" if "{" in kind else kind
     is_missing = told[1] == "undefined"
@@ -662,18 +668,19 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     ),
     # fastjsonschema
     (
-        LazyPattern(r"^(data\S*) must not contain \{(.*)\} properties$"),
+        LazyPattern(r"^data\.(\S+) must contain \[(.*)\] properties$"),
+        r"\1: missing fields \2",
+    ),
+    (
+        LazyPattern(r"^data\.(\S+) must not contain \{(.*)\} properties$"),
         r"\1: unknown fields \2",
+    ),
+    (
+        LazyPattern(r"^data must not contain \{(.*)\} properties$"),
+        r"unknown fields \1",
     ),
     # Python's schema, from the outermost name to the value
     (LazyPattern(r"^((?:Key '\w+' error:\n)+)"), _way_of_keys),
-    # colander
-    (LazyPattern(r"^Unrecognized keys in mapping: \"(.*)\"$"), _keys_of_mapping),
-    # io-ts
-    (
-        LazyPattern(r"^Invalid value (.*?) supplied to : .*?((?:/\w+: [^/]+)+)$"),
-        _place_of_io_ts,
-    ),
     # What was sent, behind what was expected
     (
         LazyPattern(r"(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"),
@@ -1446,6 +1453,15 @@ _OF_A_VALUE = LazyPattern(
     r"|should be non-empty)\b",
     re.DOTALL,
 )
+_OF_COLANDER = LazyPattern(r"^Unrecognized keys in mapping: \"(.*)\"$", re.DOTALL)
+
+
+def _in_short(text: str) -> str:
+    """Return a text without the types, schemas and bodies that some libraries show."""
+    text = _OF_COLANDER.sub(_keys_of_mapping, _OF_IO_TS.sub(_place_of_io_ts, text))
+    return _from_branches(_without_schema(text))
+
+
 _WITH_SCHEMA = LazyPattern(
     r"^(.*?)\n+Failed validating .*\n+On instance((?:\[[^\]\n]+\])*):\n", re.DOTALL
 )
@@ -1593,7 +1609,7 @@ class _Walk:
             if inner is not None:
                 yield from self.findings(inner, above, fields=fields, depth=depth + 1)
             elif not value.isupper() or " " in value:  # no code
-                text = _without_schema(_from_branches(value))
+                text = _in_short(value)
                 text = text[: min(MAX_TEXT, self._letters)]
                 self._letters -= len(text)
                 found = [*self._prose.findings(text, above)]
@@ -1773,6 +1789,9 @@ class _Walk:
         if is_said and above and name in _OF_THE_WHOLE:
             yield _fault_at(above, said)
             return
+        if is_said and above and name.isdigit():
+            yield from self._said_of((*above, FIRST), map(str, texts), said)
+            return
         if is_said and self._is_field(name, inner, said, above, fields=fields):
             yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
             return
@@ -1833,7 +1852,7 @@ class _Walk:
             replace(one, path=path + one.path[len(again) :])
             if one.path[: len(again)] == again and len(one.path) > len(again)
             else one
-            for text in (texts if is_object else ())
+            for text in (map(_in_short, texts) if is_object else ())
             for one in self._prose.findings(text, path)
             if one.fault in _OF_NAMES and len(one.path) > len(path)
         ]
