@@ -663,8 +663,8 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
     # Voluptuous
     (
-        LazyPattern(r"^(.*?)(?: for dictionary value)? @ (data\[[^@]{1,200}\])$"),
-        r"\2: \1",
+        LazyPattern(r"^(.*?)(?: for dictionary value)? @ data(\[[^@]{1,200}\])$"),
+        r"instance\2: \1",
     ),
     # fastjsonschema
     (
@@ -672,11 +672,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         r"\1: missing fields \2",
     ),
     (
-        LazyPattern(r"^data\.(\S+) must not contain \{(.*)\} properties$"),
+        LazyPattern(r"^data\.(\S+) must not contain \[(.*)\] properties$"),
         r"\1: unknown fields \2",
     ),
     (
-        LazyPattern(r"^data must not contain \{(.*)\} properties$"),
+        LazyPattern(r"^data must not contain \[(.*)\] properties$"),
         r"unknown fields \1",
     ),
     # Python's schema, from the outermost name to the value
@@ -1456,8 +1456,13 @@ _OF_A_VALUE = LazyPattern(
 _OF_COLANDER = LazyPattern(r"^Unrecognized keys in mapping: \"(.*)\"$", re.DOTALL)
 
 
+_SET_OF_NAMES = LazyPattern(r"\{([^{}:]*)\} properties$")
+"""As fastjsonschema shows what it does not know; no example of a body."""
+
+
 def _in_short(text: str) -> str:
     """Return a text without the types, schemas and bodies that some libraries show."""
+    text = _SET_OF_NAMES.sub(r"[\1] properties", text)
     text = _OF_COLANDER.sub(_keys_of_mapping, _OF_IO_TS.sub(_place_of_io_ts, text))
     return _from_branches(_without_schema(text))
 
@@ -1472,7 +1477,7 @@ def _without_schema(text: str) -> str:
     told = _WITH_SCHEMA.search(text)
     if told is None:
         return text
-    return f"data{told[2]}: {told[1]}" if told[2] else told[1]
+    return f"instance{told[2]}: {told[1]}" if told[2] else told[1]
 
 
 def _place_first(told: re.Match[str]) -> str:
@@ -1820,7 +1825,10 @@ class _Walk:
             )
             is_object = is_object or is_nested
             # Cerberus has a list around the faults of an object, too.
-            is_listed = is_nested and not isinstance(there, dict)
+            is_numbered = all(
+                isinstance(one, dict) and all(map(str.isdigit, one)) for one in inner
+            )
+            is_listed = is_nested and not (isinstance(there, dict) or is_numbered)
             name = f"{name}.0" if is_listed else name
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
