@@ -1682,7 +1682,9 @@ class _Walk:
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
         by_way = any(name == "$" or name.startswith("$.") for name in value)
         for name, inner in value.items():
+            is_ours = bool(above and inner) and inner == value_at(self._sent, above)
             is_read = (listed and spelling(name) in _LISTS) or self._repeats(inner)
+            is_read = is_read or is_ours
             if not is_read and (name.startswith("$") or not by_way):
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth
@@ -2132,7 +2134,8 @@ def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
 def _has_parts(value: Mapping[str, JSON]) -> bool:
     """Return whether an object has lists of what is wrong, which say where."""
     lists = [one for one in value.values() if isinstance(one, list)]
-    return any(isinstance(one, dict) and _says(one) for inner in lists for one in inner)
+    inside = [one for inner in lists for one in inner if isinstance(one, dict)]
+    return any(_says(one) or _has_parts(one) for one in inside)
 
 
 def _says(value: Mapping[str, JSON]) -> bool:
@@ -2179,6 +2182,8 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
                 named = ".".join(map(_part, named[begins:_MAX_DEPTH]))
             if not isinstance(named, str) or _is_verdict(named):
                 continue
+            if key == "property" and named.isdigit():
+                return (FIRST,)  # class-validator, of an item of a list
             path = path_of(named, names)
             part = next(filter(_OUTSIDE.get, map(str, map(value.get, _PART_KEYS))), "")
             path = (part, *path) if part and len(path) == 1 else path
@@ -3163,6 +3168,10 @@ def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
     What was sent tells: what is missing lacks there in an object that is, and what is
     wrong or too much is there.
     """
+    first, second = (*found.path, "", "")[:2]
+    is_twice = first == second and value_at(sent, (first, first)) is None
+    if isinstance(sent, dict) and is_twice and isinstance(sent.get(first), dict):
+        return replace(found, path=found.path[1:])  # `data`, of what is called so
     if not isinstance(sent, dict) or found.path[0] in sent:
         return found
     # Of two names around, said in words that nobody reads, the value lacks there.
