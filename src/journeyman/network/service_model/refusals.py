@@ -810,8 +810,8 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     # Ajv, of what is inside of an object: perhaps with the object's own name
     (
         _any_case(
-            r"(?m:^)(?:request/body|body|data|request|payload)?/([\w./-]+) (?:must|should)"
-            r" have required property '([^']+)'"
+            r"(?m:^)(?:request/body|body|data|request|payload)?/([\w./-]+)"
+            r" (?:must|should) have required property '([^']+)'"
         ),
         r'"\1/\2": required',
     ),
@@ -976,8 +976,7 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
             parts.pop(0)
             if root != "req":
                 break
-    if len(parts) > 1 and parts[-1] in _OF_THE_WHOLE:
-        parts.pop()
+    parts = parts[:1] + [part for part in parts[1:] if part not in _OF_THE_WHOLE]
     variable = _VARIABLE.match(named)
     if variable and variable[1] not in sent and parts[1:]:
         parts.pop(0)
@@ -1258,43 +1257,40 @@ class _Prose:
             return
         for colon in islice(re.finditer(": ", clause), _MOST_PLACES - depth):
             before, said = clause[: colon.start()], clause[colon.end() :]
-            name = before.rpartition(": ")[2].strip()
-            is_quoted = name.endswith(("`", "'", '"'))
-            # A word alone, such as `format`, is a name where it has values.
-            is_quoted |= before == name and name.islower() and bool(options_in(said))
-            name = name.strip("`'\" ")
-            _, is_way, way = name.rpartition("$.")
-            name = way if is_way else _INTRODUCED.sub("", name)
-            name = _NOUN_AFTER.sub("", name).strip("`'\" ")
+            name, is_quoted = _name_before(before, said)
             is_class = name.endswith(("Error", "Exception"))
             is_told = self._is_told_of(name, said, is_quoted=is_quoted)
             if is_name(name) and not is_class and is_told:
                 path = path_of(name, self._sent)
                 path = above if above[-len(path) :] == path else (*above, *path)
-                # serde tells of a field again after the way to it.
-                is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
-                is_object = isinstance(value_at(self._top, path), dict)
-                own = {spelling(path[-1])}
-                if is_object and fault_in(said) is Fault.MISSING:
-                    is_again, own = None, set()  # it may lack a member of its name
-                is_sent = path[-1] in self._sent
-                is_around = is_sent and not is_again
-                inside = path if is_around else path[:-1] if is_again else above
-                found = self._in_clause(said, inside, depth + 1)
-                named = [one for one in found if one.fault in _OF_NAMES]
-                others = {
-                    spelling(one.path[-1])
-                    for one in named
-                    if _is_marked(one.path[-1], said)
-                    and one.path[-1] not in self._values
-                }
-                is_value = not re.search(r"[`'\"]value[`'\"]", said)
-                if others - own - {"value" if is_value else ""}:
-                    yield from named  # as in `output: missing field "kind"`
-                elif not self._has_too_much(path, said):
-                    yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
+                yield from self._said_at(path, said, above, depth)
                 return
         yield from self._in_sentence(clause, above)
+
+    def _said_at(
+        self, path: Path, said: str, above: Path, depth: int
+    ) -> Iterator[FieldFault]:
+        """Read what is said of a place, or of members of the object that is there."""
+        # serde tells of a field again after the way to it.
+        is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
+        own = {spelling(path[-1])}
+        is_object = isinstance(value_at(self._top, path), dict)
+        if is_object and fault_in(said) is Fault.MISSING:
+            is_again, own = None, set()  # it may lack a member of its name
+        is_around = path[-1] in self._sent and not is_again
+        inside = path if is_around else path[:-1] if is_again else above
+        found = self._in_clause(said, inside, depth + 1)
+        named = [one for one in found if one.fault in _OF_NAMES]
+        others = {
+            spelling(one.path[-1])
+            for one in named
+            if _is_marked(one.path[-1], said) and one.path[-1] not in self._values
+        }
+        is_value = not re.search(r"[`'\"]value[`'\"]", said)
+        if others - own - {"value" if is_value else ""}:
+            yield from named  # as in `output: missing field "kind"`
+        elif not self._has_too_much(path, said):
+            yield _fault_at(path, said, is_exact=len(path) > 1 or is_around)
 
     def _has_too_much(self, path: Path, said: str) -> bool:
         """Return whether an object that was sent has too much inside, and is not it."""
@@ -1484,6 +1480,18 @@ def _place_first(told: re.Match[str]) -> str:
     return f"{told[2]}: {told[1]}" if told[2] else told[1]
 
 
+def _name_before(before: str, said: str) -> tuple[str, bool]:
+    """Return the name that stands last before a colon, and whether it is marked."""
+    name = before.rpartition(": ")[2].strip()
+    is_quoted = name.endswith(("`", "'", '"'))
+    # A word alone, such as `format`, is a name where it has values.
+    is_quoted |= before == name and name.islower() and bool(options_in(said))
+    name = name.strip("`'\" ")
+    _, is_way, way = name.rpartition("$.")
+    name = way if is_way else _INTRODUCED.sub("", name)
+    return _NOUN_AFTER.sub("", name).strip("`'\" "), is_quoted
+
+
 def _is_type(name: str) -> bool:
     """Return whether a name is that of a type of Java or .NET, with its package."""
     return name.count(".") > 1 and name.rpartition(".")[2][:1].isupper()
@@ -1569,7 +1577,8 @@ _NO_SUBJECT = _any_case(
 )
 """A sentence that begins so is about the key that it stands under."""
 _OF_ITS_FIELD = _any_case(
-    r"^(?:this |a )?(?:required |unknown |missing )?field\b|required field|^required\W*$"
+    r"^(?:this |a )?(?:required |unknown |missing )?field\b|required field"
+    r"|^required\W*$"
 )
 _OF_FIELDS = word_set("fields fielderrors invalidfields")
 """Below these there is nothing but names of ours."""
@@ -1633,9 +1642,8 @@ class _Walk:
             if isinstance(inner := value[name], dict):
                 yield from self._by_field(inner, above, depth=depth)
                 value = {key: one for key, one in value.items() if key != name}
-        if isinstance(said := value.get("_errors"), list) and len(_texts(said)) == len(
-            said
-        ):
+        whole = value.get("_errors")
+        if isinstance(whole, list) and len(_texts(whole)) == len(whole):
             value = _as_tree(value)
         if _is_tree(value):
             yield from self._in_tree(value, above)
@@ -1679,13 +1687,21 @@ class _Walk:
             # MongoDB says below a name what is wrong with its value.
             yield FieldFault(above, Fault.TYPE, wants)
             return
+        rest = {
+            name: inner
+            for name, inner in value.items()
+            if not (listed and spelling(name) in _LISTS)
+            and not self._repeats(inner, above)
+        }
+        yield from self._in_members(rest, above, fields=fields, depth=depth)
+
+    def _in_members(
+        self, members: Mapping[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
-        by_way = any(name == "$" or name.startswith("$.") for name in value)
-        for name, inner in value.items():
-            is_ours = bool(above and inner) and inner == value_at(self._sent, above)
-            is_read = (listed and spelling(name) in _LISTS) or self._repeats(inner)
-            is_read = is_read or is_ours
-            if not is_read and (name.startswith("$") or not by_way):
+        by_way = any(name == "$" or name.startswith("$.") for name in members)
+        for name, inner in members.items():
+            if name.startswith("$") or not by_way:
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth
                 )
@@ -1707,10 +1723,11 @@ class _Walk:
         is_judged = " " in said and bool(fault_in(said))
         return is_judged and not any(self._prose.findings(said))
 
-    def _repeats(self, inner: JSON) -> bool:
-        """Return whether a list has nothing but names that were sent."""
+    def _repeats(self, inner: JSON, above: Path) -> bool:
+        """Return whether it is what was sent there, or a list of names that were."""
         listed = inner if isinstance(inner, list) else []
-        return bool(listed) and self._names.issuperset(map(str, listed))
+        is_ours = bool(above and inner) and inner == value_at(self._sent, above)
+        return is_ours or (bool(listed) and self._names.issuperset(map(str, listed)))
 
     def _place_of(self, value: Mapping[str, JSON]) -> Path | None:
         """Find which field an object speaks about, in structure or in words."""
@@ -1799,7 +1816,7 @@ class _Walk:
         if is_said and above and name.isdigit():
             yield from self._said_of((*above, FIRST), map(str, texts), said)
             return
-        if is_said and self._is_field(name, inner, said, above, fields=fields):
+        if is_said and self._is_field(name, inner, said, fields=fields):
             yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
             return
         if fields and isinstance(inner, dict) and _is_of_rules(inner):
@@ -1807,36 +1824,35 @@ class _Walk:
                 (*above, *path_of(name)), " ".join(map(str, inner.values()))
             )
             return
-        is_container = spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
         there = value_at(self._sent, (*above, name))
+        is_container = self._is_container(name, inner, there)
         is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
-        if isinstance(there, dict) and isinstance(inner, dict):
-            # Where it repeats our body, a word such as "data" is a field of it.
-            told = inner.keys() - _OF_THE_WHOLE
-            is_again = any(one.startswith(f"{name}.") for one in told)
-            is_container = is_again or any(
-                spelling(one) in _KEYS
-                and (isinstance(inner[one], str) or spelling(one) in _CONTAINERS)
-                for one in told
-            )
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
-            is_object = bool(inner) and all(map(self._is_saying, inner))
-            is_nested = bool(inner) and all(
-                isinstance(one, list) or _is_of_lists(one) for one in inner
-            )
-            is_object = is_object or is_nested
+            is_nested = _is_nested(inner)
+            is_object = is_nested or (bool(inner) and all(map(self._is_saying, inner)))
             # Cerberus has a list around the faults of an object, too.
-            is_numbered = all(
-                isinstance(one, dict) and all(map(str.isdigit, one)) for one in inner
-            )
-            is_listed = is_nested and not (isinstance(there, dict) or is_numbered)
-            name = f"{name}.0" if is_listed else name
+            is_listed = not isinstance(there, dict) and not _is_numbered(inner)
+            name = f"{name}.0" if is_nested and is_listed else name
         if is_object and (fields or is_sent) and not is_container and is_name(name):
             above, fields = (*above, *path_of(name)), True
         else:
             fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+
+    def _is_container(self, name: str, inner: JSON, there: JSON) -> bool:
+        """Return whether findings are below a member, which is no field of ours."""
+        if not (isinstance(there, dict) and isinstance(inner, dict)):
+            spelled = spelling(name)
+            return spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
+        # Where it repeats our body, a word such as "data" is a field of it.
+        told = inner.keys() - _OF_THE_WHOLE
+        is_again = any(one.startswith(f"{name}.") for one in told)
+        return is_again or any(
+            spelling(one) in _KEYS
+            and (isinstance(inner[one], str) or spelling(one) in _CONTAINERS)
+            for one in told
+        )
 
     def _by_field(
         self, told: Mapping[str, JSON], above: Path, *, depth: int
@@ -1874,9 +1890,7 @@ class _Walk:
             return False
         return any(_sayings(item)) and _place_in(item, self._sent) is None
 
-    def _is_field(
-        self, name: str, inner: JSON, said: str, above: Path, *, fields: bool
-    ) -> bool:
+    def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""
         spelled = spelling(name)
         is_odd = "error" in spelled or spelled == "fullmessages"
@@ -1960,6 +1974,18 @@ def _is_of_lists(value: JSON) -> bool:
     if not isinstance(value, dict) or not _KEYS.isdisjoint(map(spelling, value)):
         return False
     return all(isinstance(one, list) and one for one in value.values())
+
+
+def _is_nested(told: list[JSON]) -> bool:
+    """Return whether a list has what is said of the items of a list."""
+    return bool(told) and all(
+        isinstance(one, list) or _is_of_lists(one) for one in told
+    )
+
+
+def _is_numbered(told: list[JSON]) -> bool:
+    """Return whether a list has objects whose members are named by their places."""
+    return all(isinstance(one, dict) and all(map(str.isdigit, one)) for one in told)
 
 
 def _is_of_lists_alone(value: Mapping[str, JSON]) -> bool:
@@ -2177,9 +2203,7 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             is_part = key in {"loc", "location"} and named in (["body"], "body")
             if named == "/body" or is_part:
                 return None  # the body as a whole
-            if isinstance(named, list):
-                begins = key == "loc" and named[:1] == ["body"]
-                named = ".".join(map(_part, named[begins:_MAX_DEPTH]))
+            named = _joined(key, named)
             if not isinstance(named, str) or _is_verdict(named):
                 continue
             if key == "property" and named.isdigit():
@@ -2190,6 +2214,14 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+def _joined(key: str, named: JSON) -> JSON:
+    """Return a way that is a list of names as a text."""
+    if not isinstance(named, list):
+        return named
+    begins = key == "loc" and named[:1] == ["body"]
+    return ".".join(map(_part, named[begins:_MAX_DEPTH]))
 
 
 def _is_verdict(named: str) -> bool:
