@@ -770,7 +770,9 @@ class _Learning:
     def _tells_way(self, finding: FieldFault) -> bool:
         """Return whether a finding has the whole way to a value in an object."""
         is_inside = len(finding.path) > 1 and self._is_object(finding.path[:1])
-        return finding.is_exact and is_inside
+        # Rails tells of the `id` of an object without its way.
+        is_whole = bool(finding.phrase) or finding.path[-1] != "id"
+        return finding.is_exact and is_inside and is_whole
 
     def _places(self, finding: FieldFault) -> Iterator[Path]:
         """Return where in the body a finding is about: a bare name may be inside."""

@@ -683,7 +683,9 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (LazyPattern(r"^((?:Key '\w+' error:\n)+)"), _way_of_keys),
     # What was sent, behind what was expected
     (
-        LazyPattern(r"(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"),
+        LazyPattern(
+            r"(?<!never)(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"
+        ),
         "",
     ),
     # zod's prettifyError
@@ -1813,8 +1815,8 @@ class _Walk:
         if is_said and above and name in _OF_THE_WHOLE:
             yield _fault_at(above, said)
             return
-        if is_said and above and name.isdigit():
-            yield from self._said_of((*above, FIRST), map(str, texts), said)
+        if above and name.isdigit():
+            yield from self._in_item(inner, (*above, FIRST), said, depth=depth)
             return
         if is_said and self._is_field(name, inner, said, fields=fields):
             yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
@@ -1840,8 +1842,19 @@ class _Walk:
             fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
+    def _in_item(
+        self, told: JSON, path: Path, said: str, *, depth: int
+    ) -> Iterator[FieldFault]:
+        """Read what is said of an item of a list, or of its members."""
+        if said:
+            yield from self._said_of(path, _texts(told), said)
+        else:
+            yield from self.findings(told, path, fields=True, depth=depth + 1)
+
     def _is_container(self, name: str, inner: JSON, there: JSON) -> bool:
         """Return whether findings are below a member, which is no field of ours."""
+        if isinstance(inner, list) and len(inner) == 1:
+            (inner,) = inner  # as Cerberus has around the faults of an object
         if not (isinstance(there, dict) and isinstance(inner, dict)):
             spelled = spelling(name)
             return spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
@@ -3200,10 +3213,10 @@ def _without_root(found: FieldFault, sent: JSON) -> FieldFault:
     What was sent tells: what is missing lacks there in an object that is, and what is
     wrong or too much is there.
     """
-    first, second = (*found.path, "", "")[:2]
-    is_twice = first == second and value_at(sent, (first, first)) is None
-    if isinstance(sent, dict) and is_twice and isinstance(sent.get(first), dict):
-        return replace(found, path=found.path[1:])  # `data`, of what is called so
+    is_twice = found.path[2:] and found.path[:2] == ("data", "data")
+    inner = sent.get("data") if isinstance(sent, dict) else None
+    if is_twice and isinstance(inner, dict) and "data" not in inner:
+        return replace(found, path=found.path[1:])  # fastjsonschema's word for a body
     if not isinstance(sent, dict) or found.path[0] in sent:
         return found
     # Of two names around, said in words that nobody reads, the value lacks there.
