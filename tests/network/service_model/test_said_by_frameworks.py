@@ -13,8 +13,16 @@ import pytest
 
 from journeyman.network.service_model.refusals import Fault, read_refusal
 
-FILE = Path(__file__).with_name("said_by_frameworks.jsonl")
-SAID: list[dict[str, Any]] = [*map(json.loads, FILE.read_text("utf-8").splitlines())]
+
+def lines_of(name: str) -> list[dict[str, Any]]:
+    text = Path(__file__).with_name(name).read_text("utf-8")
+    return [*map(json.loads, text.splitlines())]
+
+
+SAID = lines_of("said_by_frameworks.jsonl")
+RECORDED = lines_of("said_by_validators.jsonl")
+"""What 59 ways to answer with 24 libraries of JavaScript and Python said when they ran,
+in November 2026, of bodies that the daemon sent."""
 NOT_READ = pytest.mark.xfail(strict=True, reason="not understood yet")
 
 
@@ -38,4 +46,11 @@ def told_by(answer: Any, sent: Any) -> dict[str, str]:  # noqa: ANN401 - JSON
     ],
 )
 def test_a_refusal_is_read_as_what_it_means(said: dict[str, Any]) -> None:
+    assert told_by(said["answer"], said["sent"]) == said["means"]
+
+
+@pytest.mark.parametrize("said", [pytest.param(one, id=one["by"]) for one in RECORDED])
+def test_what_a_validator_really_said_is_read_as_what_it_means(
+    said: dict[str, Any],
+) -> None:
     assert told_by(said["answer"], said["sent"]) == said["means"]

@@ -768,6 +768,12 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (LazyPattern(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
     # kotlinx.serialization
     (
+        LazyPattern(
+            r"^[\w.]+ does not contain element with name '[^']*' at path \$\.(\S+)$"
+        ),
+        r'"\1": not one of the values',
+    ),
+    (
         LazyPattern(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
         r"missing fields \1",
     ),
@@ -795,6 +801,10 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         r"\1: ",
     ),
     # graphql-js
+    (
+        LazyPattern(r"Value \"\w+\" does not exist in \"\w+\" enum"),
+        "not one of the values",
+    ),
     (LazyPattern(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
     (
         LazyPattern(
@@ -1218,13 +1228,21 @@ class _Prose:
         Python's jsonschema says "'Forty-one' is not of type 'array'".
         """
         told = _OF_A_VALUE.match(text)
-        shown = _from_python(told[1]) if told else None
+        if told is None:
+            return _INVALID_IRI.sub(self._name_of_iri, text)
+        shown = _from_python(told[1])
         ways = [way for way, value in walk(self._top) if way and value == shown]
-        if told is None or not ways:
+        if not ways:
             return text
         # Words of ours may stand under several names: the result's is the likeliest.
         way = min(ways, key=_likeness_to_a_result)
         return f"{'.'.join(way)}: {text[told.end(1) :].lstrip()}"
+
+    def _name_of_iri(self, told: re.Match[str]) -> str:
+        """Return what API Platform says of a value as said of its name."""
+        ways = [way for way, value in walk(self._top) if way and value == told[1]]
+        way = max(ways, key=_likeness_to_a_result, default=())
+        return f'"{".".join(way)}": expected an IRI' if way else told[0]
 
     def _in_variables(self, text: str) -> str:
         """Return a text with a variable of GraphQL where it has not been sent yet.
@@ -1446,6 +1464,7 @@ def _from_branches(text: str) -> str:
     return "\n".join(told)
 
 
+_INVALID_IRI = LazyPattern(r"^Invalid IRI \"(.*)\"\.?$", re.DOTALL)
 _OF_A_VALUE = LazyPattern(
     r"^(['\"\[{\d].*?) (?:is not (?:of type|one of|valid)|is too|does not match"
     r"|should be non-empty)\b",
@@ -2214,7 +2233,9 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not _may_be_place(key, named, names, is_answer=no_path):
                 continue
             is_part = key in {"loc", "location"} and named in (["body"], "body")
-            if named == "/body" or is_part:
+            is_body = value.get("source") == "body" and "data" not in names
+            is_litestars = named == "data" and is_body
+            if named == "/body" or is_part or is_litestars:
                 return None  # the body as a whole
             named = _joined(key, named)
             if not isinstance(named, str) or _is_verdict(named):
