@@ -48,3 +48,8 @@ class LazyPattern:
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, self._flags)
         return self._compiled
+
+
+def any_case(pattern: str) -> LazyPattern:
+    """Return a pattern that is the same for capitals and small letters."""
+    return LazyPattern(pattern, re.IGNORECASE)

@@ -12,7 +12,6 @@ they stand (decision 0113). Nothing here raises.
 
 import json
 import re
-from ast import literal_eval
 from collections.abc import (
     Callable,
     Collection,
@@ -29,17 +28,15 @@ from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice, product, takewhile
 from types import MappingProxyType
-from typing import cast
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
 from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
-from journeyman.network.service_model.lazy_pattern import LazyPattern
+from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
 from journeyman.network.service_model.meaning import (
     AGENT_NOUNS,
     EVIDENCE_WORDS,
-    MADE,
     NOUNS,
     RESULT_WORDS,
     TASK_NOUNS,
@@ -55,6 +52,14 @@ from journeyman.network.service_model.naming import (
     walk,
     word_set,
     words_of,
+)
+from journeyman.network.service_model.notation import (
+    MOST_LETTERS,
+    NAME,
+    from_python,
+    in_json_types,
+    in_short,
+    rewritten,
 )
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
@@ -103,14 +108,9 @@ MAX_TEXT = 600
 _MAX_FINDINGS = 60
 _MAX_DEPTH = 10
 _MAX_NODES = 400
-_MAX_LETTERS = 12_000
 """Of sentences, in all: each may be searched for several things."""
 _MAX_SAID = 2 * MAX_TEXT
 """Of one fault."""
-
-
-def _any_case(pattern: str) -> LazyPattern:
-    return LazyPattern(pattern, re.IGNORECASE)
 
 
 # -- what is wrong ---------------------------------------------------------------
@@ -133,7 +133,7 @@ _TYPES: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
-_UNKNOWN = _any_case(
+_UNKNOWN = any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
@@ -155,7 +155,7 @@ _UNKNOWN = _any_case(
     r"|invalid (?:for|on) (?:the |this )?(?:entity|type|object|schema|resource)"
     r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
 )
-_MISSING = _any_case(
+_MISSING = any_case(
     r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
     r"|\bmust exist\b"
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
@@ -171,52 +171,52 @@ _MISSING = _any_case(
     r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
-_ABSENT = _any_case(
+_ABSENT = any_case(
     r"(?:no such|(?:could not|cannot|can't|did not) find(?: the| an?| any)?)"
     r" (?:key|field|member|property|attribute|param)"
 )
 """Of a name: one that is not there though it should be, or though it should not."""
-_INVALID = _any_case(r"invalid|not valid|malformed|incorrect|failed")
+_INVALID = any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
-    _any_case(
+    any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:\w+\.)*(?P<type>\w+))"
     ),
-    _any_case(r"expected start of the (?P<type>object|array)\b"),
+    any_case(r"expected start of the (?P<type>object|array)\b"),
     # Python's schema and colander
-    _any_case(r"\binstance of '(?P<type>\w+)'"),
-    _any_case(r"\bis not (?P<type>iter)able\b"),
+    any_case(r"\binstance of '(?P<type>\w+)'"),
+    any_case(r"\bis not (?P<type>iter)able\b"),
     # Google: Invalid value at 'result' (type.googleapis.com/v1.TaskResult), "..."
-    _any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
+    any_case(r"invalid value at '[\w.]+' \((?:TYPE_)?(?P<type>[a-z0-9]+)"),
     # Of a type of the service's own, which is one of these.
     LazyPattern(r"\bvalid [A-Z]\w+ (?P<type>object|array|list|string)\b"),
     LazyPattern(r"required type \"\w*(?P<type>Input)!"),
     LazyPattern(r"(?P<type>[a-z]+)_(?:type|parsing|attributes_type)\b"),
-    _any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
+    any_case(r"^(?P<type>string|integer|number|object|array|boolean|uuid)$"),
     # Stripe: Invalid integer: twelve
-    _any_case(
+    any_case(
         r"\binvalid (?P<type>string|integer|object|array|boolean|iso|datetime"
         r"|hyperlink)"
         r"(?=:| - |\W*$)"
     ),
-    _any_case(
+    any_case(
         r"\ba(?:n|\(n\))?"
         r" (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
         r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
     ),
-    _any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
+    any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
     # Django REST, Joi, Go
-    _any_case(r"(?P<type>\w+) has wrong format\b"),
+    any_case(r"(?P<type>\w+) has wrong format\b"),
     LazyPattern(r"on the '(?P<type>[a-z]+)\d?' tag"),
-    _any_case(r"\bin (?P<type>iso) 8601"),
-    _any_case(r"parsing (?P<type>time) "),
-    _any_case(r"\bbe of (?P<type>\w+) type\b"),
-    _any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
-    _any_case(r"\bas (?:an? )?(?P<type>object|array|list|string|number|integer)\b"),
+    any_case(r"\bin (?P<type>iso) 8601"),
+    any_case(r"parsing (?P<type>time) "),
+    any_case(r"\bbe of (?P<type>\w+) type\b"),
+    any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
+    any_case(r"\bas (?:an? )?(?P<type>object|array|list|string|number|integer)\b"),
     # As other languages say it: muss vom Typ object sein, doit être de type string
-    _any_case(
+    any_case(
         r"\bt(?:yp|ype|ipo|ypu|ипа?)"
         r" (?P<type>string|integer|number|object|array|boolean)\b"
     ),
@@ -225,17 +225,17 @@ _DAY = LazyPattern(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
 )
 """How a date without a time is written, as different languages say it."""
-_KEY_BUT_NO_TEXT = _any_case(r"expected pk value, received str\b")
+_KEY_BUT_NO_TEXT = any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
-_OF_A_RELATION = _any_case(r"\bmust exist\b|object does not exist\b")
+_OF_A_RELATION = any_case(r"\bmust exist\b|object does not exist\b")
 """ActiveRecord and Django REST, of the key of another record."""
-_ACCEPTED = _any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
+_ACCEPTED = any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked)\b")
 _OWN_TYPE = LazyPattern(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
     r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
     r"|\bof type (?:\w+\\)+[A-Z]"
 )
-_BAD_TYPE = _any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
+_BAD_TYPE = any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _QUOTED_ITEM = (
     r"[`'\"\u201c\u2018\u00ab]"
     r"[^`'\"\u201c\u201d\u2019\u00bb]{1,80}[`'\"\u201d\u2019\u00bb]"
@@ -248,7 +248,7 @@ _ALTERNATIVES = LazyPattern(
 )
 """As in "accepted is required: 'yes' or 'no'": names that are missed have "and"."""
 _PIPED = LazyPattern(rf"(?<![\w|]){_BARE_ITEM}(?:\|{_BARE_ITEM})+(?![\w|])")
-_OPTIONS = _any_case(
+_OPTIONS = any_case(
     r"(?:must|should|has to|needs to)"
     r" (?:be (?:one of|equal to|exactly|either)|equal"
     r"|match(?! (?:the )?(?:format|pattern)\b))"
@@ -271,23 +271,23 @@ _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
 _TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
-_ONLY_ONE = _any_case(
+_ONLY_ONE = any_case(
     r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
     r"|essere|zijn|być)(?: \w+){0,3}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of"
     r"|expected \()\s*"
     rf"[\[({{]?[`'\"]?({_BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
-_CHOICE = _any_case(
+_CHOICE = any_case(
     r"\b(?:choose|pick|select|(?:be|not) one of|be in"
     r"|(?:allowed|valid|accepted) values?|must be \S+ \(was)\b"
 )
-_RANGE = _any_case(
+_RANGE = any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
     r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
     r"(?P<most>-?\d+(?:\.\d+)?)"
 )
-_STRICT = _any_case(
+_STRICT = any_case(
     r"must not have additional|additional (?:properties|fields|keys) (?:are )?not"
     r"|(?:unknown|unexpected|extra|unrecognized) (?:fields|properties|keys)\W*$"
 )
@@ -314,22 +314,9 @@ def fault_in(said: str) -> Fault | None:
     return Fault.MISSING if _MISSING.search(said) else None
 
 
-_OF_TYPESCRIPT = (
-    (LazyPattern(r"^Expected (?:readonly \[|ReadonlyArray<).*"), "expected an array"),
-    (LazyPattern(r"^Expected \{.*"), "expected an object"),
-)
-
-
-def _in_json_types(said: str) -> str:
-    """Return what Effect says with JSON's type in place of TypeScript's."""
-    for notation, plain in _OF_TYPESCRIPT:
-        said = notation.sub(plain, said)
-    return said
-
-
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
-    said = _in_json_types(said[:MAX_TEXT])
+    said = in_json_types(said[:MAX_TEXT])
     if _KEY_BUT_NO_TEXT.search(said):
         return "integer"
     if _DAY.search(said):
@@ -393,12 +380,12 @@ def _items_in(listed: str) -> tuple[str, ...]:
     return tuple(filter(None, items))[:_MAX_OPTIONS]
 
 
-_INTRODUCED = _any_case(
+_INTRODUCED = any_case(
     r"^(?:(?:invalid|error|bad|in|at|for|field|value|element|property|attribute) )+"
 )
 """What may stand before a name and its colon."""
-_OF_A_FIELD = _any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
-_OF_A_RIGHT = _any_case(
+_OF_A_FIELD = any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
+_OF_A_RIGHT = any_case(
     r"header|scope|permission|\brole|token|key|credential|log ?in|\bplan\b|subscri"
 )
 
@@ -502,11 +489,7 @@ def phrase_of(said: str, path: Path) -> str:
 # -- sentences -------------------------------------------------------------------
 
 _QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
-_NAME = (
-    r"\$?[^\W\d][\w-]{0,60}"
-    r"(?:[./][^\W\d][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[['\"]?[A-Za-z_]?[\w-]{0,60}['\"]?\]){0,6}"
-)
-_QUOTED = rf"{_QUOTE}{_NAME}{_QUOTE}"
+_QUOTED = rf"{_QUOTE}{NAME}{_QUOTE}"
 _NAMES = (
     rf"(?P<names>{_QUOTED}(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_QUOTED}){{0,12}})"
 )
@@ -524,341 +507,14 @@ _OF_RAILS = LazyPattern(
 """ActiveModel tells of a relation, and of any attribute, as people call it."""
 
 
-def _model_of_rails(told: re.Match[str]) -> str:
-    models = TASK_NOUNS | AGENT_NOUNS | {*MADE.values()}
-    is_model = {*words_of(told[1])[-1:]} & models
-    return f"{told[1]}: expected an object, which is required" if is_model else told[0]
-
-
-def _key_of_model(told: re.Match[str]) -> str:
-    """Return the key of a record of Rails, where it stands in what is about it."""
-    return f"{'_'.join(words_of(told[1]))}.id: required"
-
-
-def _way_of_keys(told: re.Match[str]) -> str:
-    way = ".".join(re.findall(r"Key .(\w+)", told[1]))
-    return f'"{way}": '
-
-
-def _keys_of_mapping(told: re.Match[str]) -> str:
-    shown = _from_python(told[1])
-    names = ", ".join(f"'{name}'" for name in shown) if isinstance(shown, dict) else ""
-    return f"unknown fields {names}"
-
-
-_OF_IO_TS = LazyPattern(
-    r"^Invalid value (.*?) supplied to : .*?((?:/\w+: [^/]+)+)$", re.DOTALL
-)
-
-
-def _place_of_io_ts(told: re.Match[str]) -> str:
-    """Return a place, and what was expected there, of a value that is `told[1]`."""
-    # A number before the first name is a member of an intersection.
-    way = ".".join(re.findall(r"/(\w+): ", told[2])).lstrip("0123456789.")
-    kind = re.split(r"/\w+: ", told[2])[-1]
-    kind = "array" if kind.startswith("Array<") else "object" if "{" in kind else kind
-    is_missing = told[1] == "undefined"
-    return f'"{way}": ' + ("required" if is_missing else f"expected {kind}")
-
-
-def _inside_of_ozzo(told: re.Match[str]) -> str:
-    return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
-
-
-_REASONS = "|".join(
-    ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
-)
-_REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
-    # The status line's words (RFC 9110, 15.5) before what is said
-    (_any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
-    # Elasticsearch
-    (_any_case(r"^((?:required|missing)(?: \w+)?) \[([\w., ]+)\]$"), r"\1: \2"),
-    # What only says that the request is refused
-    (
-        _any_case(
-            r"^(?:invalid|bad|malformed|incorrect) (?:request|body|payload|call)"
-            r"(?: (?:body|payload|data))?: +(?=\w+ \w)"
-        ),
-        "",
-    ),
-    (LazyPattern(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
-    (LazyPattern(r"(?<=constraint failed: )\w+\."), ""),
-    # Mongoose, which joins what each path said
-    (
-        LazyPattern(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
-        r"\n\1: ",
-    ),
-    (
-        LazyPattern(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
-        r"\n\1: not one of the values",
-    ),
-    (
-        LazyPattern(r"Tried to set nested object field `([\w.]+)` to primitive value"),
-        r"\n\1: expected an object,",
-    ),
-    (
-        LazyPattern(
-            r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: (?:because|for) .*|\W*)$"
-        ),
-        r"\2: \1",
-    ),
-    # ASP.NET's minimal APIs, before what is wrong in the body
-    (
-        _any_case(
-            r"^Failed to read parameter \"[^\"]*\" from the request body as JSON\. "
-        ),
-        "",
-    ),
-    # What Python shows of an error that is inside of another
-    (LazyPattern(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
-    # Sequelize, Hibernate, and a validator of Go, of a model's attribute
-    (LazyPattern(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
-    (
-        LazyPattern(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
-        r"\1: required",
-    ),
-    (LazyPattern(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
-    # What Python looks into for a value that was not sent
-    (LazyPattern(r"'NoneType' object "), ""),
-    # ozzo, of what is inside of an object
-    (LazyPattern(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
-    # zod 4
-    (_any_case(r"^invalid (?:input|option): (?=expected)"), ""),
-    # Swift's decoder
-    (LazyPattern(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
-    # ArkType
-    (
-        LazyPattern(r"^([\w.]+) must be (.*) \(was missing\)$"),
-        r'"\1": required, expected \2',
-    ),
-    # ASP.NET
-    (LazyPattern(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
-    # Names and what is said of them, joined otherwise
-    (LazyPattern(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
-    (LazyPattern(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
-    (
-        LazyPattern(
-            r", (?=(?!which|that|it|this)[`'\"]?\w+[`'\"]?"
-            r" is (?:an?|not|required|missing|invalid)\b)"
-        ),
-        "\n",
-    ),
-    # pydantic, as text
-    (LazyPattern(r"^\d+ validation errors? for \w+(?=\n)"), ""),
-    (
-        LazyPattern(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"),
-        r"\n\1: \2",
-    ),
-    # PHP, of what is handed to a function
-    (LazyPattern(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
-    # Circe and ZIO
-    (LazyPattern(r"^\w+Failure at \.?(?=\w)"), ""),
-    (LazyPattern(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
-    # Ajv, which joins what it says
-    (LazyPattern(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
-    # What is called, or points to a schema, is no field.
-    (LazyPattern(r"`?\b[\w.]+\(\)`?"), ""),
-    (LazyPattern(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
-    # The type of what is named, as in "ref (string) is required"
-    (_any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
-    # Voluptuous
-    (
-        LazyPattern(r"^(.*?)(?: for dictionary value)? @ data(\[[^@]{1,200}\])$"),
-        r"instance\2: \1",
-    ),
-    # fastjsonschema
-    (
-        LazyPattern(r"^data\.(\S+) must contain \[(.*)\] properties$"),
-        r"\1: missing fields \2",
-    ),
-    (
-        LazyPattern(r"^data\.(\S+) must not contain \[(.*)\] properties$"),
-        r"\1: unknown fields \2",
-    ),
-    (
-        LazyPattern(r"^data must not contain \[(.*)\] properties$"),
-        r"unknown fields \1",
-    ),
-    # Python's schema, from the outermost name to the value
-    (LazyPattern(r"^((?:Key '\w+' error:\n)+)"), _way_of_keys),
-    # What was sent, behind what was expected
-    (
-        LazyPattern(
-            r"(?<!never)(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"
-        ),
-        "",
-    ),
-    # zod's prettifyError
-    (
-        LazyPattern(r"\u2716 ([^\n]*)\n\s*\u2192 at ([\w.\[\]]+)"),
-        r'\n"\2": \1',
-    ),
-    # PostgreSQL, of the key of another record
-    (LazyPattern(r"^insert or update on table .* violates foreign key .*"), ""),
-    (
-        LazyPattern(r"^Key \((\w+)\)=\(.*\) is not present in table .*"),
-        r"\1 is invalid",
-    ),
-    # Symbols of Ruby
-    (LazyPattern(r"(?<=\s):(?=[a-z_]\w)"), ""),
-    # ActiveRecord, which joins what each attribute lacks
-    (LazyPattern(r"^Validation failed: (?=[A-Z])"), ""),
-    # Rails, of what is around the attributes of a record
-    (
-        LazyPattern(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
-        _model_of_rails,
-    ),
-    # ActiveRecord, of a key that was not sent
-    (LazyPattern(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
-    # Python's KeyError, as a text and as its code
-    (
-        LazyPattern(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
-        r"missing key '\2'",
-    ),
-    # pydantic
-    (_any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
-    # Jackson
-    (LazyPattern(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
-    (
-        LazyPattern(
-            r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
-            re.DOTALL,
-        ),
-        "expected an object",
-    ),
-    # Of a value that it does not name: see `_named_by_type`.
-    (LazyPattern(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
-    # API Platform, of what refers to a record
-    (
-        LazyPattern(r'must be "array" \(nested document\) or "string" \(IRI\)'),
-        "must be an IRI",
-    ),
-    # Valibot
-    (
-        _any_case(r"^invalid key: expected (?=\")(.*) but received.*"),
-        r"missing field \1",
-    ),
-    (_any_case(r"^invalid key: expected never but received "), "unknown field "),
-    (_any_case(rf"^invalid \w+ at ({_NAME}): "), r'"\1": '),
-    # At path: result.type -- Expected ...
-    (
-        _any_case(
-            r"^(?:at )?(?:path|field|param(?:eter)?|property|location|pointer)[:=] ?"
-            rf"(?:[`'\"])?({_NAME})(?:[`'\"])?[\s,;:.-]+(?=[a-z])"
-        ),
-        r'"\1": ',
-    ),
-    # AWS API Gateway, of a JSON schema
-    (LazyPattern(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
-    (
-        LazyPattern(r"object instance has properties .*? by the schema: \[(.*?)\]"),
-        r"unknown fields \1",
-    ),
-    (
-        LazyPattern(r"object has missing required properties \(\[(.*?)\]\)"),
-        r"missing fields \1",
-    ),
-    (
-        LazyPattern(
-            r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"
-        ),
-        r"expected type \1",
-    ),
-    (LazyPattern(r"instance value .*? not found in enum \(possible values"), "one of"),
-    (LazyPattern(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
-    # kotlinx.serialization
-    (
-        LazyPattern(
-            r"^[\w.]+ does not contain element with name '[^']*' at path \$\.(\S+)$"
-        ),
-        r'"\1": not one of the values',
-    ),
-    (
-        LazyPattern(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
-        r"missing fields \1",
-    ),
-    (
-        LazyPattern(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
-        r"\2: \1",
-    ),
-    # .NET
-    (LazyPattern(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
-    # A way in brackets at the end, such as a JSON pointer's.
-    (
-        LazyPattern(
-            r"^(.*\S)\s*[\[(](?:[\w-]+: ?|at |in )?"
-            r"(?:[#$]?/|\$\.)([\w./-]{1,200})[\])]\W*$",
-            re.DOTALL,
-        ),
-        r"\2: \1",
-    ),
-    # go-playground/validator: the type, the way, and its end again
-    (
-        LazyPattern(
-            r"\bKey: '(?:\w{1,80}\.)?([^']{1,200})' Error:"
-            r"(?:Field validation for '\w{1,80}' )?"
-        ),
-        r"\1: ",
-    ),
-    # graphql-js
-    (
-        LazyPattern(r"Value \"\w+\" does not exist in \"\w+\" enum"),
-        "not one of the values",
-    ),
-    (LazyPattern(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
-    (
-        LazyPattern(
-            r"Variable [\"']\$(\w+)[\"'] got invalid value .*? at [\"']([\w.]+)[\"']; ",
-            re.DOTALL,
-        ),
-        r"\2: ",
-    ),
-    (
-        LazyPattern(
-            r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"
-        ),
-        r"\1: ",
-    ),
-    # Ajv, of what is inside of an object: perhaps with the object's own name
-    (
-        _any_case(
-            r"(?m:^)(?:request/body|body|data|request|payload)?/([\w./-]+)"
-            r" (?:must|should) have required property '([^']+)'"
-        ),
-        r'"\1/\2": required',
-    ),
-    # fastify
-    (
-        _any_case(
-            r"(?m:^)(?:request/body|body|data|request|payload)?/(?!body )([\w./-]+)"
-            r" (?=must|should)"
-        ),
-        r"\1: ",
-    ),
-    # express-openapi-validator, of the whole
-    (LazyPattern(r"^request/body (?=must)"), ""),
-    # Prism, behind a code such as "required"
-    (
-        _any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
-        r"\n\1: ",
-    ),
-    (
-        _any_case(
-            r"^.*\b(?:(?:column|field|property) [`'\"]|(?:type|value) for [`'\"]?)"
-            r"([\w.]{1,80})[`'\"]?: "
-        ),
-        r"\1: ",
-    ),
-)
-"""How frameworks write `place: what is said`, and what they say besides."""
 _OF_GRAPHQL = LazyPattern(r"Variable \"\$(\w+)\" of (?=required|non-null)")
 _OF_GRAPHQL_TYPE = LazyPattern(r"Variable \"\$\w+\" (?:of|got invalid)")
-_SIGNATURE = _any_case(
+_SIGNATURE = any_case(
     r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
 )
 """A function is named with all the arguments that it takes, as PostgREST does."""
-_SOUGHT = _any_case(r"\b(?:could not find|searched for) the function .*")
+_SOUGHT = any_case(r"\b(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
 _CHAIN = LazyPattern(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
 _LINK = LazyPattern(r"\[\"([^\"\]]{1,60})\"\]")
@@ -873,14 +529,14 @@ _CLAUSES = LazyPattern(
     r"(?=[A-Z\"'`])"
     r"|(?:(?<= missing)|(?<= invalid)|(?<= required)|(?<= empty)|(?<= blank)),\s+"
 )
-_ADVICE = _any_case(r"^(?:consider|see|learn|for more)\b")
+_ADVICE = any_case(r"^(?:consider|see|learn|for more)\b")
 """A sentence that begins so says nothing of what was sent."""
-_OTHERS = _any_case(
+_OTHERS = any_case(
     r"(?:\b(?:type|relation|serial name|on field|on the)|(?<=column) of)"
     r" [`'\"][^'\"`]{1,80}[`'\"]|(?<!\w)\"[^\"]*\s[^\"]*\""
 )
 """Quoted names of other things than fields, and values."""
-_ALLOWED = _any_case(
+_ALLOWED = any_case(
     r"(?<![a-z])(?:known propert(?:y|ies): "
     r"|(?:allowed|valid|accepted|supported|known|expected)"
     r" (?:fields|keys|properties|names)(?: are)?:? "
@@ -893,10 +549,10 @@ _VERB = (
     r"|(?:must|should)(?! (?:not )?(?:have|include|contain))|has to|needs to|can ?not"
     r"|can't|could|may not|missing|required|(?<=['\"`] )failed)\b"
 )
-_SUBJECT = LazyPattern(rf"[`'\"]?({_NAME})[`'\"]? {_VERB}")
+_SUBJECT = LazyPattern(rf"[`'\"]?({NAME})[`'\"]? {_VERB}")
 _PREDICATE = LazyPattern(rf"{_VERB} \w|(?:does|did|has|have) not ")
 """What is said without its subject, which then stands before it."""
-_OF_TWO_WORDS = _any_case(
+_OF_TWO_WORDS = any_case(
     r"(?<![\w`'\"])([a-z]+ (?:id|identifier|reference|ref|number|token|code)"
     rf"(?= {_VERB})"
     r"|(?-i:(?:(?<=^The )|(?<=^The selected ))(?!selected |field )[a-z]+"
@@ -913,7 +569,7 @@ _LEAD = (
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
 )
 _FRAMES = tuple(
-    _any_case(frame)
+    any_case(frame)
     for frame in (
         rf"{_NAMES}(?: {_NOUN})?(?: in (?:the )?(?:request )?body)? {_VERB}",
         rf"\bthe (?=['\"`]){_NAMES} {_NOUN}",
@@ -944,8 +600,8 @@ _NO_NAMES = word_set(
     "keyword keywords found"
 )
 """Words that stand where a name could, and are none of ours."""
-_INSTEAD = _any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
-_MISSING_ALONE = _any_case(
+_INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
+_MISSING_ALONE = any_case(
     r"(?:missing|(?:please|(?:you )?(?:must|should|need to)) (?:supply|provide|send"
     r"|include|give))(?: required| the| an?)* [`'\"]?(?P<name>key|type|value|number"
     r"|role|message|record|resource|format|inputs?|data|payload|params|object)[`'\"]?\W*"
@@ -962,7 +618,7 @@ _WEAK_NAMES = word_set(
 
 def is_name(text: str) -> bool:
     """Return whether a text is nothing but the name of a field, or the way to one."""
-    return bool(re.fullmatch(_NAME, text))
+    return bool(re.fullmatch(NAME, text))
 
 
 _INDEX = LazyPattern(r"\[['\"]?([^\]'\"]*)['\"]?\]")
@@ -1004,7 +660,7 @@ def path_of(named: str, sent: Container[str] = ()) -> Path:
 
 
 _HEADER_NAME = r"(?P<{}>[A-Za-z]\w*(?:-\w+)+)"
-_OF_A_HEADER = _any_case(
+_OF_A_HEADER = any_case(
     rf"\bheaders?\b\W{{1,4}}{_HEADER_NAME.format('after')}"
     rf"|{_HEADER_NAME.format('before')}\W{{1,2}}(?:http |request )?header\b"
 )
@@ -1019,7 +675,7 @@ def _missing_header(said: str) -> FieldFault | None:
     return FieldFault((HEADER + name,), Fault.MISSING)
 
 
-_OF_THE_ADDRESS = _any_case(
+_OF_THE_ADDRESS = any_case(
     r"\b(?:query ?string|query param(?:eter)?|url param(?:eter)?)s?\b"
 )
 _OF_NAMES = frozenset({Fault.MISSING, Fault.UNKNOWN, Fault.ALLOWED})
@@ -1038,13 +694,13 @@ _EXAMPLE = LazyPattern(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _OF_A_TYPE = (
     (LazyPattern(r"\breadonly |[`\n]"), ""),
     (LazyPattern(r";\s*"), ", "),
-    (LazyPattern(rf"(?<=[{{,])\s*['\"]?({_NAME})['\"]?\??\s*:"), r'"\1":'),
+    (LazyPattern(rf"(?<=[{{,])\s*['\"]?({NAME})['\"]?\??\s*:"), r'"\1":'),
     (LazyPattern(r":\s*([A-Za-z_<][^,{}\"]*?)\s*(?=[,}])"), r':"\1"'),
     (LazyPattern(r",\s*(?=\})"), ""),
 )
 """How a type, as TypeScript writes it, is written as JSON."""
-_SHOWN_FOR = _any_case(
-    rf"({_NAME})[`'\"]? (?:must|should|has to|needs to) (?:be|have|contain|look like)"
+_SHOWN_FOR = any_case(
+    rf"({NAME})[`'\"]? (?:must|should|has to|needs to) (?:be|have|contain|look like)"
     r"(?: an object)?(?: (?:like|of|with))?\W*$"
 )
 
@@ -1106,20 +762,20 @@ def _of_placeholder(value: JSON) -> tuple[str, tuple[str, ...]]:
 _PLAIN_TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 
 
-_ITEM = LazyPattern(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({_NAME}){_QUOTE}")
-_EACH = _any_case(
+_ITEM = LazyPattern(rf"(?:\b(?:an?|the|its|one) )?{_QUOTE}({NAME}){_QUOTE}")
+_EACH = any_case(
     rf"\b(?:each|every)\b(?P<list>(?: (?:of|in|the|item|entry|element|one|row)\b)*"
-    rf"(?: {_NAME})?)"
+    rf"(?: {NAME})?)"
     r" (?:needs|must have|should have|must include|must contain|with|requires|has)"
     rf" (?P<names>{_ITEM.pattern}(?:(?:,| and|, and) {_ITEM.pattern}){{0,5}})"
 )
 """As in "Each of labels needs a card and a label"."""
 
 
-_PUT = _any_case(
+_PUT = any_case(
     r"(?:^|[.!?:;]\s+|\bplease )(?:put|enter|write|place|fill)\b[^.!?]{1,80}"
     r" (?:in|into|under)"
-    rf" (?P<quote>[`'\"]?)(?P<name>{_NAME})[`'\"]?\W*$"
+    rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
 _NO_PLACES = word_set(
@@ -1128,8 +784,8 @@ _NO_PLACES = word_set(
     "credits seconds minutes hand pencil ink"
 )
 """Words in which something is written, and under which it is not."""
-_OBJECT_WITH = _any_case(
-    rf"[`'\"]?(?P<place>{_NAME})[`'\"]? {_VERB} be an? (?:\w+ )?"
+_OBJECT_WITH = any_case(
+    rf"[`'\"]?(?P<place>{NAME})[`'\"]? {_VERB} be an? (?:\w+ )?"
     r"(?:object|hash|dict(?:ionary)?|map|record) (?:with|containing|having|that has)"
     rf"(?: (?:the|an?))?(?: (?:key|field|property|member|attribute)s?:?)? {_NAMES}"
 )
@@ -1158,7 +814,7 @@ class _Prose:
         """Read what each item of a list has to have, where a list was sent."""
         told = _EACH.search(text)
         sent = self._top if isinstance(self._top, dict) else {}
-        before = re.findall(_NAME, text[: told.end("list")]) if told else ()
+        before = re.findall(NAME, text[: told.end("list")]) if told else ()
         lists = [one for one in (*before, *above) if isinstance(sent.get(one), list)]
         for name in _ITEM.findall(told["names"]) if told and lists else ():
             if not {name.lower(), type_of_word(name)} & (_PLAIN_TYPES | _NO_NAMES):
@@ -1208,9 +864,7 @@ class _Prose:
         if inside:
             yield from inside
             return
-        for notation, plain in _REWRITTEN:
-            text = notation.sub(plain, text)
-        text = _OF_RAILS.sub(self._of_rails, text)
+        text = _OF_RAILS.sub(self._of_rails, rewritten(text))
         text = self._in_our_words(self._in_variables(text))
         chain = _CHAIN.fullmatch(text)
         if chain:
@@ -1230,7 +884,7 @@ class _Prose:
         told = _OF_A_VALUE.match(text)
         if told is None:
             return _INVALID_IRI.sub(self._name_of_iri, text)
-        shown = _from_python(told[1])
+        shown = from_python(told[1])
         ways = [way for way, value in walk(self._top) if way and value == shown]
         if not ways:
             return text
@@ -1421,14 +1075,14 @@ class _Prose:
         begins, text = match.start("names"), match.string
         is_capital = bool(self._sent) and all(name[:1].isupper() for name in self._sent)
         is_code = begins == 0 and (text[:1].islower() or is_capital)
-        is_after_noun = _any_case(
+        is_after_noun = any_case(
             rf"(?:{_NOUN}|\btype (?:for|of)|\b(?:body|request) (?:is )?missing"
             r"|\byou sent|\bremove)\W*$"
         )
         return is_code or bool(is_after_noun.search(text[:begins]))
 
     def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
-        for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{_NAME})", names):
+        for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{NAME})", names):
             name = match["name"]
             is_weak = weak and (name.lower() in _WEAK_NAMES or name in self._sent)
             is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
@@ -1441,60 +1095,12 @@ class _Prose:
                 yield path
 
 
-_BRANCH = LazyPattern(r"^([\u2502 ]*)[\u251c\u2514]\u2500 ?(.*)$", re.MULTILINE)
-"""A line of a tree that is drawn with the characters for boxes."""
-_KEY_IN_BRANCH = LazyPattern(r"\[\"?(\w+)\"?\]")
-
-
-def _from_branches(text: str) -> str:
-    """Return a tree that is drawn in lines, as Effect does, as `way: what is said`."""
-    ways: dict[int, str] = {}
-    told: list[str] = []
-    branches = [(len(one[1]), one[2].strip()) for one in _BRANCH.finditer(text)]
-    if not branches:
-        return text
-    for i, (depth, label) in enumerate(branches):
-        above = [way for at, way in sorted(ways.items()) if at < depth]
-        ways = {at: way for at, way in ways.items() if at < depth}
-        is_last = i + 1 == len(branches) or branches[i + 1][0] <= depth
-        if key := _KEY_IN_BRANCH.fullmatch(label):
-            ways[depth] = key[1]
-        elif is_last and above:
-            told.append(f'"{".".join(above)}": {_in_json_types(label)}')
-    return "\n".join(told)
-
-
 _INVALID_IRI = LazyPattern(r"^Invalid IRI \"(.*)\"\.?$", re.DOTALL)
 _OF_A_VALUE = LazyPattern(
     r"^(['\"\[{\d].*?) (?:is not (?:of type|one of|valid)|is too|does not match"
     r"|should be non-empty)\b",
     re.DOTALL,
 )
-_OF_COLANDER = LazyPattern(r"^Unrecognized keys in mapping: \"(.*)\"$", re.DOTALL)
-
-
-_SET_OF_NAMES = LazyPattern(r"\{([^{}:]*)\} properties$")
-"""As fastjsonschema shows what it does not know; no example of a body."""
-
-
-def _in_short(text: str) -> str:
-    """Return a text without the types, schemas and bodies that some libraries show."""
-    text = _SET_OF_NAMES.sub(r"[\1] properties", text)
-    text = _OF_COLANDER.sub(_keys_of_mapping, _OF_IO_TS.sub(_place_of_io_ts, text))
-    return _from_branches(_without_schema(text))
-
-
-_WITH_SCHEMA = LazyPattern(
-    r"^(.*?)\n+Failed validating .*\n+On instance((?:\[[^\]\n]+\])*):\n", re.DOTALL
-)
-
-
-def _without_schema(text: str) -> str:
-    """Return an error of Python's jsonschema without the schema and our body."""
-    told = _WITH_SCHEMA.search(text)
-    if told is None:
-        return text
-    return f"instance{told[2]}: {told[1]}" if told[2] else told[1]
 
 
 def _place_first(told: re.Match[str]) -> str:
@@ -1521,7 +1127,7 @@ def _is_type(name: str) -> bool:
 def _is_marked(name: str, said: str) -> bool:
     """Return whether a word is written as a name, and no word of the sentence."""
     is_named = rf"(?:{_NOUN}\s|[`'\"\u201c\[(]|^(?=\w+:)){re.escape(name)}(?!\w)"
-    return bool(_HUMPED.search(name) or _any_case(is_named).search(said))
+    return bool(_HUMPED.search(name) or any_case(is_named).search(said))
 
 
 def _each(names: Iterable[Path], above: Path, told: FieldFault) -> Iterator[FieldFault]:
@@ -1592,12 +1198,12 @@ _OF_THE_WHOLE = word_set(
 )
 """Under these is what is said of the object around them, and of no field of it."""
 _TREE_KEYS = frozenset({"errors", "properties", "items"})
-_NO_SUBJECT = _any_case(
+_NO_SUBJECT = any_case(
     r"(?:(?:this )?(?:field|value|property) )?"
     r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
 )
 """A sentence that begins so is about the key that it stands under."""
-_OF_ITS_FIELD = _any_case(
+_OF_ITS_FIELD = any_case(
     r"^(?:this |a )?(?:required |unknown |missing )?field\b|required field"
     r"|^required\W*$"
 )
@@ -1625,7 +1231,7 @@ class _Walk:
         self._is_prose_read = is_prose_read
         self._sent = sent
         self._nodes = _MAX_NODES
-        self._letters = _MAX_LETTERS
+        self._letters = MOST_LETTERS
         self._prose = _Prose(sent, is_prose_read=is_prose_read)
         self._names = leaf_names(sent)
 
@@ -1644,7 +1250,7 @@ class _Walk:
             if inner is not None:
                 yield from self.findings(inner, above, fields=fields, depth=depth + 1)
             elif not value.isupper() or " " in value:  # no code
-                text = _in_short(value)
+                text = in_short(value)
                 text = text[: min(MAX_TEXT, self._letters)]
                 self._letters -= len(text)
                 found = [*self._prose.findings(text, above)]
@@ -1910,7 +1516,7 @@ class _Walk:
             replace(one, path=path + one.path[len(again) :])
             if one.path[: len(again)] == again and len(one.path) > len(again)
             else one
-            for text in (map(_in_short, texts) if is_object else ())
+            for text in (map(in_short, texts) if is_object else ())
             for one in self._prose.findings(text, path)
             if one.fault in _OF_NAMES and len(one.path) > len(path)
         ]
@@ -1949,7 +1555,7 @@ class _Walk:
             is_word = spelled in _PROSE_KEYS | _CONTAINERS and name not in self._names
             return not is_word or fault_in(said) is not None
         told = [one.path[-1] for one in self._prose.findings(said)]
-        told += [word for word in re.findall(_NAME, said) if word in self._names]
+        told += [word for word in re.findall(NAME, said) if word in self._names]
         named = {*map(spelling, told)}
         if value_at(self._sent, (name,)) is not None:
             named &= {*map(spelling, self._names)}  # no other word is a name then
@@ -1986,14 +1592,14 @@ def _texts(value: JSON) -> list[str]:
     return [one for one in listed if isinstance(one, str)]
 
 
-def _as_tree(formatted: Mapping[str, JSON]) -> dict[str, JSON]:
+def _as_tree(formatted: Mapping[str, JSON], depth: int = 0) -> dict[str, JSON]:
     """Return what zod 3's `format` made as the tree that zod 4 makes."""
-    members = (pair for pair in formatted.items() if isinstance(pair[1], dict))
-    inside = {
-        FIRST if name.isdigit() else name: _as_tree(inner)
-        for name, inner in cast("Iterable[tuple[str, dict[str, JSON]]]", members)
+    inside: dict[str, JSON] = {
+        FIRST if name.isdigit() else name: _as_tree(inner, depth + 1)
+        for name, inner in formatted.items()
+        if isinstance(inner, dict) and depth < _MAX_DEPTH
     }
-    return {"errors": formatted.get("_errors"), "properties": {**inside}}
+    return {"errors": formatted.get("_errors"), "properties": inside}
 
 
 def _is_tree(value: Mapping[str, JSON]) -> bool:
@@ -2086,20 +1692,11 @@ def _unpacked(text: str) -> JSON:
     listed = _LIST_AT_END.search(text)
     if text.lstrip()[:1] not in {"[", "{"} and not listed:
         return None
-    packed = (listed[1] if listed else text)[:_MAX_LETTERS]
+    packed = (listed[1] if listed else text)[:MOST_LETTERS]
     try:
         return parse(packed)
     except UnreadableJSONError:
-        return _from_python(packed)
-
-
-def _from_python(text: str) -> JSON:
-    """Return what Python shows of a dictionary or a list; None where it is none."""
-    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        shown = literal_eval(text)
-        with suppress(TypeError):
-            return parse(json.dumps(shown))
-    return None
+        return from_python(packed)
 
 
 def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]]:
@@ -2192,8 +1789,15 @@ def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
 def _has_parts(value: Mapping[str, JSON]) -> bool:
     """Return whether an object has lists of what is wrong, which say where."""
     lists = [one for one in value.values() if isinstance(one, list)]
-    inside = [one for inner in lists for one in inner if isinstance(one, dict)]
-    return any(_says(one) or _has_parts(one) for one in inside)
+    inside = islice(chain.from_iterable(lists), _MAX_FINDINGS)
+    return any(_says(o) or _says_inside(o) for o in inside if isinstance(o, dict))
+
+
+def _says_inside(value: Mapping[str, JSON]) -> bool:
+    """Return whether an item has parts of its own, as class-validator's `children`."""
+    lists = (one for one in value.values() if isinstance(one, list))
+    inside = islice(chain.from_iterable(lists), _MAX_FINDINGS)
+    return any(isinstance(one, dict) and _says(one) for one in inside)
 
 
 def _says(value: Mapping[str, JSON]) -> bool:
@@ -2429,7 +2033,7 @@ _FORM_SHOWN = LazyPattern(
     r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
 )
 _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
-_OUR_ID = _any_case(
+_OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
     rf"|\b{_AGENT} (?:of|behind|for) (?:this|the|your) (?:token|key|credentials?)\b"
@@ -2455,7 +2059,7 @@ def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...
 
 def _prose_of(body: JSON, sent: JSON) -> Iterator[str]:
     """Return the texts of a refusal without our body, as many as may be searched."""
-    letters = _MAX_LETTERS
+    letters = MOST_LETTERS
     for text in _strings(body):
         if letters <= 0:
             return
@@ -2634,7 +2238,7 @@ _DO_TELL = (
     r"|send|show|sign with|include|carry|contain|have|provide|supply|specify)"
 )
 _MISSED = tuple(
-    _any_case(frame)
+    any_case(frame)
     for frame in (
         # Which badge?
         (
@@ -2687,7 +2291,7 @@ _HARDLY_NAMED = word_set(
 """Words that stand there where no name is meant."""
 
 
-_TYPE_IN_PROSE = _any_case(
+_TYPE_IN_PROSE = any_case(
     r"\b(?:be|been|as|an?|takes?|wants?|expects?|expected|is|are|not|no|in|only|give)"
     r" (?:(?:an?|the|only|plain|single|whole|in) )*"
     r"(?P<type>numbers?|numeric|digits?|integers?|text|words?|strings?|lists?|arrays?"
@@ -2701,10 +2305,10 @@ _TYPES_IN_PROSE: Mapping[str, str] = {
     **dict.fromkeys(("flag", "true or false"), "boolean"),
     "word": "string",
 }
-_NEGATED = _any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
+_NEGATED = any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
 _ITEM_IN_PROSE = r"[`'\"\u201c]?[\w.:+-]{1,40}[`'\"\u201d]?"
 _ITEM_OF_LIST = r"[`'\"\u201c]?[\w.:+/-]{1,40}[`'\"\u201d]?"
-_OPTIONS_IN_PROSE = _any_case(
+_OPTIONS_IN_PROSE = any_case(
     rf"(?<![\w'])(?:{_ITEM_OF_LIST}(?:, {_ITEM_OF_LIST})+"
     rf"(?:,? (?:or|and) {_ITEM_IN_PROSE})?"
     rf"|{_ITEM_IN_PROSE}(?: or {_ITEM_IN_PROSE})+"
@@ -2725,7 +2329,7 @@ def _said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
     """
     leaves = {path[-1]: value for path, value in leaves_of(sent) if path}
     for text in (one[:MAX_TEXT] for one in told if " " in one):
-        words = {one.lower() for one in re.findall(_NAME, text)}
+        words = {one.lower() for one in re.findall(NAME, text)}
         named = [one for one in leaves if one.lower() in words]
         named = [one for one in named if one not in _TYPES] or named
         if len(named) != 1:
@@ -2778,7 +2382,7 @@ _MISSED_WORDS = word_set(
 """Of a key under which there is what is missed, as in `{"still_needed": ["badge"]}`."""
 _SHOWN_WORDS = word_set("required requires expects expected send needs missing wants")
 """Of a key under which an object has the names that are asked for."""
-_LACKING = _any_case(
+_LACKING = any_case(
     r"^(?:it |this )?(?:is |was |has been )?(?:please )?(?:missing|required|absent"
     r"|blank|empty|nothing|needed|incomplete|unset|none|null|no value|must not be|left "
     rf"|not (?:been )?{_NOT_DONE}|fill|tell us|we need|must be {_NOT_DONE})"
@@ -2902,7 +2506,7 @@ def _placed_anyhow(
     and "job: E17; agent_id: E18".
     Something is wrong there; what nobody sent is missing.
     """
-    letters = _MAX_LETTERS
+    letters = MOST_LETTERS
     for way, value in islice(walk(body), _MAX_NODES):
         letters -= len(value) if isinstance(value, str) else 0
         if letters < 0:
@@ -3011,7 +2615,7 @@ def _in_phrases(
 ) -> Iterator[FieldFault]:
     """Read the names that stand where a phrase has one, be they plain words."""
     frames = [
-        (LazyPattern(rf"({_NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
+        (LazyPattern(rf"({NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
         for phrase, fault in phrases.items()
         if phrase.count("#") == 1
     ]
@@ -3055,7 +2659,7 @@ def _before_colons(
 _AROUND = frozenset({"data", "input", "payload"})
 """What is around a body, and hardly begins a sentence."""
 _LINES = LazyPattern(r"[;\n]\s*")
-_NAMED_LINE = LazyPattern(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?: (?P<said>\S.*)")
+_NAMED_LINE = LazyPattern(rf"[`'\"]?(?P<name>{NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 
@@ -3087,7 +2691,7 @@ def _is_container(name: str) -> bool:
 
 _SENTENCES = LazyPattern(r"(?<=[.!?;])\s+")
 _TOKEN = LazyPattern(
-    rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{_NAME})(?![^\W_])"
+    rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{NAME})(?![^\W_])"
 )
 _ASCII_TOKEN = LazyPattern(_TOKEN.pattern, re.ASCII)
 _HUMPED = LazyPattern(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
@@ -3123,7 +2727,7 @@ def _mentions(body: JSON, sent: JSON) -> list[_Mention]:
     """Return what a refusal mentions that may be a name."""
     values = {one for one in _strings(sent) if one}
     found: dict[Path, _Mention] = {}
-    letters = _MAX_LETTERS
+    letters = MOST_LETTERS
     for way, value in islice(walk(body), _MAX_NODES):
         if not isinstance(value, str) or value in values or letters <= 0:
             continue
@@ -3204,7 +2808,7 @@ def _said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
     """
     ways = {path[-1]: path for path, _ in leaves_of(sent) if path}
     for clause in (c for text in _prose_of(body, sent) for c in _LINES.split(text)):
-        named = [word for word in re.findall(_NAME, clause) if word in ways]
+        named = [word for word in re.findall(NAME, clause) if word in ways]
         if len(named) == 1 and " " in clause:
             found = _in_unknown_words(_fault_at(ways[named[0]], clause), sent)
             is_plain = found.phrase and _MEANT.issuperset(words_of(named[0]))

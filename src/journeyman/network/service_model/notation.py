@@ -1,0 +1,443 @@
+"""What single libraries write, in a plainer form that all refusals are read in.
+
+`rewritten` turns a sentence into `place: what is said`, and `in_short` takes out what
+some show besides: types, schemas, and the body that was sent. A library is named where
+its words are; whoever reads another one's adds a line here and nothing elsewhere.
+
+What is read may be of any length and was made by somebody else: `in_short`, which reads
+it whole, looks at its first letters alone, and takes no longer than these have letters.
+"""
+
+import json
+import re
+import warnings
+from ast import literal_eval
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from itertools import islice
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.json_text import parse
+from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
+from journeyman.network.service_model.meaning import AGENT_NOUNS, MADE, TASK_NOUNS
+from journeyman.network.service_model.naming import words_of
+
+MOST_LETTERS = 12_000
+"""Of a text that is read at all."""
+NAME = (
+    r"\$?[^\W\d][\w-]{0,60}"
+    r"(?:[./][^\W\d][\w-]{0,60}|[./]\d{1,3}(?![\w-])|\[['\"]?[A-Za-z_]?[\w-]{0,60}['\"]?\]){0,6}"
+)
+"""A name, or the way to one."""
+
+
+def _model_of_rails(told: re.Match[str]) -> str:
+    models = TASK_NOUNS | AGENT_NOUNS | {*MADE.values()}
+    is_model = {*words_of(told[1])[-1:]} & models
+    return f"{told[1]}: expected an object, which is required" if is_model else told[0]
+
+
+def _key_of_model(told: re.Match[str]) -> str:
+    """Return the key of a record of Rails, where it stands in what is about it."""
+    return f"{'_'.join(words_of(told[1]))}.id: required"
+
+
+def _way_of_keys(told: re.Match[str]) -> str:
+    way = ".".join(re.findall(r"Key .(\w+)", told[1]))
+    return f'"{way}": '
+
+
+def _inside_of_ozzo(told: re.Match[str]) -> str:
+    return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
+
+
+_REASONS = "|".join(
+    ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
+)
+_REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
+    # The status line's words (RFC 9110, 15.5) before what is said
+    (any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
+    # Elasticsearch
+    (any_case(r"^((?:required|missing)(?: \w+)?) \[([\w., ]+)\]$"), r"\1: \2"),
+    # What only says that the request is refused
+    (
+        any_case(
+            r"^(?:invalid|bad|malformed|incorrect) (?:request|body|payload|call)"
+            r"(?: (?:body|payload|data))?: +(?=\w+ \w)"
+        ),
+        "",
+    ),
+    (LazyPattern(r" \| LineNumber.*|\(class [^)]*\)|(?<=struct field )\w+\."), ""),
+    (LazyPattern(r"(?<=constraint failed: )\w+\."), ""),
+    # Mongoose, which joins what each path said
+    (
+        LazyPattern(r"(?:^\w+ validation failed: |, )?[\w.]+: Path `([\w.]+)` (?=is )"),
+        r"\n\1: ",
+    ),
+    (
+        LazyPattern(r".*`[^`]*` is not a valid enum value for path `([\w.]+)`"),
+        r"\n\1: not one of the values",
+    ),
+    (
+        LazyPattern(r"Tried to set nested object field `([\w.]+)` to primitive value"),
+        r"\n\1: expected an object,",
+    ),
+    (
+        LazyPattern(
+            r"^(.*) at path:? ['\"]([\w.]{1,200})['\"](?: (?:because|for) .*|\W*)$"
+        ),
+        r"\2: \1",
+    ),
+    # ASP.NET's minimal APIs, before what is wrong in the body
+    (
+        any_case(
+            r"^Failed to read parameter \"[^\"]*\" from the request body as JSON\. "
+        ),
+        "",
+    ),
+    # What Python shows of an error that is inside of another
+    (LazyPattern(r"<\w+Error: (['\"])(.*?)\1>"), r"\n\2\n"),
+    # Sequelize, Hibernate, and a validator of Go, of a model's attribute
+    (LazyPattern(r"\b(?:notNull|string) Violation: \w+\.(\w+)"), r"\n\1: it"),
+    (
+        LazyPattern(r".*\bnull or transient value ?: ?(?:\w+\.)*([a-z]\w*)"),
+        r"\1: required",
+    ),
+    (LazyPattern(r"^(?:\w+: )?'/([\w/]+)' does not validate with \S+: "), r"\1: "),
+    # What Python looks into for a value that was not sent
+    (LazyPattern(r"'NoneType' object "), ""),
+    # ozzo, of what is inside of an object
+    (LazyPattern(r"(?<!\S)(\w+): \((\w+: [^()]*?)\.?\)\.?"), _inside_of_ozzo),
+    # zod 4
+    (any_case(r"^invalid (?:input|option): (?=expected)"), ""),
+    # Swift's decoder
+    (LazyPattern(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
+    # ArkType
+    (
+        LazyPattern(r"^([\w.]+) must be (.*) \(was missing\)$"),
+        r'"\1": required, expected \2',
+    ),
+    # ASP.NET
+    (LazyPattern(r"^The ([A-Z]\w*) field (?=is |must )"), r'The "\1" field '),
+    # Names and what is said of them, joined otherwise
+    (LazyPattern(r"^([`'\"]?[\w.]+[`'\"]?) [\u2013\u2014] "), r"\1: "),
+    (LazyPattern(r";\s+(?=[A-Za-z_][\w.]*(?:;|\W*$))"), ", "),
+    (
+        LazyPattern(
+            r", (?=(?!which|that|it|this)[`'\"]?\w+[`'\"]?"
+            r" is (?:an?|not|required|missing|invalid)\b)"
+        ),
+        "\n",
+    ),
+    # pydantic, as text
+    (LazyPattern(r"^\d+ validation errors? for \w+(?=\n)"), ""),
+    (
+        LazyPattern(r"\n([\w.]+)\n  (.*?) [\[(]type=[^\n]*(?:\n    For .*)?"),
+        r"\n\1: \2",
+    ),
+    # PHP, of what is handed to a function
+    (LazyPattern(r"[\w\\]+(?:::\w+)?\(\): Argument #\d+ \(\$(\w+)\)"), r"\1"),
+    # Circe and ZIO
+    (LazyPattern(r"^\w+Failure at \.?(?=\w)"), ""),
+    (LazyPattern(r"^\.([\w.]+)\(([^()]+)\)$"), r"\1: \2"),
+    # Ajv, which joins what it says
+    (LazyPattern(r", (?=(?:body|data|request|payload)\S* must )"), "\n"),
+    # What is called, or points to a schema, is no field.
+    (LazyPattern(r"`?\b[\w.]+\(\)`?"), ""),
+    (LazyPattern(r"(?:doesn't match schema )?#/(?:[\w$]+/)+[A-Z]\w*:? ?"), ""),
+    # The type of what is named, as in "ref (string) is required"
+    (any_case(r"(?<=\w) \((?:string|text|number|integer|boolean|array)\)(?= \w)"), ""),
+    # Voluptuous
+    (
+        LazyPattern(r"^(.*?)(?: for dictionary value)? @ data(\[[^@]{1,200}\])$"),
+        r"instance\2: \1",
+    ),
+    # fastjsonschema
+    (
+        LazyPattern(r"^data\.(\S+) must contain \[(.*)\] properties$"),
+        r"\1: missing fields \2",
+    ),
+    (
+        LazyPattern(r"^data\.(\S+) must not contain \[(.*)\] properties$"),
+        r"\1: unknown fields \2",
+    ),
+    (
+        LazyPattern(r"^data must not contain \[(.*)\] properties$"),
+        r"unknown fields \1",
+    ),
+    # Python's schema, from the outermost name to the value
+    (LazyPattern(r"^((?:Key '\w+' error:\n)+)"), _way_of_keys),
+    # What was sent, behind what was expected
+    (
+        LazyPattern(
+            r"(?<!never)(?:,| but) (?:received|got|actual):? [`'\"][^`'\"]*[`'\"]+\W*$"
+        ),
+        "",
+    ),
+    # zod's prettifyError
+    (
+        LazyPattern(r"\u2716 ([^\n]*)\n\s*\u2192 at ([\w.\[\]]+)"),
+        r'\n"\2": \1',
+    ),
+    # PostgreSQL, of the key of another record
+    (LazyPattern(r"^insert or update on table .* violates foreign key .*"), ""),
+    (
+        LazyPattern(r"^Key \((\w+)\)=\(.*\) is not present in table .*"),
+        r"\1 is invalid",
+    ),
+    # Symbols of Ruby
+    (LazyPattern(r"(?<=\s):(?=[a-z_]\w)"), ""),
+    # ActiveRecord, which joins what each attribute lacks
+    (LazyPattern(r"^Validation failed: (?=[A-Z])"), ""),
+    # Rails, of what is around the attributes of a record
+    (
+        LazyPattern(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
+        _model_of_rails,
+    ),
+    # ActiveRecord, of a key that was not sent
+    (LazyPattern(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
+    # Python's KeyError, as a text and as its code
+    (
+        LazyPattern(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
+        r"missing key '\2'",
+    ),
+    # pydantic
+    (any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
+    # Jackson
+    (LazyPattern(r"\n at \[Source: .*?line: \d+, column: \d+\]", re.DOTALL), ""),
+    (
+        LazyPattern(
+            r"Cannot construct instance of `.*no \S+-argument constructor.*?\(.*?'\)",
+            re.DOTALL,
+        ),
+        "expected an object",
+    ),
+    # Of a value that it does not name: see `_named_by_type`.
+    (LazyPattern(r"Cannot construct instance of `[^`(]*`[^(]*$"), ""),
+    # API Platform, of what refers to a record
+    (
+        LazyPattern(r'must be "array" \(nested document\) or "string" \(IRI\)'),
+        "must be an IRI",
+    ),
+    # Valibot
+    (
+        any_case(r"^invalid key: expected (?=\")(.*) but received.*"),
+        r"missing field \1",
+    ),
+    (any_case(r"^invalid key: expected never but received "), "unknown field "),
+    (any_case(rf"^invalid \w+ at ({NAME}): "), r'"\1": '),
+    # At path: result.type -- Expected ...
+    (
+        any_case(
+            r"^(?:at )?(?:path|field|param(?:eter)?|property|location|pointer)[:=] ?"
+            rf"(?:[`'\"])?({NAME})(?:[`'\"])?[\s,;:.-]+(?=[a-z])"
+        ),
+        r'"\1": ',
+    ),
+    # AWS API Gateway, of a JSON schema
+    (LazyPattern(r"^\[(?=(?:object|instance|/))(.*)\]$", re.DOTALL), r"\1"),
+    (
+        LazyPattern(r"object instance has properties .*? by the schema: \[(.*?)\]"),
+        r"unknown fields \1",
+    ),
+    (
+        LazyPattern(r"object has missing required properties \(\[(.*?)\]\)"),
+        r"missing fields \1",
+    ),
+    (
+        LazyPattern(
+            r"instance type .*? any allowed primitive type \(allowed: \[(.*?)\]\)"
+        ),
+        r"expected type \1",
+    ),
+    (LazyPattern(r"instance value .*? not found in enum \(possible values"), "one of"),
+    (LazyPattern(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
+    # kotlinx.serialization
+    (
+        LazyPattern(
+            r"^[\w.]+ does not contain element with name '[^']*' at path \$\.(\S+)$"
+        ),
+        r'"\1": not one of the values',
+    ),
+    (
+        LazyPattern(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),
+        r"missing fields \1",
+    ),
+    (
+        LazyPattern(r"^(.*?) at path: \$\.([\w.]+)(?:\n.*)?$", re.DOTALL),
+        r"\2: \1",
+    ),
+    # .NET
+    (LazyPattern(r"^(.*?)[.;,]? Path: \$\.([\w.]*\w)\W*$", re.DOTALL), r"\2: \1"),
+    # A way in brackets at the end, such as a JSON pointer's.
+    (
+        LazyPattern(
+            r"^(.*\S)\s*[\[(](?:[\w-]+: ?|at |in )?"
+            r"(?:[#$]?/|\$\.)([\w./-]{1,200})[\])]\W*$",
+            re.DOTALL,
+        ),
+        r"\2: \1",
+    ),
+    # go-playground/validator: the type, the way, and its end again
+    (
+        LazyPattern(
+            r"\bKey: '(?:\w{1,80}\.)?([^']{1,200})' Error:"
+            r"(?:Field validation for '\w{1,80}' )?"
+        ),
+        r"\1: ",
+    ),
+    # graphql-js
+    (
+        LazyPattern(r"Value \"\w+\" does not exist in \"\w+\" enum"),
+        "not one of the values",
+    ),
+    (LazyPattern(r"field \"\w+\" (?=argument \")", re.IGNORECASE), ""),
+    (
+        LazyPattern(
+            r"Variable [\"']\$(\w+)[\"'] got invalid value .*? at [\"']([\w.]+)[\"']; ",
+            re.DOTALL,
+        ),
+        r"\2: ",
+    ),
+    (
+        LazyPattern(
+            r"Variable [\"']\$(\w+)[\"'] got invalid value .*?; (?=Field|Exp|Unk)"
+        ),
+        r"\1: ",
+    ),
+    # Ajv, of what is inside of an object: perhaps with the object's own name
+    (
+        any_case(
+            r"(?m:^)(?:request/body|body|data|request|payload)?/([\w./-]+)"
+            r" (?:must|should) have required property '([^']+)'"
+        ),
+        r'"\1/\2": required',
+    ),
+    # fastify
+    (
+        any_case(
+            r"(?m:^)(?:request/body|body|data|request|payload)?/(?!body )([\w./-]+)"
+            r" (?=must|should)"
+        ),
+        r"\1: ",
+    ),
+    # express-openapi-validator, of the whole
+    (LazyPattern(r"^request/body (?=must)"), ""),
+    # Prism, behind a code such as "required"
+    (
+        any_case(r"\brequest body property ([\w./-]+) (?=must|should)"),
+        r"\n\1: ",
+    ),
+    (
+        any_case(
+            r"^.*\b(?:(?:column|field|property) [`'\"]|(?:type|value) for [`'\"]?)"
+            r"([\w.]{1,80})[`'\"]?: "
+        ),
+        r"\1: ",
+    ),
+)
+"""How frameworks write `place: what is said`, and what they say besides."""
+
+
+def rewritten(text: str) -> str:
+    """Return a sentence with what single libraries write in the plainer form."""
+    for notation, plain in _REWRITTEN:
+        text = notation.sub(plain, text)
+    return text
+
+
+def in_short(text: str) -> str:
+    """Return a text without the types, schemas and bodies that some libraries show."""
+    text = text[:MOST_LETTERS]
+    for shorten in (_without_set, _of_colander, _of_io_ts, _without_schema):
+        text = shorten(text)
+    return _from_branches(text)
+
+
+def _without_set(text: str) -> str:
+    """Return what fastjsonschema says with its set, which is no body, as a list."""
+    before, _, shown = text.removesuffix("} properties").rpartition("{")
+    is_set = text.endswith("} properties") and bool(before) and ":" not in shown
+    return f"{before}[{shown}] properties" if is_set else text
+
+
+def _of_colander(text: str) -> str:
+    """Return the names of a mapping of which colander shows the whole content."""
+    begin = 'Unrecognized keys in mapping: "'
+    if not text.startswith(begin):
+        return text
+    shown = from_python(text.removeprefix(begin).removesuffix('"'))
+    names = ", ".join(f"'{name}'" for name in shown) if isinstance(shown, dict) else ""
+    return f"unknown fields {names}"
+
+
+def _of_io_ts(text: str) -> str:
+    """Return the place, and what was expected there, behind types of a whole body."""
+    begin = "Invalid value "
+    value, told, rest = text.removeprefix(begin).partition(" supplied to : ")
+    if not (text.startswith(begin) and told):
+        return text
+    steps = [step.partition(": ") for step in rest.split("/")[1:]]
+    # A number before the first name is a member of an intersection.
+    way = ".".join(name for name, _, _ in steps).lstrip("0123456789.")
+    kind = steps[-1][2] if steps else ""
+    kind = "array" if kind.startswith("Array<") else "object" if "{" in kind else kind
+    return f'"{way}": ' + ("required" if value == "undefined" else f"expected {kind}")
+
+
+def _without_schema(text: str) -> str:
+    """Return an error of Python's jsonschema without the schema and our body."""
+    said, told, rest = text.partition("\n\nFailed validating ")
+    if not told:
+        return text
+    _, _, there = rest.rpartition("\n\nOn instance")
+    way = there.partition(":\n")[0]
+    return f"instance{way}: {said}" if way.startswith("[") else said
+
+
+_BRANCH = LazyPattern(r"^([\u2502 ]*)[\u251c\u2514]\u2500 ?(.*)$", re.MULTILINE)
+"""A line of a tree that is drawn with the characters for boxes."""
+_KEY_IN_BRANCH = LazyPattern(r"\[\"?(\w+)\"?\]")
+_MOST_BRANCHES = 200
+_DEEPEST_BRANCH = 60
+"""In letters before it."""
+
+
+def _from_branches(text: str) -> str:
+    """Return a tree that is drawn in lines, as Effect does, as `way: what is said`."""
+    found = islice(_BRANCH.finditer(text), _MOST_BRANCHES)
+    branches = [(len(one[1]), one[2].strip()) for one in found]
+    branches = [one for one in branches if one[0] <= _DEEPEST_BRANCH]
+    ways: dict[int, str] = {}
+    told: list[str] = []
+    for i, (depth, label) in enumerate(branches):
+        ways = {at: way for at, way in ways.items() if at < depth}
+        is_last = i + 1 == len(branches) or branches[i + 1][0] <= depth
+        if key := _KEY_IN_BRANCH.fullmatch(label):
+            ways[depth] = key[1]
+        elif is_last and ways:
+            told.append(f'"{".".join(ways.values())}": {in_json_types(label)}')
+    return "\n".join(told) if branches else text
+
+
+_OF_TYPESCRIPT = (
+    (LazyPattern(r"^Expected (?:readonly \[|ReadonlyArray<).*"), "expected an array"),
+    (LazyPattern(r"^Expected \{.*"), "expected an object"),
+)
+
+
+def in_json_types(said: str) -> str:
+    """Return what Effect says with JSON's type in place of TypeScript's."""
+    for notation, plain in _OF_TYPESCRIPT:
+        said = notation.sub(plain, said)
+    return said
+
+
+def from_python(text: str) -> JSON:
+    """Return what Python shows of a dictionary or a list; None where it is none."""
+    refused = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)
+    with suppress(*refused), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a text that is not ours
+        return parse(json.dumps(literal_eval(text[:MOST_LETTERS])))
+    return None
