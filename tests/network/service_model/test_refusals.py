@@ -979,10 +979,30 @@ def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str, sent: JSON) 
         "x: " * 9_000,
         "Key: '" * 9_000,
         "{a:" * 9_000,
+        f"Invalid value x supplied to : {'/a: b' * 20_000}/",
+        f"Invalid value x{' supplied to : ' * 20_000}",
+        "\n" * 50_000 + "Failed validating " + "\n" * 50_000,
+        "x\n\nFailed validating y" + "\n\nOn instance['a']" * 9_000,
+        "\u2502  " * 9_000 + "\u251c\u2500 a",
+        "\u2502  \u251c\u2500 [a]\n" * 9_000,
+        "{a" * 9_000 + "} properties",
+        "Unrecognized keys in mapping: \"{'a': " * 9_000,
     ],
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
     assert len(read_refusal({"error": [text] * 8}, text, SENT)) <= 1
+
+
+def test_what_only_looks_like_python_warns_nobody() -> None:
+    assert said({"error": "{'seat': ['is required \\d']}"}) == {"seat": Fault.MISSING}
+
+
+def test_faults_are_read_inside_of_objects_as_deep_as_bodies_are() -> None:
+    told: JSON = {"_errors": ["Required"]}
+    for _ in range(60):
+        told = {"_errors": [], "deep": told}
+
+    assert read_refusal(told, "", SENT) == ()
 
 
 def test_of_very_many_faults_the_rest_is_not_read() -> None:

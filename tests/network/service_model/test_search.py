@@ -1997,3 +1997,101 @@ async def test_a_task_is_named_where_words_of_ours_were_not_found() -> None:
         await client.claim(TASK, KEY)
 
     assert network.bodies()[-1]["retki"] == "task-1"
+
+
+def bare(said: str) -> tuple[int, JSON]:
+    return 400, {"error": said}
+
+
+async def submissions_in_an_object(*refused: tuple[int, JSON]) -> list[JSON]:
+    """Return what was sent in `input`, where all that a network wants has to be."""
+    network = StrictNetwork(SNAKE)
+    network.answers = [missing("input"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        network.answers = [*refused, (200, {})]
+        await client.submit(TASK, RESULT, KEY)
+
+    return [body["input"] for body in network.bodies("submit")]
+
+
+async def test_an_object_lacks_a_member_of_its_own_name() -> None:
+    """Python's jsonschema tells no way, and the value in place of its name."""
+    *_, last = await submissions_in_an_object(
+        bare("'text' is a required property"),
+        bare("'41' is not of type 'object'"),
+        bare("'text' is a required property"),
+    )
+
+    assert isinstance(last, dict)
+    assert last["text"] == {"text": "41"}
+
+
+async def test_a_name_is_sought_in_the_objects_that_were_asked_for_at_last() -> None:
+    too_much = bare("Additional properties are not allowed ('type' was unexpected)")
+    *_, last = await submissions_in_an_object(
+        missing("answer"),
+        bare("answer must be an object"),
+        bare("'value' is a required property"),
+        bare("'type' is a required property"),
+        too_much,
+        too_much,
+    )
+
+    assert isinstance(last, dict)
+    assert last["answer"] == {"type": "text", "value": "41"}
+
+
+async def test_a_network_that_tells_whole_ways_means_the_root_by_a_bare_name() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        missing("answer"),
+        (400, {"field": "answer", "error": "expected object, received string"}),
+        (400, {"field": "answer.value", "error": "is required"}),
+        (400, {"field": "format", "error": 'expected one of "plain"|"html"'}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    last = network.bodies("submit")[-1]
+    assert last["format"] == "plain"
+
+
+async def test_what_a_claim_said_is_not_said_again_to_who_names_nothing() -> None:
+    network = StrictNetwork(SNAKE)
+    too_much: JSON = {"message": "body must NOT have additional properties"}
+    network.answers = [missing("accept_terms"), (200, {}), (400, too_much), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    assert [("accept_terms" in body) for body in network.bodies("submit")] == [
+        True,
+        False,
+    ]
+
+
+async def test_an_object_that_stood_in_another_one_is_sought_at_the_root() -> None:
+    network = StrictNetwork(SNAKE)
+    lacks: JSON = {
+        "error": "{ readonly delivery: { readonly result: NonEmptyString } }\n"
+        '\u2514\u2500 ["delivery"]\n   \u2514\u2500 is missing'
+    }
+    network.answers = [
+        missing("claim"),
+        (200, {}),
+        (400, lacks),
+        (400, lacks),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    last = network.bodies("submit")[-1]
+    assert isinstance(last["delivery"], dict)

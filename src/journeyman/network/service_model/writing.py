@@ -285,8 +285,6 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     """Return how else a value may be written where a type is wanted."""
     if source == "result" and wants in {"", "string"}:
         return ("json",)
-    if source == "key":
-        return ("",)
     return ("date",) if source == "now" and wants in {"", "string", "datetime"} else ()
 
 
