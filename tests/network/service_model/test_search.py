@@ -1898,10 +1898,33 @@ async def test_an_object_of_an_answer_is_sent_again_without_what_is_too_much() -
         network.answers = [missing("receipt"), *((422, one) for one in told), (200, {})]
         await client.complete(TASK, KEY, submitted.value.given)
 
-    assert network.bodies("complete")[-1]["receipt"] == {
-        "id": "r-1",
-        "digest": "d41d8c",
-    }
+    *_, whole, last = [body.get("receipt") for body in network.bodies("complete")]
+    assert whole == receipt
+    assert last == {"id": "r-1", "digest": "d41d8c"}
+
+
+async def test_of_an_object_that_is_described_no_more_is_sent_than_is_described() -> (
+    None
+):
+    """Prism refuses what a resource of the claim's answer had besides."""
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        (200, {"data": {"id": "91", "attributes": {"status": "claimed"}}}),
+        (200, {}),
+    ]
+    attributes = {"type": "object", "properties": {"content": {"type": "string"}}}
+    data = {"type": "object", "properties": {"attributes": attributes}}
+    data["required"], attributes["required"] = ["attributes"], ["content"]
+    schema: JSON = {"type": "object", "properties": {"data": data}}
+
+    async with client_of(network) as client:
+        client.search.describe({"submit": schema | {"required": ["data"]}})
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    (sent,) = network.bodies("submit")
+    assert sent["data"] == {"attributes": {"content": "41"}}
 
 
 async def test_a_name_missed_and_unknown_at_once_is_written_in_another_case() -> None:

@@ -526,11 +526,12 @@ def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
 
     `deliverables` may be wanted that a claim shows as `[{"position": 1, "content":
     null}]`: then so it is sent, with the result where nothing is. And a `receipt` that
-    is to be an object is sent as the submission's answer had it. It is tried once, and
-    again without what is too much of it.
+    is to be an object, of which nothing else is told, is sent as the submission's
+    answer had it. It is tried once, and again without what is too much of it.
     """
     tried = {path for one in known.refused for path in one.shape.paths}
     unknown = known.constraints.unknown
+    told = {one.path[:-1] for one in known.constraints.wanted}
     for wanted in known.constraints.wanted:
         form = re.compile(
             rf"(?:{_OF_ANSWERS})(?:.*\.)?{re.escape(wanted.path[-1])}(\.0)?\.(\w+)"
@@ -541,8 +542,9 @@ def _forms_in(known: RequestModel, values: Values) -> Iterator[Wanted]:
             for way, value in shown
             if way
         }
-        is_told = None in inside.values() or wanted.wants == "object"
-        if is_told and (tried.isdisjoint(inside) or inside.keys() & {*unknown}):
+        is_bare = wanted.wants == "object" and wanted.path not in told
+        is_form = None in inside.values() or is_bare
+        if is_form and (tried.isdisjoint(inside) or inside.keys() & {*unknown}):
             for path, value in inside.items():
                 if not _is_prose(value) and known.constraints.get(path) is None:
                     yield Wanted(path)
@@ -1103,12 +1105,7 @@ class _Learning:
                 known, unknown=_together(known.unknown, self._beside_items(path))
             )
         if sent is not None or finding.options or finding.wants or not is_value:
-            wanted = _wanted_by(finding, path)
-            if sent is not None and sent.source in {"", WORDS} and is_value:
-                # Something was looked for by our mere words: rather the task.
-                is_sought = "not found" in self.said.lower()
-                wanted = replace(wanted, means="task_id" if is_sought else wanted.means)
-            known = _wanting(known, wanted)
+            known = _wanting(known, _wanted_by(finding, path))
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known
