@@ -1903,6 +1903,11 @@ async def test_an_object_of_an_answer_is_sent_again_without_what_is_too_much() -
     assert last == {"id": "r-1", "digest": "d41d8c"}
 
 
+def holding(**members: JSON) -> dict[str, JSON]:
+    """Return the schema of an object that needs each of its members."""
+    return {"type": "object", "properties": members, "required": [*members]}
+
+
 async def test_of_an_object_that_is_described_no_more_is_sent_than_is_described() -> (
     None
 ):
@@ -1912,13 +1917,11 @@ async def test_of_an_object_that_is_described_no_more_is_sent_than_is_described(
         (200, {"data": {"id": "91", "attributes": {"status": "claimed"}}}),
         (200, {}),
     ]
-    attributes = {"type": "object", "properties": {"content": {"type": "string"}}}
-    data = {"type": "object", "properties": {"attributes": attributes}}
-    data["required"], attributes["required"] = ["attributes"], ["content"]
-    schema: JSON = {"type": "object", "properties": {"data": data}}
+    attributes = holding(content={"type": "string"})
 
     async with client_of(network) as client:
-        client.search.describe({"submit": schema | {"required": ["data"]}})
+        described = holding(data=holding(attributes=attributes))
+        client.search.describe({"submit": described})
         claimed = await client.claim(TASK, KEY)
         assert isinstance(claimed, Confirmed)
         await client.submit(TASK, RESULT, KEY, claimed.value.given)
