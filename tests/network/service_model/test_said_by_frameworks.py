@@ -21,7 +21,7 @@ def lines_of(name: str) -> list[dict[str, Any]]:
 
 SAID = lines_of("said_by_frameworks.jsonl")
 RECORDED = lines_of("said_by_validators.jsonl")
-"""What 59 ways to answer with 24 libraries of JavaScript and Python said when they ran,
+"""What 59 ways to answer with 25 libraries of JavaScript and Python said when they ran,
 in November 2026, of bodies that the daemon sent."""
 NOT_READ = pytest.mark.xfail(strict=True, reason="not understood yet")
 
