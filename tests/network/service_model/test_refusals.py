@@ -1,6 +1,7 @@
 """What refusals say of a body, in the styles that frameworks and people have."""
 
 import json
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -11,7 +12,8 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.refusals import (
     Fault,
     FieldFault,
-    meant_in,
+    form_in,
+    means_our_id,
     path_of,
     read_refusal,
     says_strict,
@@ -2296,22 +2298,147 @@ def test_a_way_in_the_body_is_read_though_graphql_has_ways_in_its_answers() -> N
     assert said(told("claimJob"), sent=sent) == {}
 
 
+def test_a_type_in_capitals_is_no_name() -> None:
+    text = (
+        "Cannot deserialize value of type `java.util.UUID` from String "
+        '"3dcc0bc9": UUID has to be represented by standard 36-char representation'
+    )
+
+    fault = only(read_refusal({"message": text}, "", {"technicianId": "3dcc0bc9"}))
+
+    assert (fault.path, fault.fault, fault.wants) == (
+        ("technicianId",),
+        Fault.TYPE,
+        "uuid",
+    )
+
+
+def test_of_several_places_of_a_value_its_type_is_called_as_the_right_one_is() -> None:
+    text = JACKSON.replace("Outcome", "VisitOutcome")
+
+    sent: JSON = dict.fromkeys(("label", "outcome", "report"), "THE SKULL")
+
+    fault = only(read_refusal({"message": text}, "", sent))
+
+    assert (fault.path, fault.options) == (("outcome",), ("DONE", "BAD"))
+
+
+@pytest.mark.parametrize("language", ["cannot be blank", {"message": "Is required."}])
+def test_a_field_called_locale_is_one_where_no_language_is_told(language: JSON) -> None:
+    blank: JSON = {"message": "Cannot be blank."}
+
+    found = said({"data": {"locale": language, "segment": blank}})
+
+    assert found == {"locale": Fault.MISSING, "segment": Fault.MISSING}
+
+
+def test_where_no_place_is_told_the_only_text_that_is_no_id_is_to_be_an_object() -> (
+    None
+):
+    text = (
+        "[instance type (string) does not match any allowed primitive type"
+        ' (allowed: ["object"])]'
+    )
+    sent: JSON = {"jobId": "rcp-7", "transcript": "41", "claimId": "clm-7"}
+
+    fault = only(read_refusal({"details": text}, "", sent))
+
+    assert (fault.path, fault.wants) == (("transcript",), "object")
+
+
 @pytest.mark.parametrize(
-    ("text", "source"),
+    ("text", "wants", "options"),
     [
-        ("STELLE is missing: your agent_id", "agent_id"),
-        ("operator must be the authenticated agent", "agent_id"),
-        ("award_no is required (number of the award, V-...)", "claim.award"),
-        ("award_no is required, such as X-...", ""),
-        ("slip is required", ""),
+        ("must be a duration between 60s and 3600s", "duration", ("60s", "3600s")),
+        ("'Confirm Accuracy' must be equal to 'True'.", "boolean", ("True",)),
     ],
 )
-def test_words_beside_a_name_may_describe_a_value_of_ours(
-    text: str, source: str
+def test_a_range_of_time_and_a_yes_are_values(
+    text: str, wants: str, options: tuple[str, ...]
 ) -> None:
-    values: dict[str, JSON] = {"agent_id": "a-1", "claim.award": "V-00031"}
+    fault = only(read_refusal({"errors": {"ttl": [text]}}, "", {}))
 
-    assert meant_in({"error": text}, values) == source
+    assert (fault.wants, fault.options) == (wants, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_ours"),
+    [
+        ("STELLE is missing: your agent_id", True),
+        ("operator must be the authenticated agent", True),
+        ("award_no is required (number of the award, V-...)", False),
+        ("slip is required", False),
+    ],
+)
+def test_words_beside_a_name_may_describe_our_own_id(
+    text: str,
+    is_ours: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    assert means_our_id({"error": text}) is is_ours
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "others"),
+    [
+        ("award_no is required (number of the award, V-...)", "V-00031", "A-7"),
+        ('must match pattern "^wo_[a-z0-9]+$"', "wo_71", "wx_71"),
+        (
+            "Invalid string: must match pattern /^[A-Z]{2}-\\d{4}$/",
+            "AB-0071",
+            "ab-0071",
+        ),
+        ('must match "[a-z]{2}"', "en", "English"),
+        (
+            "required; must be of the form projects/{project}/jobs/{job}",
+            "projects/maps/jobs/7",
+            "projects/maps/jobs/7/leases/2",
+        ),
+    ],
+)
+def test_a_form_that_is_shown_is_that_of_the_value(
+    text: str, shown: str, others: str
+) -> None:
+    answer: JSON = {"fieldViolations": [{"field": "ref", "description": text}]}
+
+    (fault,) = read_refusal(answer, "", {})
+
+    assert fault.path == ("ref",)
+    assert re.fullmatch(fault.form, shown)
+    assert not re.fullmatch(fault.form, others)
+
+
+def test_a_form_is_not_guessed_where_none_or_several_are_shown() -> None:
+    assert form_in("slip is required") == ""
+    assert form_in("one of A-... and B-...") == ""
+    assert form_in('must match "then" schema') == ""
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^a*a*a*a*$", "^[z-a]+$", "^a{3,1}$"])
+def test_no_form_is_read_that_may_take_long_or_is_none(pattern: str) -> None:
+    assert form_in(f'must match pattern "{pattern}"') == ""
+
+
+def test_what_is_said_of_a_whole_object_is_said_of_one_with_the_name_of_a_text() -> (
+    None
+):
+    answer: JSON = {"errors": {"summary": {"_schema": ["Invalid input type."]}}}
+
+    fault = only(read_refusal(answer, "", {"summary": "WORK", "ref": "7"}))
+
+    assert (fault.path, fault.wants) == (("summary",), "object")
+
+
+def test_micronauts_own_word_for_the_body_is_no_field() -> None:
+    text = (
+        "Failed to convert argument [request] for value [null] due to: Cannot"
+        ' deserialize value of type `java.lang.Long` from String "x": not a valid'
+        ' `java.lang.Long` value (through reference chain: desk.Take["number"])'
+    )
+    answer: JSON = {"_embedded": {"errors": [{"message": text, "path": "/request"}]}}
+
+    fault = only(read_refusal(answer, "", {"number": "x"}))
+
+    assert (fault.path, fault.wants) == (("number",), "integer")
 
 
 def test_a_constant_is_the_only_option_and_no_name_of_a_field() -> None:

@@ -2121,3 +2121,83 @@ async def test_an_object_that_stood_in_another_one_is_sought_at_the_root() -> No
 
     last = network.bodies("submit")[-1]
     assert isinstance(last["delivery"], dict)
+
+
+async def claimed_with(
+    *answers: tuple[int, JSON], task: Task = TASK
+) -> list[dict[str, JSON]]:
+    """Return the bodies of a claim that was answered so."""
+    network = StrictNetwork(SNAKE)
+    network.answers = [*answers, (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    return network.bodies()
+
+
+def wrong(name: str, what: str) -> tuple[int, JSON]:
+    return 400, {"errors": [{"field": name, "message": what}]}
+
+
+async def test_a_no_is_said_to_what_speaks_against_us_and_else_a_yes() -> None:
+    *_, first = await claimed_with(
+        missing("conflict_of_interest"),
+        wrong("conflict_of_interest", "expected boolean"),
+    )
+    *_, second = await claimed_with(
+        missing("insured"), wrong("insured", "expected boolean")
+    )
+
+    assert first["conflict_of_interest"] is False
+    assert second["insured"] is True
+
+
+async def test_a_yes_that_is_refused_without_a_name_is_soon_a_no() -> None:
+    silent: tuple[int, JSON] = 422, {"error": "we take whole offers alone"}
+
+    bodies = await claimed_with(
+        missing("subcontracted"),
+        wrong("subcontracted", "expected boolean"),
+        *3 * (silent,),
+    )
+
+    assert False in [body["subcontracted"] for body in bodies[2:]]
+
+
+async def test_a_name_for_a_trade_is_rather_ours_than_the_tasks_or_a_new_key() -> None:
+    for task, trade in ("segment", "translator"), ("workOrderId", "technicianId"):
+        lacks: JSON = {"errors": {task: "is required", trade: "is required"}}
+
+        *_, last = await claimed_with((400, lacks))
+
+        assert (last[task], last[trade]) == ("task-1", "agent-1")
+
+
+async def test_a_value_is_sent_in_the_form_that_is_shown() -> None:
+    record: dict[str, JSON] = {
+        "uid": "task-1",
+        "name": "projects/maps/tasks/7",
+        "etag": "e/1/2",
+    }
+    form = "required; must be of the form projects/{project}/tasks/{task}"
+
+    *_, last = await claimed_with(wrong("parent", form), task=replace(TASK, raw=record))
+
+    assert last["parent"] == "projects/maps/tasks/7"
+
+
+async def test_how_long_is_asked_for_is_said_in_the_unit_that_a_name_has() -> None:
+    *_, minutes = await claimed_with(missing("minutesOnSite"))
+    *_, duration = await claimed_with(
+        wrong("ttl", "required; must be a duration, such as 60s")
+    )
+
+    assert minutes["minutesOnSite"] == 10
+    assert duration["ttl"] == "600s"
+
+
+async def test_a_name_that_asks_a_question_is_answered_yes() -> None:
+    *_, last = await claimed_with(missing("wouldTakeAgain"))
+
+    assert last["wouldTakeAgain"] is True

@@ -87,7 +87,8 @@ GENERIC = ID_WORDS | {"_id"}
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)")
 _IRI = re.compile(r"(?:https?:/)?/\S+")
-_FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT, "iri": _IRI}
+_DURATION = re.compile(r"\d+(?:\.\d+)?s|PT?[\dDHMS.]+")
+_FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT, "iri": _IRI, "duration": _DURATION}
 """What texts are called that are written in some form."""
 
 TOO_DEAR = 9.0
@@ -125,7 +126,7 @@ _IDS = frozenset({"task_id", "agent_id"})
 _OF_A_REQUEST = ("request", "id")
 
 
-def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
+def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind of value
     action: str, path: Path, source: str, noun: str
 ) -> float:
     """Return what it costs to believe that a name means a value: 0 is certain.
@@ -144,7 +145,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     match source:
         case "task_id":
             cost = _id_affinity(action, path, words, TASK_NOUNS | {noun}, AGENT_NOUNS)
-            return cost + 2.5 * _is_of_our_request(words, noun)
+            is_of_trade = cost >= ELIMINATED and _is_of_a_trade(words)
+            return cost + 2.5 * _is_of_our_request(words, noun) + 0.5 * is_of_trade
         case "task_tail":
             return affinity(action, path, "task_id", noun) + 0.8
         case "agent_id":
@@ -152,8 +154,9 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             others = TASK_NOUNS | {noun}
             cost = _id_affinity(action, path, words, AGENT_NOUNS, others)
             is_bare = len(words) == 1 and words[0] in ID_WORDS
-            if cost > ELIMINATED and action != "submit" and _is_of_a_trade(words[-1]):
-                return ELIMINATED + 0.1  # such as a `carrier`
+            if action != "submit" and _is_of_a_trade(words):
+                # Such as a `carrier`, and as a `technician_id`.
+                return min(cost + 0.5, ELIMINATED + 0.1)
             return cost if cost <= 1 and not is_bare else cost + 1.2
         case "result":
             return _result_affinity(path, words)
@@ -198,9 +201,11 @@ def _asks_how_many(words: Sequence[str], source: str) -> bool:
     return is_of_these and not _NUMBER_OF.isdisjoint(words)
 
 
-def _is_of_a_trade(word: str) -> bool:
-    """Return whether a word may be for who does the work, as far as its end tells."""
-    return word.endswith(("er", "or")) and word not in TASK_NOUNS | ID_WORDS
+def _is_of_a_trade(words: Sequence[str]) -> bool:
+    """Return whether a name may be for who does the work, as far as its end tells."""
+    *_, word = [one for one in words if one not in ID_WORDS] or [""]
+    is_trade = word.endswith(("er", "or", "ian"))
+    return is_trade and word not in TASK_NOUNS | AGENT_NOUNS
 
 
 def _is_of_our_request(words: tuple[str, ...], noun: str) -> bool:

@@ -1200,7 +1200,11 @@ def _moved(known: Constraints, path: Path, inner: Path) -> Constraints:
 
 def _wanted_by(finding: FieldFault, path: Path) -> Wanted:
     return Wanted(
-        path, wants=finding.wants, options=finding.options, means=finding.means
+        path,
+        wants=finding.wants,
+        options=finding.options,
+        means=finding.means,
+        form=finding.form,
     )
 
 
@@ -1216,6 +1220,7 @@ def _wanting(known: Constraints, wanted: Wanted) -> Constraints:
         options=wanted.options or before.options,
         example=before.example,
         means=wanted.means or before.means,
+        form=wanted.form or before.form,
     )
     return replace(
         known,

@@ -101,6 +101,8 @@ class FieldFault:
     """Which of our values is meant, where words beside the name describe it."""
     phrase: str = ""
     """What is said of it, without names, where that was not understood."""
+    form: str = ""
+    """An expression that the value wanted matches, where its form is shown."""
 
 
 MAX_TEXT = 600
@@ -126,6 +128,7 @@ _TYPES: Mapping[str, str] = {
         " struct structure hash record model jsonobject input",
         "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
+        "duration": "duration",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
         "iri": "iri url uri hyperlink",
@@ -284,8 +287,8 @@ _CHOICE = any_case(
 )
 _RANGE = any_case(
     r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
-    r"(?P<least>-?\d+(?:\.\d+)?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
-    r"(?P<most>-?\d+(?:\.\d+)?)"
+    r"(?P<least>-?\d+(?:\.\d+)?s?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
+    r"(?P<most>-?\d+(?:\.\d+)?s?)"
 )
 _STRICT = any_case(
     r"must not have additional|additional (?:properties|fields|keys) (?:are )?not"
@@ -335,6 +338,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
     said = _OF_ONE.sub("be one of [", said[:MAX_TEXT])
+    said = _PATTERN.sub(" ", said)
     plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
     plain = plain or _PIPED.search(said)
     if plain is not None:
@@ -468,7 +472,7 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
         wants = "id"
     if options and not (wants or is_quoted) and all(map(NUMERAL.fullmatch, options)):
         wants = "number"
-    if options and {*options} <= {"true", "false"}:
+    if options and {one.lower() for one in options} <= {"true", "false"}:
         wants = "boolean"
     if fault is None and _BAD_TYPE.search(said):
         fault = Fault.TYPE
@@ -476,7 +480,49 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
         fault = Fault.TYPE if wants and not options else Fault.VALUE
     is_understood = fault is not Fault.VALUE or options or not path
     phrase = "" if is_understood else phrase_of(said, path)
-    return FieldFault(path, fault, wants, options, is_exact, phrase=phrase)
+    form = form_in(said)
+    return FieldFault(path, fault, wants, options, is_exact, phrase=phrase, form=form)
+
+
+def form_in(said: str) -> str:
+    """Return an expression for the form of a value that is shown; empty if none is.
+
+    As in "award_no is required (V-...)" or "must be shelves/{shelf}/books/{book}".
+    """
+    if template := _TEMPLATE.search(said[:MAX_TEXT]):
+        parts = (re.escape(one) for one in _BRACES.split(template[0]))
+        return "[^/]+".join(parts)
+    if (pattern := _PATTERN.search(said[:MAX_TEXT])) and _is_cheap(pattern["form"]):
+        return pattern["form"]
+    begun = {one[1] or one[2] for one in _FORM_SHOWN.finditer(said[:MAX_TEXT])}
+    return f"{re.escape(begun.pop())}.+" if len(begun) == 1 else ""
+
+
+def _is_cheap(pattern: str) -> bool:
+    """Return whether an expression of a stranger's can be tried on any text."""
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return len(_UNBOUNDED.findall(pattern)) <= _MOST_UNBOUNDED
+
+
+_PATTERN = any_case(
+    r"\bmatch\b[^`'\"/^]{0,40}[`'\"/]?\^?(?=[^`'\"/]{0,80}[\[\\+*?{])"
+    r"(?P<form>(?:(?:[\w@:-]|\\[dw.-]|\[[\w\\^.:-]+\])"
+    r"(?:[+*?]|\{\d{1,2}(?:,\d{0,2})?\})?){1,30})\$?[`'\"/](?![\w(])"
+)
+"""A pattern without groups or alternatives: matching it takes no time to speak of."""
+_UNBOUNDED = LazyPattern(r"[+*]|,\}")
+_MOST_UNBOUNDED = 2
+_TEMPLATE = LazyPattern(
+    r"(?<![\w/])(?:[\w.-]{1,40}/\{[\w.=*-]{1,40}\}(?:/(?=\w))?){1,6}"
+)
+_BRACES = LazyPattern(r"\{[^}]*\}")
+_FORM_SHOWN = LazyPattern(
+    r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
+    r"|\^([A-Za-z]{1,8}[-_])[\[\\(.]"
+)
 
 
 def phrase_of(said: str, path: Path) -> str:
@@ -1085,7 +1131,8 @@ class _Prose:
         for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{NAME})", names):
             name = match["name"]
             is_weak = weak and (name.lower() in _WEAK_NAMES or name in self._sent)
-            is_word = name.lower() in _NO_NAMES or type_of_word(name) in _NUMBERS
+            is_type = type_of_word(name) in _NUMBERS or name == "UUID"
+            is_word = name.lower() in _NO_NAMES or is_type
             if match["quote"] and name in self._values and name not in self._sent:
                 continue  # a value of ours
             if (is_word and not (match["quote"] or is_weak)) or _is_type(name):
@@ -1286,7 +1333,7 @@ class _Walk:
         value = _filled_in(value)
         fields = fields or self._is_by_name(value)
         # A text beside its language, as OData has it, is no field.
-        fields = fields and not _LANGUAGE_KEYS & value.keys()
+        fields = fields and not _has_language(value)
         said = " ".join(_sayings(value))[:_MAX_SAID]
         self._letters -= len(said)
         is_judged = fault_in(said) or _BAD_TYPE.search(said)
@@ -1407,7 +1454,7 @@ class _Walk:
         if fault in {Fault.TYPE, Fault.VALUE}:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
         phrase = "" if options or fault is not Fault.VALUE else found.phrase
-        yield FieldFault(path, fault, wants, options, phrase=phrase)
+        yield FieldFault(path, fault, wants, options, phrase=phrase, form=found.form)
 
     def _judged(self, found: FieldFault, said: str) -> FieldFault:
         """Return what is said of a field as said of its value, where that is quoted.
@@ -1480,6 +1527,8 @@ class _Walk:
         """Return whether findings are below a member, which is no field of ours."""
         if isinstance(inner, list) and len(inner) == 1:
             (inner,) = inner  # as Cerberus has around the faults of an object
+        if there is not None and isinstance(inner, dict) and {*inner} <= _OF_THE_WHOLE:
+            return False
         if not (isinstance(there, dict) and isinstance(inner, dict)):
             spelled = spelling(name)
             return spelled in _CONTAINERS | _PROSE_KEYS or "error" in spelled
@@ -1567,6 +1616,13 @@ class _Walk:
         return not is_of_others and (is_said or fault_in(said) is not None)
 
 
+def _has_language(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object says in which language its text is (RFC 5646)."""
+    told = (str(value.get(name, "")) for name in _LANGUAGE_KEYS)
+    return any(map(_LANGUAGE.fullmatch, told))
+
+
+_LANGUAGE = LazyPattern(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 _BLANK = LazyPattern(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
 """Where a sentence that is translated has room for a name, as Magento's have."""
 
@@ -1839,7 +1895,8 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             is_part = key in {"loc", "location"} and named in (["body"], "body")
             is_body = value.get("source") == "body" and "data" not in names
             is_litestars = named == "data" and is_body
-            if named == "/body" or is_part or is_litestars:
+            is_whole = named == "/request" and "request" not in names  # Micronaut's
+            if named == "/body" or is_part or is_litestars or is_whole:
                 return None  # the body as a whole
             named = _joined(key, named)
             if not isinstance(named, str) or _is_verdict(named):
@@ -2012,26 +2069,12 @@ def _understood(
     )
 
 
-def meant_in(said: JSON, values: Mapping[str, JSON]) -> str:
-    """Return which value the words of a refusal describe; empty where they do not.
-
-    They may show its form, as in "award_no is required (V-...)".
-    """
-    texts = [text[:MAX_TEXT] for text in islice(_strings(said), _MAX_FINDINGS)]
-    if any(map(_OUR_ID.search, texts)):
-        return "agent_id"
-    begun = tuple(one for text in texts for one in _FORM_SHOWN.findall(text))
-    alike = {
-        str(value): source
-        for source, value in reversed([*values.items()])
-        if begun and isinstance(value, str) and value.startswith(begun)
-    }
-    return next(iter(alike.values())) if len(alike) == 1 else ""
+def means_our_id(said: JSON) -> bool:
+    """Return whether the words of a refusal describe our own identifier."""
+    texts = (text[:MAX_TEXT] for text in islice(_strings(said), _MAX_FINDINGS))
+    return any(map(_OUR_ID.search, texts))
 
 
-_FORM_SHOWN = LazyPattern(
-    r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
-)
 _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
@@ -2130,9 +2173,12 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
         leaves = [(path, str(value)) for path, value in leaves_of(sent)]
         # Words of ours repeat the result: as that, they are hardly wrong.
         places = [path for path, value in leaves if value in quoted]
-        types = {spelling(one) for one in _TYPE_NAMED.findall(text)}
+        types = "".join(f"{spelling(one)} " for one in _TYPE_NAMED.findall(text))
         places.sort(
-            key=lambda path: (spelling(path[-1]) in types, _likeness_to_a_result(path))
+            key=lambda path: (
+                f"{spelling(path[-1])} " in types,
+                _likeness_to_a_result(path),
+            )
         )
         places = places[-1:]
         found = [_of_value(_fault_at(path, text)) for path in places]
@@ -2153,20 +2199,31 @@ def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     It is the field of that name, or the only text of several words.
     """
     leaves = [(path, value) for path, value in leaves_of(sent) if path]
-    for named in filter(None, map(_INSTANCE_OF.search, told)):
-        stem = spelling(named["stem"])
-        places = [path for path, _ in leaves if spelling(path[-1]) == stem]
-        places = places or [path for path, value in leaves if " " in str(value)]
+    texts = [path for path, value in leaves if " " in str(value)]
+    for text in told:
+        if named := _INSTANCE_OF.search(text):
+            stem = spelling(named["stem"])
+            places = [path for path, _ in leaves if spelling(path[-1]) == stem]
+        elif _ANY_TEXT.search(text):
+            values = (path for path, value in leaves if isinstance(value, str))
+            places = [one for one in values if words_of(one[-1])[-1] not in ID_WORDS]
+        else:
+            continue
+        places = places if len(places) == 1 else texts
         if len(places) == 1:
             return [FieldFault(places[0], Fault.TYPE, "object")]
     return []
 
 
+_ANY_TEXT = LazyPattern(
+    r"^\[?instance type \(string\) .* primitive type \(allowed: \[\"object\"\]\)\]?$"
+)
+"""AWS API Gateway, which does not tell where."""
 _INSTANCE_OF = LazyPattern(
     r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
 )
 _TYPE_NAMED = LazyPattern(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
-"""Of a type of the service's own, which often is called as the field is."""
+"""Of a type of the service's own, which often is called as the field is at its end."""
 
 
 def _likeness_to_a_result(path: Path) -> int:

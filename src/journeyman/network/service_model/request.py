@@ -347,8 +347,8 @@ def converted(  # noqa: C901, PLR0911, PLR0912  # one line for each type
         return str(value) if is_number else json.dumps(value)
     if kind in {"integer", "number"} and isinstance(value, str):
         return _as_number(value, is_whole=kind == "integer")
-    if kind == "boolean" and value in {"true", "false"}:
-        return value == "true"
+    if kind == "boolean" and str(value).lower() in {"true", "false"}:
+        return str(value).lower() == "true"
     if kind == "array" and not isinstance(value, list):
         return [value]
     return value

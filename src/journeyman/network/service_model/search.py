@@ -49,7 +49,7 @@ from journeyman.network.service_model.refusals import (
     FieldFault,
     is_typed,
     leaf_names,
-    meant_in,
+    means_our_id,
     mentioned,
     names_a_field,
     read_refusal,
@@ -602,7 +602,7 @@ class RequestSearch:
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
         if len(findings) == 1:
-            means = meant_in(answer or message, request.values())
+            means = "agent_id" if means_our_id(answer or message) else ""
             return (replace(findings[0], means=means),)
         return findings
 

@@ -8,6 +8,7 @@ refusals is known from testing them: RESTler (ICSE 2019), ARAT-RL (ASE 2023).
 """
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -71,14 +72,24 @@ T = TypeVar("T")
 
 _CONSENT = word_set(
     "confirm confirmed agree agreed consent accept accepts terms tos acknowledge "
-    "acknowledged"
+    "acknowledged attest attested certify certified"
 )
+_ASKING = word_set("is has was can will would should may does did are")
+"""What a question begins with to which one says yes or no."""
 """Names that ask for a yes."""
+
+
+_NOES = word_set(
+    "conflict conflicts draft dry test sandbox preview partial failed cancel cancelled"
+    " decline declined reject rejected refuse refused abandon anonymous"
+)
+"""Names of what whoever does the work well says no to."""
 
 
 def _asks_for_a_yes(words: Sequence[str]) -> bool:
     # What is final is a yes; a `final_copy` is a copy.
-    return bool({*words} & _CONSENT) or words[-1:] == ("final",)
+    is_question = len(words) > 1 and words[0] in _ASKING
+    return bool({*words} & _CONSENT) or words[-1:] == ("final",) or is_question
 
 
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
@@ -120,6 +131,8 @@ class Wanted:
     """What a description shows there; None shows nothing."""
     means: str = ""
     """The source that a refusal describes, as in "your agent id"."""
+    form: str = ""
+    """An expression that the value matches."""
 
 
 def form_of(one: Placed) -> str:
@@ -271,6 +284,12 @@ def cheapest(
 def _is_measure(wanted: Wanted) -> bool:
     """Return whether a name asks for how much or how many."""
     return not (MEASURE_WORDS | _DURATIONS.keys()).isdisjoint(words_of(wanted.path[-1]))
+
+
+def _unit_of(wanted: Wanted) -> str:
+    """Return the unit of time that a name begins or ends with; empty for none."""
+    words = words_of(wanted.path[-1])
+    return next((one for one in (*words[-1:], *words[:1]) if one in _DURATIONS), "")
 
 
 def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
@@ -595,7 +614,7 @@ class Writer:
             cost = min(cost, 3.5)  # whatever this network calls a claim
         if self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
-        is_said_so = self._is_said_so(wanted.path, source, value)
+        is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
         cost = min(cost, -0.2) if is_said_so else cost
         # Of two answers the later one knows better, such as of a revision.
@@ -610,11 +629,16 @@ class Writer:
             cost += 2 if wanted.wants == "object" else 5
         return cost
 
-    def _is_said_so(self, path: Path, source: str, value: JSON) -> bool:
-        """Return whether another action has it there, or an answer had this name."""
-        is_there = self.style.given.get(path) == source
+    def _is_said_so(self, wanted: Wanted, source: str, value: JSON) -> bool:
+        """Return whether it has the form that was shown, or is known by its name.
+
+        As another action has it there, or as an answer had this name.
+        """
+        if wanted.form and re.fullmatch(wanted.form, str(value)):
+            return True
+        is_there = self.style.given.get(wanted.path) == source
         is_there = is_there and not self._is_told_anew(source)
-        return is_there or self._is_same_word(path[-1], source, value)
+        return is_there or self._is_same_word(wanted.path[-1], source, value)
 
     def _is_no_claim(self, wanted: Wanted) -> bool:
         """Return whether a claim cannot be meant, since there is none yet."""
@@ -722,7 +746,9 @@ class Writer:
             best = self._best_option(wanted.options, words[-1] if words else "")
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
         elif wanted.wants == "boolean":
-            yield 0.2, Placed(path, constant=True)
+            is_no = not _NOES.isdisjoint(words)
+            yield 0.2, Placed(path, constant=not is_no)
+            yield 0.9, Placed(path, constant=is_no)
         elif words[-2:] == ("if", "match"):
             yield 2.0, Placed(path, constant="*")
         elif _asks_for_a_yes(words) and wanted.wants not in {"integer", "number"}:
@@ -743,11 +769,16 @@ class Writer:
         """Return constants that a name asks for, such as a state or a format."""
         if word in {"status", "state", "action", "event", "operation"}:
             yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
-        elif word in _DURATIONS and wanted.wants in {"", "integer", "number"}:
-            yield 1.0, Placed(wanted.path, constant=_DURATIONS[word])
+        elif (unit := _unit_of(wanted)) and wanted.wants in {"", "integer", "number"}:
+            yield 1.0, Placed(wanted.path, constant=_DURATIONS[unit])
         elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
+        elif wanted.wants == "duration":
+            yield 0.2, Placed(wanted.path, constant="600s")
+            yield 0.5, Placed(wanted.path, constant="PT10M")
+        elif word in {"language", "lang", "locale"}:
+            yield 3.0, Placed(wanted.path, constant="en")
         elif word == "initials" and wanted.wants in {"", "string"}:
             yield 1.0, Placed(wanted.path, constant="AI")
         if wanted.wants in {"integer", "number"} and word not in ID_WORDS:
@@ -760,7 +791,7 @@ class Writer:
         mean it, such as a `summary`. Never under what means the task or the agent, or
         another one would be meant.
         """
-        own = (self.cost_of(wanted.path, source) for source in ("task_id", "agent_id"))
+        own = [self.cost_of(wanted.path, source) for source in ("task_id", "agent_id")]
         if min(own) <= _MEANT:
             return
         is_id = not ID_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
@@ -773,7 +804,9 @@ class Writer:
                 for path, form in self.known.misfits
             )
             is_unlikely = is_id or (was_refused and not wanted.wants)
-            cost = ELIMINATED + 0.2 + 2.0 * is_unlikely
+            cost = (
+                ELIMINATED + 0.2 + 2.0 * is_unlikely + 0.5 * (own[1] < ELIMINATED + 1)
+            )
             yield cost, Placed(wanted.path, WORDS, kind)
             is_number = not MEASURE_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
             if is_number and not wanted.wants:
