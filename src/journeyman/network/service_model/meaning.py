@@ -204,7 +204,7 @@ def _asks_how_many(words: Sequence[str], source: str) -> bool:
 def _is_of_a_trade(words: Sequence[str]) -> bool:
     """Return whether a name may be for who does the work, as far as its end tells."""
     *_, word = [one for one in words if one not in ID_WORDS] or [""]
-    is_trade = word.endswith(("er", "or", "ian"))
+    is_trade = word.endswith(("er", "or", "ian", "ialist"))
     return is_trade and word not in TASK_NOUNS | AGENT_NOUNS
 
 

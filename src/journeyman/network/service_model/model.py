@@ -688,10 +688,14 @@ class _Learning:
     """What the network has said of it."""
     is_missing: bool = False
     """It was said that a name is missing."""
+    is_flat: bool = False
+    """What is missed is around nothing, as another action has it."""
 
     @property
     def _around(self) -> Path:
         """The objects that are around everything in the body."""
+        if self.is_flat:
+            return ()
         sources = {one.source for one in self.shape.placed if one.source}
         around = self.shape.envelope
         if not {*self.misread}.isdisjoint(around):
@@ -700,6 +704,9 @@ class _Learning:
 
     def learned(self, fact: RefusedBody) -> Constraints:
         known = self.known
+        missed = {one.path for one in fact.findings if one.fault is Fault.MISSING}
+        if not (self.is_flat or missed.isdisjoint(self.beside)):
+            return replace(self, is_flat=True).learned(fact)
         # What is missing does not belong into an object that is too much.
         told = sorted(fact.findings, key=lambda one: one.fault is not Fault.UNKNOWN)
         rest = list(told)
@@ -988,6 +995,12 @@ class _Learning:
             there = next((p for p in (path, inner) if self._has_lost(known, p)), None)
             if there is not None:
                 return _wanting(known, replace(wanted, path=(*there, there[-1])))
+            for deeper in self.shape.paths:
+                # It was sent in an object, where it is not missed.
+                is_aside = deeper[-len(path) :] == path != deeper[: len(path)]
+                if is_aside and not known.tells_ways:
+                    known = _rerooted(known, deeper, path)
+                    known = replace(known, unknown=_together(known.unknown, [deeper]))
             return _wanting(self._moved_into(path, known), wanted)
         if self._was_at_root(known, sent, finding):
             return _wanting(known, replace(wanted, path=finding.path))

@@ -209,7 +209,10 @@ _TYPE_SAID = (
         r" (?P<type>whole|integer|number|string|boolean|object|uuid|date)\b"
         r"(?= (?:number )?(?:of|in|from|between)\b|\W*$)"
     ),
-    any_case(r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list)\W*$"),
+    any_case(
+        r"\b(?:is|be) not a(?:n|\(n\))? (?P<type>array|list|bool(?:ean)?|int(?:eger)?"
+        r"|number|double|string|uuid|object|dictionary)\W*$"
+    ),
     # Django REST, Joi, Go
     any_case(r"(?P<type>\w+) has wrong format\b"),
     LazyPattern(r"on the '(?P<type>[a-z]+)\d?' tag"),
@@ -260,6 +263,7 @@ _OPTIONS = any_case(
     rf" (?P<set>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM})+)"
     r"|(?:must|should|has to|needs to) be"
     r" (?P<literal>(?-i:[A-Z][A-Z0-9_]*|true|yes)|\d{1,4})\W*$"
+    rf"|\bis not (?P<others>{_BARE_ITEM}(?:, {_BARE_ITEM})+,? or {_BARE_ITEM})\W*$"
     r"|one of:? (?P<capitals>(?-i:[A-Z][A-Z0-9_]+(?: [A-Z][A-Z0-9_]+)+))"
     rf"|^(?P<whole>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,9}})$"
     r"|(?:must|should) be (?P<quoted>[`'\"\u201c].{1,200})"
@@ -357,8 +361,10 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     if quoted or match["quoted"] or match["listed"]:
         return quoted[:_MAX_OPTIONS]
     items = _items_in(text.rpartition(":")[2])
+    is_code = bool(match["whole"]) and "/" in text and "." in text
     is_list = (
         (len(items) > 1 or text.lstrip()[:1] == "[")
+        and not is_code
         and not _COUNTS.issuperset(items)
         and all(re.fullmatch(rf"{_BARE_ITEM}(?:/{_BARE_ITEM})?", one) for one in items)
     )
@@ -1281,6 +1287,7 @@ class _Walk:
         self._letters = MOST_LETTERS
         self._prose = _Prose(sent, is_prose_read=is_prose_read)
         self._names = leaf_names(sent)
+        self._ours = {*_strings(sent)}
 
     def findings(
         self, value: JSON, above: Path = (), *, fields: bool = False, depth: int = 0
@@ -1296,18 +1303,24 @@ class _Walk:
             inner = _unpacked(value)
             if inner is not None:
                 yield from self.findings(inner, above, fields=fields, depth=depth + 1)
-            elif not value.isupper() or " " in value:  # no code
-                text = in_short(value)
-                text = text[: min(MAX_TEXT, self._letters)]
-                self._letters -= len(text)
-                found = [*self._prose.findings(text, above)]
-                is_judged = above[-1:] == (FIRST,) and _INVALID.search(text)
-                yield from found or ([_fault_at(above, text)] if is_judged else [])
+            else:
+                yield from self._in_text(value, above)
         elif isinstance(value, list):
             for item in value:
                 yield from self.findings(item, above, fields=fields, depth=depth + 1)
         elif isinstance(value, dict):
             yield from self._in_any_object(value, above, fields=fields, depth=depth)
+
+    def _in_text(self, value: str, above: Path) -> Iterator[FieldFault]:
+        is_code = value.isupper() and " " not in value
+        if is_code or (" " in value and value in self._ours):
+            return  # neither is what we have written a word of theirs
+        text = in_short(value)
+        text = text[: min(MAX_TEXT, self._letters)]
+        self._letters -= len(text)
+        found = [*self._prose.findings(text, above)]
+        is_judged = above[-1:] == (FIRST,) and _INVALID.search(text)
+        yield from found or ([_fault_at(above, text)] if is_judged else [])
 
     def _in_any_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
@@ -1913,6 +1926,9 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
 
 def _joined(key: str, named: JSON) -> JSON:
     """Return a way that is a list of names as a text."""
+    elements = named.get("elements") if isinstance(named, dict) else None
+    if isinstance(elements, list):  # protovalidate's
+        named = [one.get("fieldName") for one in elements if isinstance(one, dict)]
     if not isinstance(named, list):
         return named
     begins = key == "loc" and named[:1] == ["body"]
@@ -2064,6 +2080,7 @@ def _understood(
         or _named_by_type(told, sent)
         or clear
         or _named_beside(body, sent)
+        or _named_beside_its_value(told, sent)
         or (_told_by_keys(body, sent) if is_prose_read else [])
         or (_missed_in_prose(told, sent) if is_prose_read else [])
     )
@@ -2079,7 +2096,8 @@ _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
-    rf"|\b{_AGENT} (?:of|behind|for) (?:this|the|your) (?:token|key|credentials?)\b"
+    r"|\b\w+ (?:of|behind|for) (?:this|the|your) (?:access )?"
+    r"(?:token|key|credentials?)\b"
 )
 """As in "operator: give your own agent id"."""
 
@@ -2191,6 +2209,48 @@ def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             paths = [path for path, value in leaves if value.startswith(begun)]
             named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
     return named
+
+
+def _named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what is wrong where a value is shown beside the words of its name.
+
+    As in "No booking with number 48113" and 'Language "en" does not match "de"'; and,
+    where something is said not to be there, without the value: "Assignment not found".
+    """
+    leaves = [(path, f"{value}") for path, value in leaves_of(sent) if path]
+    for text in (one[:MAX_TEXT] for one in told):
+        words, shown = {*words_of(text)}, {*_SHOWN_VALUE.findall(text)}
+        is_gone = bool(_NOT_THERE.match(text))
+        named = [
+            (value in shown, len(noun), path[-1] in ID_WORDS, path)
+            for path, value in leaves
+            if (noun := _noun_in(path)) <= words
+            and noun
+            and f'"{path[-1]}"' not in text  # else it repeats our body
+            and (is_gone or (value[1:] and (value in shown or f'"{value}"' in text)))
+        ]
+        most = max((rank for *rank, _ in named), default=[])
+        paths = [path for *rank, path in named if rank == most]
+        if len(paths) == 1:
+            others = (one for one in _OPTION.findall(text) if _NOT_AS.search(text))
+            ours = {value for _, value in leaves}
+            options = tuple(one for one in others if one not in ours)
+            return [FieldFault(paths[0], Fault.VALUE, "", options, is_exact=False)]
+    return []
+
+
+def _noun_in(path: Path) -> set[str]:
+    """Return the words for what an identifier is of: (`job`, `id`), `job_id`: job."""
+    noun = {*words_of(path[-1])} - ID_WORDS
+    return noun or {*words_of(path[-2] if path[1:] else "")} - ID_WORDS
+
+
+_NOT_THERE = any_case(
+    r"(?:the |no such |unknown )?\w+(?: \w+)?"
+    r" (?:(?:was |is |could )?not (?:be )?found|does(?: not|n't) exist)\W*$"
+)
+_SHOWN_VALUE = LazyPattern(r"(?<![\w-])[\w:-]{1,80}(?![\w-])")
+_NOT_AS = any_case(r"\b(?:not match|mismatch|expected|(?:must|should) be|instead of)\b")
 
 
 def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:

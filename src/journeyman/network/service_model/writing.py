@@ -300,6 +300,14 @@ def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
     return str(value) in options
 
 
+def _cost_of_choice(options: tuple[str, ...], value: JSON, cost: float) -> float:
+    """Return what it costs to send a value where one of these is wanted, or any."""
+    if options and not _is_among(value, options):
+        return cost + 4
+    is_one = bool(options) and cost <= _MEANT
+    return min(cost, 0.1) if is_one else cost  # the one that is the task's
+
+
 def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     """Return how else a value may be written where a type is wanted."""
     if source == "result" and wants in {"", "string"}:
@@ -440,7 +448,7 @@ class Writer:
         placed = {one.path: one for one in likeliest.placed}
         # Beside a value, too, that stands in an object that was asked for: as such, or
         # by a name under which no value was ever wrong.
-        filled = {one.path[:-1] for one in likeliest.placed}
+        filled = {one.path[:-1] for one in likeliest.placed if one.path[-1] != FIRST}
         wrong = {path for path, _ in self.known.misfits}
         asked = [
             one.path
@@ -624,7 +632,7 @@ class Writer:
         if wanted.wants == "uuid" and source.startswith(GIVEN):
             # Whatever it is called: of what an answer gave, little is a UUID.
             cost = min(cost, 1.5 + cost / 10)
-        cost += 4 * bool(wanted.options and not _is_among(value, wanted.options))
+        cost = _cost_of_choice(wanted.options, value, cost)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
